@@ -23,8 +23,8 @@ from parsemark.choose.choice import page_scores
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import load_corpus
-from parsemark.corpora.latex.synthetic.make import make_synthetic
-from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.corpora.synthetic.make import make_synthetic
+from parsemark.corpora.synthetic.options import SyntheticOptions
 from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
 from parsemark.stats.prediction_powered import draw_order, estimate_mean, standings

@@ -11,8 +11,8 @@ from pathlib import Path
 from scipy.stats import kendalltau
 
 import parsemark as pm
-from parsemark.corpora.latex.synthetic.make import make_synthetic
-from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.corpora.synthetic.make import make_synthetic
+from parsemark.corpora.synthetic.options import SyntheticOptions
 
 PARSERS = ("pdfplumber", "camelot(flavor=stream)", "liteparse", "pdf-inspector", "pymupdf4llm")
 SEEDS = (20261, 20262)

@@ -2,7 +2,7 @@
 
 What is drawn here is only for training: words of syllables, tables of many looks with the boxes of their
 parts, and what a detector takes for tables (lists, contents, plots, forms). A core draws some 20 pages or 40
-tables a second. Boxes follow `structure/ideal.py`: rows and columns touch, and reach over the whole table.
+tables a second. Boxes follow `bench/_ideal_parts.py`: rows and columns touch, and reach over the whole table.
 """
 
 import os

@@ -16,13 +16,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from bench._ideal_parts import ideal_parts
 from PIL import Image
 
 from parsemark import load_corpus
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
 from parsemark.structure import Frame, PartKind
-from parsemark.structure.ideal import ideal_parts
 
 DPI = 144
 SCALE = DPI / 72

@@ -185,11 +185,13 @@ def build_report(run: str | Path | Run, out: str | Path | None = None) -> Path:
     return build(opened.path, Path(out) if out is not None else opened.path / "report")
 
 
-def bundle_run(run: str | Path | Run, out: str | Path, *, truth: bool = True) -> Path:
+def bundle_run(
+    run: str | Path | Run, out: str | Path, *, truth: bool = True, submitter: str | None = None
+) -> Path:
     """Write a scored run into one file that others can check with `verify_bundle`."""
     from parsemark.store.bundle import write_bundle
 
-    write_bundle(_opened(run), Path(out), truth=truth)
+    write_bundle(_opened(run), Path(out), truth=truth, submitter=submitter)
     return Path(out)
 
 

@@ -56,6 +56,7 @@ EXTRAS = (
         "synthetic pages by Typst, browsers and Word (parsemark corpus make)",
         ("typst", "fontTools", "playwright", "docx"),
     ),
+    InstallExtra("marker", "marker's own scorer (--protocol marker)", ("pypandoc", "latex2mathml")),
     InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""
@@ -66,6 +67,7 @@ DISTRIBUTIONS = {
     "docx": "python-docx",
     "fontTools": "fonttools",
     "genai_prices": "genai-prices",
+    "pypandoc": "pypandoc-binary",
     "sklearn": "scikit-learn",
 }
 """Modules whose package has another name."""

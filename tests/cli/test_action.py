@@ -10,9 +10,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.corpora.writing import write_corpus
 from tests.engine.fakes import make_corpus
-
-from parsemark.corpora.files import write_corpus
 
 ROOT = Path(__file__).parents[2]
 ACTION = (ROOT / "action.yml").read_text()

@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.corpora.writing import write_corpus
 from tests.engine.fakes import make_corpus
 from tests.waiting import PATIENCE_S, wait_until
 
 from parsemark.cli.main import run
 from parsemark.corpora import load_corpus
-from parsemark.corpora.files import write_corpus
 from parsemark.protocols import Figure
 from parsemark.store import Run
 

@@ -9,8 +9,8 @@ import pytest
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.check_page import _compare as compare
+from parsemark.corpora.describe import corpus_info, draw_truth
 from parsemark.corpora.files import write_manifest
-from parsemark.corpora.look import corpus_info, draw_truth
 from parsemark.model import Box, Cell
 from parsemark.pdf import Glyph, PageInk
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from parsemark import load_corpus
-from parsemark.corpora.look import write_detector_input
+from parsemark.corpora.describe import write_detector_input
 from parsemark.errors import WriteError
 
 

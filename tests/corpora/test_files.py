@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.corpora.writing import write_corpus
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.files import read_manifest, write_corpus
+from parsemark.corpora.files import read_manifest
 from parsemark.corpora.schema import PageFile, json_schemas
 from parsemark.errors import CorpusError, UnknownNameError, UsageError
 from parsemark.formats.model_json import page_from_json, page_to_json

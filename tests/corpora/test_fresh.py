@@ -22,8 +22,7 @@ from parsemark.corpora.fresh import (
     same_pdfs,
     secret_path,
 )
-from parsemark.corpora.latex.synthetic.options import GENERATOR
-from parsemark.corpora.synthetic.make import GENERATOR as STORIES
+from parsemark.corpora.synthetic.options import GENERATOR
 from parsemark.errors import CorpusError, UsageError
 
 
@@ -151,13 +150,13 @@ def test_a_secret_of_another_generator_or_with_unknown_settings_is_refused(
     _, kept, _ = made
     out = ["--out", str(tmp_path / "new")]
     other = CliRunner().invoke(app, ["corpus", "make", "typst", "--reveal", str(kept), *out])
-    assert isinstance(other.exception, UsageError) and "synthetic" in str(other.exception)
+    assert isinstance(other.exception, UsageError) and "made with latex" in str(other.exception)
     data = json.loads(kept.read_text())
     kept.write_text(json.dumps({**data, "settings": {"pages": 1, "evil": 1}}))
     unknown = CliRunner().invoke(app, ["corpus", "make", "synthetic", "--reveal", str(kept), *out])
     assert isinstance(unknown.exception, UsageError) and "evil" in str(unknown.exception)
-    settings = {"maker": "typst", "pages": 1}
-    kept.write_text(json.dumps({**data, "generator": f"parsemark {STORIES}", "settings": settings}))
+    settings = {"renderer": "typst", "pages": 1}
+    kept.write_text(json.dumps({**data, "generator": f"parsemark {GENERATOR}", "settings": settings}))
     maker = CliRunner().invoke(app, ["corpus", "make", "html", "--reveal", str(kept), *out])
     assert isinstance(maker.exception, UsageError) and "made with typst" in str(maker.exception)
 

@@ -24,8 +24,9 @@ from parsemark.corpora.misleading_text_layers import (
     read_mapping,
     write_misleading,
 )
-from parsemark.corpora.synthetic.make import StoryOptions, make_stories
-from parsemark.corpora.synthetic.makers.fonts import FOLDERS
+from parsemark.corpora.synthetic.make import make_synthetic
+from parsemark.corpora.synthetic.options import DocumentOptions
+from parsemark.corpora.synthetic.renderers.fonts import FOLDERS
 from parsemark.errors import UsageError
 from parsemark.model import Sample
 from parsemark.pdf import page_text, render_page
@@ -87,8 +88,8 @@ def test_the_picture_is_the_same_and_the_text_is_as_planned(
 def test_a_picture_over_words_shows_the_same_to_the_pixel(
     tmp_path: Path, first_page: Sample, kind: str
 ) -> None:
-    options = StoryOptions("typst", 1, name="hebrew", languages=("hebrew",))
-    make_stories(options, tmp_path / "corpus")
+    options = DocumentOptions("typst", 1, name="hebrew", languages=("hebrew",))
+    make_synthetic(options, tmp_path / "corpus")
     hebrew = next(load_corpus(str(tmp_path / "corpus")).samples())
     for sample in (first_page, hebrew):
         assert sample.pdf is not None

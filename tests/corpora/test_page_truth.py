@@ -10,9 +10,9 @@ import pytest
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
 from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_tables
-from parsemark.corpora.latex.documents.look import _is_half as is_half
-from parsemark.corpora.latex.documents.look import _prose as prose
-from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
+from parsemark.corpora.latex.documents.page_attributes import _is_half as is_half
+from parsemark.corpora.latex.documents.page_attributes import _prose as prose
+from parsemark.corpora.latex.documents.page_attributes import column_layout, language_of, line_style
 from parsemark.corpora.latex.documents.repairs import missing_file, package_of
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen

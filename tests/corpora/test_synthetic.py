@@ -1,10 +1,9 @@
-"""The generator: shares are kept, truth is reproducible and faithful, the demo corpus is what it makes."""
+"""The generator: shares are kept, truth is reproducible and faithful, the demo corpus is whole."""
 
 import hashlib
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,15 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import read_manifest
 from parsemark.corpora.latex.pool import PoolEntry, write_lines
-from parsemark.corpora.latex.synthetic.document import Draw, Made
-from parsemark.corpora.latex.synthetic.make import make_synthetic
-from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
-from parsemark.corpora.latex.synthetic.plan import plan_documents
-from parsemark.corpora.make_demo import FROM_THE_LEFT
-from parsemark.corpora.make_demo import LATEX as DEMO_OPTIONS
-from parsemark.corpora.synthetic.draft import lay_out
-from parsemark.corpora.synthetic.randomness import stream
+from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
+from parsemark.corpora.synthetic.make import make_synthetic
+from parsemark.corpora.synthetic.options import DocumentOptions, SyntheticOptions, read_line_weights
+from parsemark.corpora.synthetic.plan import plan_documents, stream
+from parsemark.corpora.synthetic.renderers import latex
+from parsemark.corpora.synthetic.table_draft import lay_out
 from parsemark.corpora.synthetic.table_kinds import KINDS, daytime
-from parsemark.errors import LatexError, UsageError
+from parsemark.errors import LatexError, MakingError, UsageError
 from parsemark.formats import read_table
-from parsemark.model import Box, Element
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5)
@@ -72,6 +68,8 @@ def test_every_kind_of_table_fills_its_grid(kind, language, rows, cols, seed) ->
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         SyntheticOptions(3, empty=1.5)
+    with pytest.raises(UsageError, match="1 to 8"):
+        SyntheticOptions(3, tables_per_page=0.5)
     with pytest.raises(UsageError, match="line styles"):
         SyntheticOptions(3, lines={"wavy": 1.0})
     with pytest.raises(UsageError, match="Cannot read"):
@@ -98,20 +96,23 @@ def test_the_same_seed_gives_the_same_bytes(small: Path, tmp_path: Path) -> None
 @needs_latex
 @pytest.mark.parametrize(("failing", "how"), [(8, "another of the same plan"), (16, "a simpler document")])
 def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeypatch, failing, how) -> None:
-    make = Draw.make
+    render = latex.render
+    draws = Counter[str]()
 
-    def fail(self: Draw, folder: Path) -> Made:
-        if self.plan.name == "synthetic-0001" and self.identity[-1] < failing:
+    def fail(drafts, folder):
+        draws[drafts[0].name] += 1
+        if drafts[0].name == "synthetic-0001" and draws["synthetic-0001"] <= failing:
             raise LatexError("A page overflows.")
-        return make(self, folder)
+        return render(drafts, folder)
 
-    monkeypatch.setattr(Draw, "make", fail)
+    monkeypatch.setattr(latex, "render", fail)
     options = SyntheticOptions(3, 4, document_pages=1, long=0, rotated=0)
     manifest = make_synthetic(options, tmp_path / "corpus", workers=1)
     assert len(load_corpus(str(tmp_path / "corpus"))) == 3
     assert list(manifest.settings["replaced"]) == ["synthetic-0001"]
     assert how in manifest.settings["replaced"]["synthetic-0001"]
     assert f"A page overflows ({failing}×)" in manifest.settings["replaced"]["synthetic-0001"]
+    draws.clear()
     again = make_synthetic(options, tmp_path / "again", workers=1)
     assert again.files == manifest.files
 
@@ -119,11 +120,13 @@ def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeyp
 @pytest.mark.latex
 @needs_latex
 def test_what_cannot_be_made_at_all_says_why(tmp_path, monkeypatch) -> None:
-    def fail(self: Draw, folder: Path) -> Made:
-        raise LatexError(f"Never {self.plan.columns}.")
+    def fail(drafts, folder):
+        raise LatexError(f"Never {drafts[0].look.columns}.")
 
-    monkeypatch.setattr(Draw, "make", fail)
-    with pytest.raises(LatexError, match=r"2 of 2 documents.*synthetic-0001.*24 draws.*Never.*another seed"):
+    monkeypatch.setattr(latex, "render", fail)
+    with pytest.raises(
+        MakingError, match=r"2 of the documents.*synthetic-0001.*24 draws.*Never.*another seed"
+    ):
         make_synthetic(SyntheticOptions(2, 4, document_pages=1, long=0), tmp_path / "corpus", workers=1)
 
 
@@ -156,29 +159,44 @@ def test_timetables_end_in_the_evening(seed: int, rows: int, language: str) -> N
         weeks[week] = last
 
 
+@given(pages=st.integers(4, 60), mean=st.floats(1, 8), seed=st.integers(0, 5))
+def test_pages_with_tables_have_as_many_as_asked(pages: int, mean: float, seed: int) -> None:
+    options = SyntheticOptions(pages, seed, long=0, rotated=0, empty=0.25, tables_per_page=mean)
+    tables = [page.tables for plan in plan_documents(options) for page in plan.pages if page.tables]
+    assert sum(tables) == round(mean * len(tables))
+    assert max(tables) - min(tables) <= 1
+
+
 @pytest.mark.latex
 @needs_latex
-def test_the_demo_corpus_is_what_the_generator_makes(tmp_path: Path) -> None:
-    make_synthetic(DEMO_OPTIONS, tmp_path / "demo")
-    made, shipped = load_corpus(str(tmp_path / "demo")), load_corpus("demo")
-    assert set(made.keys) == {s.id for s in shipped.samples() if s.truth.attributes["maker"] == "latex"}
-    for key in made.keys:
-        new, old = made.read(key), shipped.read(key)
-        assert [comparable(e) for e in new.truth.elements] == [comparable(e) for e in old.truth.elements]
-        for one, other in zip(new.truth.elements, old.truth.elements, strict=True):
-            assert near(one.box, other.box)
+def test_dense_pages_have_all_their_tables(tmp_path: Path) -> None:
+    options = SyntheticOptions(2, 5, empty=0, long=0, rotated=0, tables_per_page=4.5)
+    make_synthetic(options, tmp_path / "corpus", workers=1)
+    corpus = load_corpus(str(tmp_path / "corpus"))
+    assert sum(len(sample.truth.tables) for sample in corpus.samples()) == 9
+    assert check_corpus(corpus).is_faithful
 
 
-def comparable(element: Element) -> Element:
-    """Without boxes, which another version of TeX may place a little differently."""
-    table = element.table
-    if table is not None:
-        table = replace(table, cells=tuple(replace(c, box=None) for c in table.cells))
-    return replace(element, box=None, table=table)
+@pytest.mark.latex
+@needs_latex
+def test_latex_sets_the_drafts_of_all_renderers(tmp_path: Path) -> None:
+    options = DocumentOptions("latex", 4, 2, "drafts", kinds=("invoice", "laboratory", "form"))
+    make_synthetic(options, tmp_path / "corpus")
+    corpus = load_corpus(str(tmp_path / "corpus"))
+    assert check_corpus(corpus).is_faithful
+    kinds = {t.attributes["kind"] for sample in corpus.samples() for t in sample.truth.tables}
+    assert kinds == {"invoice", "laboratory", "form"}
+    with pytest.raises(UsageError, match=r"no language \['greek'\]"):
+        DocumentOptions("latex", 4, languages=("greek",))
 
 
-def near(one: Box, other: Box) -> bool:
-    return all(abs(a - b) < 0.1 for a, b in zip(one.as_tuple(), other.as_tuple(), strict=True))
+@pytest.mark.latex
+@needs_latex
+def test_parts_of_a_long_table_carry_their_own_latex(small: Path) -> None:
+    parts = [t for s in load_corpus(str(small)).samples() for t in s.truth.tables if t.attributes["long"]]
+    assert {part.attributes["part"] for part in parts} >= {1, 2}
+    for part in parts:
+        assert read_table(part.latex, "latex").text_rows() == part.table.text_rows()
 
 
 def test_the_demo_corpus_is_whole_and_covers_the_attributes() -> None:
@@ -196,7 +214,9 @@ def test_the_demo_corpus_is_whole_and_covers_the_attributes() -> None:
     assert set(seen["complexity"]) == {"simple", "moderate", "complex"}
     assert seen["rotated"].keys() > {0}
     assert seen["long"][True] >= 2
-    assert {s.truth.attributes["language"] for s in samples} == set(FROM_THE_LEFT)
+    assert {s.truth.attributes["language"] for s in samples} == {
+        language for language in LANGUAGES if not vocabulary(language).right_to_left
+    }
     assert {s.truth.attributes["layout"] for s in samples} == {"single_column", "double_column"}
 
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.formats.latex import latex_to_text
-from parsemark.formats.latex.symbols import symbol, symbol_names
-from parsemark.formats.notation import fold_notation, fold_placeholder
+from parsemark.formats.latex.symbols import _table as symbols_by_name
+from parsemark.formats.latex.symbols import symbol
+from parsemark.formats.notation import fold_notation, is_placeholder
 
 SAME = [
     ("lone tilde", ["~/bin", "˜/bin", r"\~{}/bin"]),
@@ -109,12 +110,12 @@ def test_different_content_stays_different(one: str, other: str) -> None:
     "text", ["—", "-", "--", "N/A", "n/a", "", " ", "$-$", "–", r"\textemdash", "NaN", "…"]
 )
 def test_placeholders_are_empty_when_asked(text: str) -> None:
-    assert fold_placeholder(text) == ""
+    assert is_placeholder(fold_notation(text))
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "no", "x", "✗"])
 def test_values_are_no_placeholders(text: str) -> None:
-    assert fold_placeholder(text) != ""
+    assert not is_placeholder(fold_notation(text))
 
 
 PIECES = [*"aα1.,-−^_{}$\\*<>&;|~`' \t²₁½", "\\frac", "\\textbf{", "<sup>"]
@@ -141,7 +142,7 @@ def test_deep_nesting_is_bounded() -> None:
 def test_folding_the_text_of_latex_is_folding_the_latex(around: str) -> None:
     """One table of symbols for both: what a page shows folds like its source."""
     is_script = "_{" in around
-    for name in symbol_names():
+    for name in symbols_by_name():
         shown = symbol(name)
         if shown == "\\" or (is_script and shown in tuple("&_${}~^")):
             continue  # what it prints is LaTeX again
@@ -166,7 +167,7 @@ def test_folding_the_text_of_phonetic_letters_is_folding_their_latex(letters: li
 NESTED = ["x", "y", "12", "3.5", "n", "+", "-", "=", "(", ")", ",", "<", "|", "'"]
 PRINTABLE = [
     name
-    for name in symbol_names()
+    for name in symbols_by_name()
     if name.isalpha() and (symbol(name) or "").strip() and not set(symbol(name) or "") & set("\\{}_^$&~`<")
 ]
 WRAPPERS = ["hat", "bar", "vec", "mathbf", "mathrm", "mathcal", "text", "operatorname", "overline", "sqrt"]

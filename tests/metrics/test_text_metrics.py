@@ -4,7 +4,6 @@ import math
 import random
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +16,6 @@ from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, parents, tree_similarity
 from parsemark.metrics.layout import LAYOUT_CLASSES, LayoutBox, mean_average_precision
 from parsemark.metrics.meteor import meteor, words
-from parsemark.metrics.wordnet import WordNet
 
 sentences = st.lists(
     st.sampled_from(["the", "cat", "sat", "on", "a", "mat", ",", "dogs", "ran", "."]), min_size=5, max_size=14
@@ -62,12 +60,12 @@ def test_meteor_is_nltks_without_synonyms(a: list[str], b: list[str]) -> None:
 
     reference, hypothesis = " ".join(a), " ".join(b)
     expected = meteor_score.single_meteor_score(words(reference), words(hypothesis), wordnet=NoSynonyms())
-    assert math.isclose(meteor(reference, hypothesis, synonyms=False), expected, abs_tol=1e-12)
+    assert math.isclose(meteor(reference, hypothesis), expected, abs_tol=1e-12)
 
 
 def test_stems_count_and_empty_texts_are_zero() -> None:
-    assert meteor("running dogs", "run dog", synonyms=False) > 0.9
-    assert meteor("", "word", synonyms=False) == meteor("word", "", synonyms=False) == 0
+    assert meteor("running dogs", "run dog") > 0.9
+    assert meteor("", "word") == meteor("word", "") == 0
 
 
 headings = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 4)), max_size=7).map(
@@ -167,45 +165,6 @@ def test_layout_without_predictions_or_truth() -> None:
     box = LayoutBox("p.jpg", "table", (0, 0, 10, 10))
     assert mean_average_precision(["p.jpg"], [box], []).ap == 0
     assert mean_average_precision(["p.jpg"], [], [box]).ap is None
-
-
-def _write_wordnet(folder: Path) -> None:
-    """Three synsets in the layout of WordNet's database: {car, auto}, {stop, halt}, {big, large}."""
-    sets = {
-        "noun": ["car", "auto", "motor_car"],
-        "verb": ["stop", "halt"],
-        "adj": ["big", "large(p)"],
-        "adv": [],
-    }
-    for part, names in sets.items():
-        licence = "  1 This is the licence\n"
-        letter = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}[part]
-        listed = " ".join(f"{name} 0" for name in names)
-        offset = len(licence)
-        line = f"{offset:08} 06 {letter} {len(names):02x} {listed} 000 | meaning\n" if names else ""
-        (folder / f"data.{part}").write_text(licence + line)
-        lemmas = sorted(name.partition("(")[0] for name in names)
-        index = "".join(f"{lemma} {letter} 1 1 @ 1 0 {offset:08}\n" for lemma in lemmas)
-        (folder / f"index.{part}").write_text(licence + index)
-        (folder / f"{part}.exc").write_text("cars car\n" if part == "noun" else "")
-
-
-def test_synonyms_are_found_by_base_forms(tmp_path: Path) -> None:
-    _write_wordnet(tmp_path)
-    wordnet = WordNet(tmp_path)
-    assert wordnet.synonyms("cars") == {"cars", "car", "auto"}
-    assert wordnet.synonyms("halts") == {"halts", "halt", "stop"}
-    assert wordnet.synonyms("large") == {"large", "big"}
-    assert wordnet.synonyms("unheard") == {"unheard"}
-
-
-def test_meteor_with_synonyms_counts_other_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("nltk")
-    _write_wordnet(tmp_path)
-    monkeypatch.setattr("parsemark.metrics.meteor._synonyms", WordNet(tmp_path).synonyms)
-    truth, pred = "the big car stops", "the large auto halts"
-    assert meteor(truth, pred, synonyms=False) < 0.3
-    assert meteor(truth, pred, synonyms=True) > 0.7
 
 
 def test_registered_text_metrics() -> None:

@@ -5,13 +5,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from scripts.write_parser_table import parser_table, with_table
 from tests.parsers.pages import write_page
 from tests.parsers.scripts import write_worker
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.parsers import get_parser, parser_names
-from parsemark.parsers.listing import parser_table, with_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "parsers.md"
 

@@ -15,8 +15,12 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.compare.leagues import join_league, make_leagues, read_submissions
+from parsemark.compare.leagues import builtin_worker, join_league, make_leagues, read_submissions
+from parsemark.corpora import load_corpus
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
+from parsemark.formats import write_table
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.board_site import build_board
 from parsemark.store import Run
@@ -101,7 +105,8 @@ def test_joining_gives_every_parser_the_figures_of_its_own_run(folder: Path, tmp
     submissions, _ = read_submissions([folder / "bundles" / "first.zip", folder / "bundles" / "second.zip"])
     (league,) = make_leagues(submissions)
     run = join_league(league, league.history(), tmp_path / "all")
-    summary = run.summary("tables")
+    assert (league.protocol, league.rule) == ("tables(match=bbox)", "bbox")
+    summary = run.summary(league.protocol)
     for submission in submissions:
         stated = submission.summaries["tables"]
         for label, entry in league.history().items():
@@ -213,3 +218,90 @@ def test_a_bundle_whose_parts_do_not_belong_together_costs_itself(folder: Path, 
     assert [submission.path.name for submission in read] == ["first.zip"]
     assert {r.path.stem: r.why for r in refused}.keys() == changes.keys()
     assert any("n_tables is 77" in r.why for r in refused)
+
+
+def with_text_rows(run: Run, without_boxes: tuple[str, ...] = ()) -> None:
+    """Give a fabricated run rows matched by text, and take those matched by place from some parsers."""
+    gone = pl.col("parser").is_in(without_boxes) & (pl.col("rule") == "bbox")
+    for name in ("matches", "scores"):
+        rows = run.table(name, "tables")
+        by_text = rows.filter(pl.col("rule") == "content").with_columns(rule=pl.lit("ngrams"))
+        run.write_table(name, pl.concat([rows.filter(~gone), by_text]), "tables")
+    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
+
+
+def bundled(folder: Path, name: str, run: Run, submitter: str | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    write_bundle(run, folder / f"{name}.zip", submitter=submitter)
+    return folder / f"{name}.zip"
+
+
+def numbers(paths: list[Path], scratch: Path) -> dict[str, dict[str, float | None]]:
+    """Rule of a league to parser to the primary figure."""
+    found = {}
+    for k, league in enumerate(make_leagues(read_submissions(paths)[0])):
+        summary = join_league(league, league.latest(), scratch / str(k)).summary(league.protocol)
+        found[league.rule] = {p: own[summary.primary].value for p, own in summary.parsers.items()}
+    return found
+
+
+def test_no_number_depends_on_who_else_joins(tmp_path: Path) -> None:
+    first = fabricate_run(tmp_path / "first", 12, ("good", "fair"))
+    second = fabricate_run(tmp_path / "second", 12, ("poor",))
+    with_text_rows(first)
+    with_text_rows(second, ("poor",))
+    assert second.summary("tables").settings["match"] == "ngrams"
+    paths = [bundled(tmp_path / "b", "first", first), bundled(tmp_path / "b", "second", second)]
+    alone, together = numbers(paths[:1], tmp_path / "alone"), numbers(paths, tmp_path / "both")
+    assert list(alone) == ["bbox"] and set(together) == {"bbox", "ngrams"}
+    assert together["bbox"] == alone["bbox"]
+    assert set(together["ngrams"]) == {"good", "fair", "poor"}
+    site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
+    assert "matched by bbox" in site and "matched by ngrams" in site
+
+
+def entry_of(folder: Path, name: str, submitter: str | None = None, **changes: Any) -> Path:
+    run = fabricate_run(folder / f"run-{len(list(folder.iterdir()))}", 12, (name,))
+    entry = run.manifest.parser(name)
+    assert entry is not None
+    run.update_manifest(lambda m: m.with_parser(entry.model_copy(update=changes)))
+    return bundled(folder / "b", f"bundle-{len(list(folder.iterdir()))}", run, submitter)
+
+
+def test_names_belong_to_someone(tmp_path: Path) -> None:
+    worker = builtin_worker("pdfplumber")
+    assert worker is not None and builtin_worker("camelot(flavor=stream)") and builtin_worker("mine") is None
+    paths = [
+        entry_of(tmp_path, "pdfplumber", worker=worker, fingerprint="a"),
+        entry_of(tmp_path, "pdfplumber", worker="0" * 64, fingerprint="b"),
+        entry_of(tmp_path, "pdfplumber", "Eve", worker=None, fingerprint="imported 12"),
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c"),
+        entry_of(tmp_path, "minertab", "Eve", fingerprint="d"),
+    ]
+    (league,) = make_leagues(read_submissions(paths)[0])
+    assert set(league.latest()) == {
+        "pdfplumber",
+        "pdfplumber (not the built-in worker)",
+        "pdfplumber (imported outputs of Eve)",
+        "minertab",
+        "minertab (by Eve)",
+    }
+    site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
+    assert "made elsewhere" in site and "Ada" in site
+
+
+def test_what_equals_the_truth_is_flagged(tmp_path: Path) -> None:
+    corpus = load_corpus("demo")
+    (tmp_path / "outputs").mkdir()
+    pages = [sample for sample in corpus.samples() if sample.id.startswith("demo-0004")]
+    for sample in pages:
+        assert sample.truth is not None
+        text = "\n\n".join(write_table(e.table, "html") for e in sample.truth.tables if e.table is not None)
+        (tmp_path / "outputs" / f"{sample.id}.html").write_text(text)
+    run = import_predictions(
+        tmp_path / "run", corpus, tmp_path / "outputs", name="mine", pages="demo-0004*", protocols=("tables",)
+    )
+    score_run(run, n_workers=1)
+    bundled(tmp_path / "b", "mine", run)
+    site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
+    assert "perhaps it is the truth" in site and "mine (imported outputs)" in site

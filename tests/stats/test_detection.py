@@ -14,7 +14,6 @@ from parsemark.stats.detection import (
     is_detected,
     precision_recall_curve,
     ratio,
-    weighted_average_f1,
 )
 
 unit = st.floats(0, 1, allow_nan=False)
@@ -35,12 +34,6 @@ def test_expected_metrics_equal_numerical_integration(j: float, start: float) ->
     scale = quad(lambda t: t, start, 1)[0]
     integral = quad(lambda t: t / scale, start, j)[0] if j > start else 0.0
     assert expected_detected([j], start)[0] == pytest.approx(integral, abs=1e-9)
-
-
-def test_wavg_f1_by_hand() -> None:
-    # Two truths, predictions with J = .95 and .65. At .6 both count: F1 = 1. At .7, .8, .9 one: P = R = 1/2.
-    expected = (0.6 * 1 + (0.7 + 0.8 + 0.9) * 0.5) / 3.0
-    assert weighted_average_f1([0.95, 0.65], 2) == pytest.approx(expected)
 
 
 def test_f1_when_nothing_is_predicted_or_nothing_found() -> None:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from bench._ideal_parts import header_height, ideal_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from parsemark import load_corpus
 from parsemark.model import Box, Cell, Table
 from parsemark.pdf import page_glyphs
 from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table, join_glyphs, join_words
-from parsemark.structure.ideal import header_height, ideal_parts
 from parsemark.structure.lines import Line, cut_depths, fitted
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parsemark.model import Box, Cell, Element, Page, Prediction, Status, Table
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.consensus import Start, consensus, start_page, uncertain_cells
+from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
 from parsemark.web.annotate.differences import differences
 from parsemark.web.annotate.edits import EditError, apply
 
@@ -199,6 +199,10 @@ def predicted(parser: str, rows: list[list[str]], status: Status = Status.OK) ->
 
 def agreed(predictions: list[Prediction], **engines: str) -> Start:
     return consensus({p.parser: p for p in predictions}, engines)
+
+
+def uncertain_cells(start: Start, element: str) -> list[tuple[int, int]]:
+    return sorted(place for place, share in start.agreement[element].items() if share < SURE)
 
 
 def test_the_consensus_is_what_most_say() -> None:

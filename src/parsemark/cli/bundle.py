@@ -28,13 +28,16 @@ def bundle(
             "--truth/--no-truth", help="With truths and text layers; without, `verify` needs the corpus."
         ),
     ] = True,
+    submitter: Annotated[
+        str | None, typer.Option(help="Whose results they are; shown on boards.", show_default="nobody named")
+    ] = None,
 ) -> None:
     """Put a run into one file: raw outputs, matches, scores, versions, with a hash of each part.
 
-    Whoever has the file can check it: `parsemark verify FILE`.
+    Check the file with: `parsemark verify FILE`.
     """
     target = out or run.resolve().with_name(f"{run.resolve().name}.zip")
-    written = api.bundle_run(run, target, truth=truth)
+    written = api.bundle_run(run, target, truth=truth, submitter=submitter)
     typer.echo(f"{written} ({size_in_words(written.stat().st_size)})")
 
 

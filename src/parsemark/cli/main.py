@@ -21,7 +21,6 @@ from parsemark.cli import (
     compare,
     convert,
     corpus,
-    explain,
     export,
     gate,
     judge,
@@ -31,7 +30,6 @@ from parsemark.cli import (
     report,
     score,
     setup,
-    structure,
     study,
     web_apps,
 )
@@ -100,9 +98,7 @@ for register in (  # in the order of the help
     judge.register,
     web_apps.register_rate,
     web_apps.register_annotate,
-    structure.register,
     calibrate.register,
-    explain.register,
     setup.register_doctor,
 ):
     register(app)
@@ -115,7 +111,7 @@ def run() -> None:
             _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
-    except BrokenPipeError:  # whoever read our output has closed it, as `head` does
+    except BrokenPipeError:  # the reader of our output has closed it, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

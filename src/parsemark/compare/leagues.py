@@ -1,9 +1,13 @@
 """Many bundles as leagues: results that may be compared, put together into one run.
 
-A league is one corpus (by its hash), the same pages of it, one protocol and one comparability number. Inside
-a league all parsers have answered the same questions and were marked by the same rules, so their tables can
-be joined and summarised together: intervals and verdicts are then those of one run. Across leagues nothing is
-ever compared.
+A league is one corpus (by its hash), the same pages of it, one protocol with every choice fixed (also the
+matching rule, which `tables` else takes from the data) and one comparability number. Inside a league all
+parsers have answered the same questions and were marked by the same rules, so their tables can be joined and
+summarised together: intervals and verdicts are then those of one run. A number of a league never depends on
+who else joins. Across leagues nothing is ever compared.
+
+Names belong to someone: a name of a built-in parser to the built-in worker, any other to who submitted it
+first; outputs that were made elsewhere are marked. What is not so gets a name that says it.
 """
 
 from __future__ import annotations
@@ -11,16 +15,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import polars as pl
 from pydantic import ValidationError
 
 from parsemark.corpora import Corpus
+from parsemark.engine.imports.outputs import IMPORTED
 from parsemark.engine.imports.verify import problems_in
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.chunk import write_predictions
 from parsemark.errors import ParsemarkError, StoreError
+from parsemark.parsers.catalogue import builtin_script
 from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.broken import complete_summary
@@ -44,6 +51,7 @@ class Submission:
     has_truth: bool
     summaries: Mapping[str, Summary]
     """By protocol, as the bundle states them."""
+    submitter: str | None = None
 
     @property
     def created(self) -> str:
@@ -65,6 +73,25 @@ class Entry:
 
     submission: Submission
     parser: ParserEntry
+    spec: str = ""
+    """The protocol that its rows are stored under in the bundle."""
+    owner: str | None = None
+    """Who submitted the name first, where that is somebody else."""
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether its outputs were made elsewhere, so that nothing says what made them."""
+        return self.parser.fingerprint.startswith(IMPORTED)
+
+    @cached_property
+    def name(self) -> str:
+        """The name under which it is shown: its own one only where it may have it."""
+        own, by = self.parser.name, self.submission.submitter
+        if self.is_imported:
+            return f"{own} (imported outputs{f' of {by}' if by else ''})"
+        if builtin_worker(own) not in (None, self.parser.worker):
+            return f"{own} (not the built-in worker)"
+        return f"{own} (by {by or 'somebody else'})" if self.owner else own
 
     @property
     def version(self) -> str:
@@ -78,7 +105,7 @@ class Entry:
     def identity(self) -> tuple[str, str, str]:
         """What makes two runs of a parser the same version of it."""
         versions = ",".join(f"{k} {v}" for k, v in sorted(self.parser.versions.items()))
-        return self.parser.name, self.parser.fingerprint, versions
+        return self.name, self.parser.fingerprint, versions
 
 
 @dataclass
@@ -86,17 +113,21 @@ class League:
     """Entries that may be compared."""
 
     protocol: str
+    """With every choice fixed."""
     comparability: int
     corpus: CorpusEntry
     pages: str
     n_pages: int
+    rule: str = ""
+    """How outputs are matched with truths; stands beside every number."""
     entries: list[Entry] = field(default_factory=list)
     """Every version of every parser, the oldest first; of equal versions the latest run."""
 
     @property
     def key(self) -> str:
         """Name of its folder: made by us."""
-        identity = f"{self.protocol}\0{self.comparability}\0{self.corpus.hash}\0{self.pages}"
+        parts = self.protocol, self.comparability, self.corpus.hash, self.pages, self.rule
+        identity = "\0".join(map(str, parts))
         return f"league-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
     @property
@@ -114,13 +145,13 @@ class League:
 
     def latest(self) -> dict[str, Entry]:
         """The newest entry of each parser, by its name."""
-        return {entry.parser.name: entry for entry in self.entries}
+        return {entry.name: entry for entry in self.entries}
 
     def history(self) -> dict[str, Entry]:
         """All entries by a name that tells them apart."""
         named: dict[str, Entry] = {}
         for entry in self.entries:
-            label = f"{entry.parser.name} · {entry.version}"
+            label = f"{entry.name} · {entry.version}"
             if label in named:
                 label += f" · {entry.submission.created[:10]} {entry.submission.sha256[:6]}"
             named[label] = entry
@@ -173,28 +204,31 @@ def _submission(path: Path) -> Submission:
             samples.height,
             bundle.index.has_truth,
             summaries,
+            bundle.index.submitter,
         )
 
 
 def make_leagues(submissions: Sequence[Submission]) -> list[League]:
     """Sort entries into leagues; the oldest submission comes first in `submissions`."""
     leagues: dict[str, League] = {}
+    needed: set[str] = set()
+    owners: dict[str, str | None] = {}
     for submission in submissions:
         for protocol in submission.protocols:
-            new = League(
-                protocol.spec,
-                protocol.comparability,
-                submission.manifest.corpus,
-                submission.pages,
-                submission.n_pages,
-            )
-            league = leagues.setdefault(new.key, new)
-            scored = submission.summaries[protocol.spec].parsers
+            summary = submission.summaries[protocol.spec]
             for parser in submission.manifest.parsers:
-                if parser.name in scored:
-                    entry = Entry(submission, parser)
-                    same = [e for e in league.entries if e.identity != entry.identity]
-                    league.entries[:] = [*same, entry]
+                if parser.name not in summary.parsers:
+                    continue
+                owner = owners.setdefault(parser.name, submission.submitter)
+                taken = owner if owner != submission.submitter else None
+                entry = Entry(submission, parser, protocol.spec, taken)
+                keys = [
+                    _join_in(leagues, protocol, submission, entry, spec, rule)
+                    for spec, rule in _fixed(protocol, summary, parser.name)
+                ]
+                needed.add(keys[0])
+    # By text every parser can be matched; that league is shown only where somebody cannot be in a better one.
+    leagues = {key: league for key, league in leagues.items() if key in needed}
     order = {spec: n for n, spec in enumerate(dict.fromkeys(g.protocol for g in leagues.values()))}
     return sorted(
         leagues.values(),
@@ -207,6 +241,43 @@ def make_leagues(submissions: Sequence[Submission]) -> list[League]:
             g.key,
         ),
     )
+
+
+def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple[str, str]]:
+    """The specs, each with its rule, under which a parser may stand in a league; the preferred one first."""
+    stated = summary.settings.get("match", "")
+    try:
+        recipe = get_protocol(protocol.spec)
+    except ParsemarkError:
+        return [(protocol.spec, stated)]
+    if recipe.comparability != protocol.comparability:
+        return [(protocol.spec, stated)]
+    specs = recipe.fixed_specs(summary, parser)
+    return [(spec, str(getattr(get_protocol(spec), "match", stated))) for spec in specs]
+
+
+def _join_in(
+    leagues: dict[str, League],
+    protocol: ProtocolEntry,
+    submission: Submission,
+    entry: Entry,
+    spec: str,
+    rule: str,
+) -> str:
+    """Put an entry into its league; of equal versions the latest run counts. Returns the league's key."""
+    corpus, pages = submission.manifest.corpus, submission.pages
+    new = League(spec, protocol.comparability, corpus, pages, submission.n_pages, rule)
+    league = leagues.setdefault(new.key, new)
+    others = [e for e in league.entries if e.identity != entry.identity]
+    league.entries[:] = [*others, entry]
+    return new.key
+
+
+@lru_cache(maxsize=512)
+def builtin_worker(name: str) -> str | None:
+    """The hash of the worker that a built-in parser runs; None for a name that is free."""
+    script = builtin_script(name.partition("(")[0].partition("@")[0])
+    return None if script is None else file_sha256(script)
 
 
 def join_league(
@@ -236,13 +307,14 @@ def join_league(
     sources = {entry.submission.path: entry.submission for entry in entries.values()}
     tables: dict[str, list[pl.DataFrame]] = {"parses": [], "matches": [], "scores": []}
     for path in sources:
-        names = {e.parser.name: n for n, e in entries.items() if e.submission.path == path}
+        own = [(e, n) for n, e in entries.items() if e.submission.path == path]
+        names = {e.parser.name: n for e, n in own}
         with Bundle(path) as bundle:
-            protocol = next(e for e in bundle.index.protocols if e.spec == league.protocol)
+            protocol = next(e for e in bundle.index.protocols if e.spec == own[0][0].spec)
             for name, parts in tables.items():
                 frame = bundle.table(name, None if name == "parses" else protocol)
-                own = frame.filter(pl.col("parser").is_in(list(names)))
-                parts.append(own.with_columns(pl.col("parser").replace_strict(names, default=None)))
+                rows = frame.filter(pl.col("parser").is_in(list(names)))
+                parts.append(rows.with_columns(pl.col("parser").replace_strict(names, default=None)))
             for blob in tables["parses"][-1]["blob"].drop_nulls().unique():
                 run.blobs.put(bundle.raw(blob))
             if path == newest.path:

@@ -14,10 +14,10 @@ from parsemark.corpora.latex.glyphs import (
     without_joined_signs,
     without_written_signs,
 )
-from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
 from parsemark.pdf import Glyph, PageInk, open_picture, page_ink
+from parsemark.pdf.text import is_right_to_left
 
 BOX_TOLERANCE = 0.05
 """Boxes are rounded to hundredths of a point."""
@@ -76,8 +76,8 @@ class PageFigures:
         self.worst_ink_distance = max(self.worst_ink_distance, other.worst_ink_distance)
 
 
-def check_page(sample: Sample) -> PageFigures:
-    """All checks of one page."""
+def check_page(sample: Sample, ink: PageInk | None = None) -> PageFigures:
+    """All checks of one page; its ink is read unless it is given."""
     figures = PageFigures()
     if sample.truth is None:
         return figures
@@ -87,7 +87,7 @@ def check_page(sample: Sample) -> PageFigures:
         if sample.image is not None:
             open_picture(sample.image)  # raises if it is broken
         return figures
-    ink = page_ink(sample.pdf, sample.page_number)
+    ink = page_ink(sample.pdf, sample.page_number) if ink is None else ink
     if abs(ink.width - sample.truth.width) > 1 or abs(ink.height - sample.truth.height) > 1:
         figures.problems.append(f"{sample.id}: the page is {ink.width:.0f} × {ink.height:.0f} points.")
     if not ink.glyphs:
@@ -122,8 +122,9 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
 def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFigures) -> None:
     assert element.box is not None and element.text is not None
     figures.elements += 1
-    frame = element.box.expanded(0.5)
-    shown = _text_key("".join(g.text for g in ink.glyphs if _centre_inside(g.box, frame)))
+    x0, y0, x1, y1 = element.box.expanded(0.5).as_tuple()
+    inside = (text for x, y, text in ink.centres if x0 <= x <= x1 and y0 <= y <= y1)
+    shown = _text_key("".join(inside))
     position = 0
     if is_right_to_left(element.text):
         # The order of a text layer is that of a guess: only what is there can be compared.
@@ -157,12 +158,16 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
     cells = [c for c in element.table.cells if c.box is not None]
     if not cells:
         return
+    frames = [c.box.as_tuple() for c in cells if c.box is not None]
     by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
-    for glyph in ink.glyphs:
-        if not _centre_inside(glyph.box, element.box):
+    left, top, right, bottom = element.box.as_tuple()
+    for glyph, (x, y, _) in zip(ink.glyphs, ink.centres, strict=True):
+        if not (left <= x <= right and top <= y <= bottom):
             continue
         figures.glyphs += 1
-        index = next((i for i, c in enumerate(cells) if c.box and _centre_inside(glyph.box, c.box)), None)
+        index = next(
+            (i for i, (x0, y0, x1, y1) in enumerate(frames) if x0 <= x <= x1 and y0 <= y <= y1), None
+        )
         if index is not None:
             by_cell[index].append(glyph)
             box = cells[index].box
@@ -269,11 +274,6 @@ def _without_accents(key: str) -> str:
 def _text_key(text: str) -> str:
     """As `_key`, without case (small capitals), hyphens (divided words), stars (not Markdown here)."""
     return _key(text.replace("*", "")).replace("-", "").casefold()
-
-
-def _centre_inside(box: Box, frame: Box) -> bool:
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return frame.x0 <= x <= frame.x1 and frame.y0 <= y <= frame.y1
 
 
 def _ink_distance(box: Box, ink: PageInk) -> float:

@@ -233,7 +233,7 @@ def turn_box(box: Box, degrees: float, frame: Box) -> Box:
     if not degrees:
         return box
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    x_mid, y_mid = (frame.x0 + frame.x1) / 2, (frame.y0 + frame.y1) / 2
+    x_mid, y_mid = frame.centre
     points = [
         (x_mid + (x - x_mid) * cos + (y - y_mid) * sin, y_mid - (x - x_mid) * sin + (y - y_mid) * cos)
         for x in (box.x0, box.x1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -99,14 +99,6 @@ def write_manifest(root: Path, **fields: Any) -> CorpusFile:
     manifest = CorpusFile(**fields, files=files, hash=hash_of_files(files))
     _write(root / "corpus.json", manifest.model_dump(mode="json", exclude_none=True))
     return manifest
-
-
-def write_corpus(root: Path, samples: Iterable[Sample], **fields: Any) -> CorpusFile:
-    """Write samples whose PDFs already lie in `root/pdfs`, and the manifest."""
-    for sample in samples:
-        pdf = None if sample.pdf is None else f"pdfs/{sample.pdf.name}"
-        write_page(root, sample, pdf)
-    return write_manifest(root, **fields)
 
 
 def hash_of_files(files: Mapping[str, str]) -> str:

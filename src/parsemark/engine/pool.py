@@ -197,7 +197,9 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> 
     """What a process of the pool does: answer until the pool closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's business
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20, memory_mb * 2**20))
+        # Only the soft limit: a browser that a protocol starts reserves more than it uses, and may raise it.
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20, hard))
     pipe.send("ready")  # only now the clock of the first task starts
     while True:
         try:
@@ -208,7 +210,7 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> 
             answer: tuple[Any, Any, str | None] = (function(task), None, None)
         except ParsemarkError as error:
             answer = (None, error, None)
-        except Exception as error:  # the boundary: told to the pool, which raises it
+        except Exception as error:  # the boundary: handed to the pool, which raises it
             answer = (None, repr(error), traceback.format_exc())
         try:
             pipe.send(answer)

@@ -1,6 +1,13 @@
 """Turns text or bytes (HTML, Markdown, LaTeX, benchmark JSON) into the model and back."""
 
-from parsemark.formats.document import DOCUMENT_FORMATS, Document, read_document, read_output, write_document
+from parsemark.formats.document import (
+    DOCUMENT_FORMATS,
+    Document,
+    markdown_of,
+    read_document,
+    read_output,
+    write_document,
+)
 from parsemark.formats.found_table import FORMATS, FoundTable
 from parsemark.formats.tables import read_table, read_tables
 from parsemark.formats.write import WRITERS, write_table
@@ -11,6 +18,7 @@ __all__ = [
     "WRITERS",
     "Document",
     "FoundTable",
+    "markdown_of",
     "read_document",
     "read_output",
     "read_table",

@@ -1,8 +1,7 @@
 """One notation for the same content: LaTeX, HTML, Markdown and Unicode folded together.
 
 `fold_notation` gives the same string for the same symbol however it was written, and different strings
-where the meaning differs: 1.12 is not 112, −2.8 not 2.8, α not a, 10^{-3} not 10^3. It does not fold case,
-and placeholders only where `fold_placeholder` is asked to.
+where the meaning differs: 1.12 is not 112, −2.8 not 2.8, α not a, 10^{-3} not 10^3. It does not fold case.
 """
 
 from __future__ import annotations
@@ -98,16 +97,6 @@ def fold_notation(text: str) -> str:
     text = _fold_characters(text)
     text = _fold_numbers(text)
     return _fold_space(text)
-
-
-def fold_placeholder(text: str) -> str:
-    """The folded text, or the empty string if it only says that there is no value.
-
-    >>> fold_placeholder("—"), fold_placeholder("N/A"), fold_placeholder("-1")
-    ('', '', '-1')
-    """
-    folded = fold_notation(text)
-    return "" if is_placeholder(folded) else folded
 
 
 def is_placeholder(folded: str) -> bool:

@@ -18,7 +18,6 @@ from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question,
 from parsemark.judges.fence import fenced
 from parsemark.judges.replies import read_reply
 
-PROMPT_VERSION = 1
 MAX_CHARACTERS = 400_000
 MIN_LIKENESS = 80.0
 """Of a returned text and the span taken for it, from 0 to 100; below this there is no span."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from lxml import etree
+from lxml import etree, html
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
@@ -131,6 +131,28 @@ def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = r
     visit(table)
     n_elements = sum(1 for _ in table.iterdescendants())
     return EditTree(tuple(labels), tuple(leftmost), tuple(contents), n_elements, _row_lengths(table))
+
+
+def reference_table(document: str) -> Any:
+    """The first `body/table` of an HTML document as TEDS' reference code reads it; None without one."""
+    for literal in ("<thead>", "</thead>", "<tbody>", "</tbody>"):
+        document = document.replace(literal, "")
+    parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
+    return next(iter(html.fromstring(document, parser=parser).findall("body/table")), None)
+
+
+def _whole_span(value: str | None) -> int:
+    """A span as upstream reads it: what is no number is an error."""
+    return 1 if value is None else int(value)
+
+
+def reference_tree(table: etree._Element) -> EditTree:
+    """A table's tree with spans of any size; its elements are counted without processing instructions."""
+    tree = tree_of_element(table, _whole_span)
+    spans = [int(n) for label in tree.labels if label.startswith("td ") for n in label.split()[1:]]
+    usual = all(0 < span < 2**31 for span in spans)
+    n_elements = len(table.xpath(".//*"))  # type: ignore[arg-type]
+    return replace(tree, n_elements=n_elements, row_lengths=tree.row_lengths if usual else None)
 
 
 def _row_lengths(table: etree._Element) -> tuple[int, ...] | None:

@@ -20,7 +20,6 @@ LAYOUT_MAP = {
 }  # fmt: skip
 """Names of categories to classes; what is not named keeps its name, and counts if that is a class. Their map
 misspells `reference`, so references are left out, and footnotes of figures have no class."""
-MAX_DETECTIONS = 100
 
 
 @dataclass(frozen=True, slots=True)

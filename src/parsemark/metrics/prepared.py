@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from parsemark.metrics.reader.pages import Pages
 
 _EMPTY = Table(0, 0)
-_TABLE_TAG = re.compile(r"<(?:table|thead|tbody|tfoot|tr|td|th)\b", re.IGNORECASE)
 
 T = TypeVar("T")
 

@@ -68,15 +68,25 @@ class Teds(Metric[TableInput]):
         size = max(a.n_elements, b.n_elements)
         if truth.is_absent or pred.is_absent or size == 0:
             return float(a.n_elements == b.n_elements)
-        if a.row_lengths is None or b.row_lengths is None:
-            check_pairs("nodes", len(a.labels), len(b.labels), MAX_TREE_PAIRS)
-        check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS)
-        if not self.structure_only:
-            check_pairs("characters", a.n_characters, b.n_characters, MAX_CHARACTER_PAIRS)
-        return 1.0 - edit_distance(a, b, self.structure_only) / size
+        return tree_similarity(a, b, self.structure_only)
 
     def _tree(self, table: TableInput) -> EditTree:
         return table.derive(plain_tree if self.normalize == "soric" else html_tree)
+
+
+def tree_similarity(a: EditTree, b: EditTree, structure_only: bool) -> float:
+    """1 − edit distance over the larger number of elements; neither clamped nor defined without elements.
+
+    Raises:
+        FormatError: The trees are too large to compare.
+        ZeroDivisionError: Neither has an element below its root.
+    """
+    if a.row_lengths is None or b.row_lengths is None:
+        check_pairs("nodes", len(a.labels), len(b.labels), MAX_TREE_PAIRS)
+    check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS)
+    if not structure_only:
+        check_pairs("characters", a.n_characters, b.n_characters, MAX_CHARACTER_PAIRS)
+    return 1.0 - edit_distance(a, b, structure_only) / max(a.n_elements, b.n_elements)
 
 
 def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:

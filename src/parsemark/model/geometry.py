@@ -59,8 +59,8 @@ class Box:
         return width * height if width > 0 and height > 0 else 0.0
 
     def share_inside(self, other: Box) -> float:
-        """How much of its area lies inside of `other`; 0 if it has none."""
-        return self.intersection_area(other) / self.area if self.area > 0 else 0.0
+        """How much of its area lies inside of `other`; without an area it counts by its middle."""
+        return self.intersection_area(other) / self.area if self.area > 0 else float(other.holds_centre(self))
 
     @property
     def centre(self) -> tuple[float, float]:
@@ -86,6 +86,10 @@ class Box:
             and other.x1 <= self.x1 + tolerance
             and other.y1 <= self.y1 + tolerance
         )
+
+    def flipped(self, height: float) -> Box:
+        """The same place where y is counted from the other edge of a page of this height."""
+        return Box(self.x0, height - self.y1, self.x1, height - self.y0)
 
     def expanded(self, margin: float) -> Box:
         """The box grown by `margin` on each side."""

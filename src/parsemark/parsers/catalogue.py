@@ -50,6 +50,11 @@ def get_parser(spec: str) -> Parser:
     return _make(parsed, parsed.name, find_script(parsed.name))
 
 
+def builtin_script(name: str) -> Path | None:
+    """The worker script of a built-in parser; None for every other name."""
+    return _builtin().get(name)
+
+
 def find_script(name: str) -> Path:
     """The worker script of a parser, by name or by its own path.
 

@@ -332,6 +332,10 @@ def _limit(kind: int, value: int) -> None:
         resource.setrlimit(kind, (bound, hard))
 
 
+WHERE_MEMORY_IS_SCARCE: list[Callable[[], None]] = []
+"""What the modules that keep things open in a child do to close them."""
+
+
 def _let_documents_go() -> None:
     """Close what is open where memory is scarce."""
     try:
@@ -339,6 +343,5 @@ def _let_documents_go() -> None:
     except OSError:
         used_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     if used_mb > _KEEP_MB:
-        from parsemark.pdf.document import close_documents
-
-        close_documents()
+        for let_go in WHERE_MEMORY_IS_SCARCE:
+            let_go()

@@ -6,6 +6,7 @@ import ctypes
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any
@@ -104,6 +105,11 @@ class PageInk:
     """Without blanks."""
     boxes: tuple[Box, ...]
 
+    @cached_property
+    def centres(self) -> list[tuple[float, float, str]]:
+        """Where the middle of each glyph is, with its text."""
+        return [(*glyph.box.centre, glyph.text) for glyph in self.glyphs]
+
     def inside(self, frame: Box, tolerance: float) -> list[Box]:
         """What is painted in a frame, without the ground on which it stands.
 
@@ -114,7 +120,7 @@ class PageInk:
             tolerance: By how much something may leave the frame, in points.
         """
         return [
-            box for box in self.boxes if _holds_centre(frame, box) and not _is_ground(box, frame, tolerance)
+            box for box in self.boxes if frame.holds_centre(box) and not _is_ground(box, frame, tolerance)
         ]
 
 
@@ -122,11 +128,6 @@ def _is_ground(box: Box, frame: Box, tolerance: float) -> bool:
     is_wider = box.x0 < frame.x0 - tolerance and box.x1 > frame.x1 + tolerance
     is_higher = box.y0 < frame.y0 - tolerance and box.y1 > frame.y1 + tolerance
     return box.contains(frame, tolerance) and (is_wider or is_higher)
-
-
-def _holds_centre(frame: Box, box: Box) -> bool:
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return frame.x0 <= x <= frame.x1 and frame.y0 <= y <= frame.y1
 
 
 def page_ink(pdf: Path, page_number: int) -> PageInk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -155,3 +156,8 @@ def _join_words(glyphs: Iterable[Glyph]) -> Iterator[PageWord]:
 
 def _word(glyphs: list[Glyph]) -> PageWord:
     return PageWord("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether any letter of it is written from right to left."""
+    return any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)

@@ -40,6 +40,8 @@ class PageProtocol(ABC):
     """In words, for a page's head."""
     comparability: ClassVar[int]
     """Raised whenever the same outputs would get other numbers."""
+    reads_facts: ClassVar[bool] = False
+    """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
 
     def __str__(self) -> str:
         """The spec: the name with the options that differ from the default."""
@@ -85,6 +87,14 @@ class PageProtocol(ABC):
         """Sum up a run: every figure, its groups of pages, and the ranking."""
         return self.summary_of(tables, self.figure_sums(tables))
 
+    def fixed_specs(self, summary: Summary, parser: str) -> list[str]:
+        """Name the specs under which the rows of a parser can be summed up with nothing chosen from the run.
+
+        A board puts results together under these, the first one preferred, so that no number depends on who
+        else is there. A protocol that chooses a rule from the data names it here.
+        """
+        return [str(self)]
+
     def presentation(self) -> Presentation:
         """Say what a report shows beside the figures."""
         return Presentation()
@@ -97,7 +107,8 @@ class PageProtocol(ABC):
             sums: Of all figures, in the order in which they are shown; the first one ranks.
             parts: Fields of `Summary` that the protocol makes itself.
         """
-        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures, rank
+        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures
+        from parsemark.protocols.ranking import rank
 
         places = tables.places
         primary: str = parts.get("primary", sums[0].info.name)
@@ -120,6 +131,13 @@ PROTOCOLS = Registry(
     "parsemark.protocols",
     {
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "dp-bench": "parsemark.protocols.dp_bench.protocol:DpBenchProtocol",
+        "getomni": "parsemark.protocols.getomni.protocol:GetomniProtocol",
+        "marker": "parsemark.protocols.marker_bench.protocol:MarkerProtocol",
+        "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
+        "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
+        "opendataloader": "parsemark.protocols.opendataloader.protocol:OpendataloaderProtocol",
+        "rd-tablebench": "parsemark.protocols.rd_tablebench.protocol:RdTableBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },

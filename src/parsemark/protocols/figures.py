@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -115,6 +116,18 @@ class FigureSums:
     """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
     page_statistic: Statistic | None = None
     """What a single page earns, where that is not the same statistic."""
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute to the kind that each sample's document is of."""
+
+    @cached_property
+    def witnesses(self) -> tuple[str, ...]:
+        """What each sample is drawn with: its document, or its kind where figures are unlike on kinds."""
+        if self.info.style != "score" or not self.kinds:
+            return self.documents
+        from parsemark.protocols.ranking import DocumentSums
+
+        found = DocumentSums(self).kinds()
+        return self.documents if found is None else self.kinds[found.attribute]
 
     def page_values(self, parser: str) -> Floats:
         """The value of each page; NaN where there is none."""

@@ -19,7 +19,7 @@ from parsemark.compare.leagues import (
 from parsemark.corpora import Corpus
 from parsemark.engine.imports.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
-from parsemark.plain_words import counted, figure_note, format_value, signed
+from parsemark.plain_words import VERDICTS, counted, figure_note, format_value, signed
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.board import BoardCell, Scale, make_board
 from parsemark.report.build import build_site
@@ -33,13 +33,8 @@ from parsemark.system.scratch import ScratchFolder
 
 MARK = ".parsemark-board"
 """A file that says that a folder holds a board, which may be replaced."""
-STATES = {
-    "better": "better",
-    "worse": "worse",
-    "equal": "equal on every document",
-    "equivalent": "equivalent",
-    "not_resolved": "not resolved",
-}
+SAME_AS_TRUTH = 1e-6
+"""A figure that is as near as this to the best possible one is that of the truth itself."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +55,8 @@ class BoardStanding:
     rank: str
     href: str
     version: str
+    warning: str = ""
+    """What a reader must know of the entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +159,7 @@ class _BoardSite(SitePages):
         self._corpora = corpora
         self._reports = reports
         self._tell = tell
-        names = sorted({entry.parser.name for league in leagues for entry in league.entries})
+        names = sorted({entry.name for league in leagues for entry in league.entries})
         colours = colour_indices(names)
         self._parsers = {name: _HistoryParser(name, colours[name], safe_name(name)) for name in names}
 
@@ -245,11 +242,12 @@ class _BoardSite(SitePages):
                 row.rank.text,
                 f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
                 entries[row.parser.name].version,
+                _warning(entries[row.parser.name], summary),
             )
             for row in board.rows
             if summary.primary in row.cells
         }
-        note = counted(league.n_pages, "page")
+        note = (f"matched by {league.rule} · " if league.rule else "") + counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"
         return LeagueColumn(
@@ -263,7 +261,7 @@ class _BoardSite(SitePages):
     def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:
         """Parser to its versions in a league, each with what changed since the one before."""
         named = league.history()
-        several = len(named) > len({e.parser.name for e in named.values()})
+        several = len(named) > len({e.name for e in named.values()})
         if several and league.is_ours:
             run = join_league(league, named, self._scratch / f"{league.key}-all", self._corpora)
             summary, by_label = run.summary(league.protocol), True
@@ -272,8 +270,8 @@ class _BoardSite(SitePages):
             summary, by_label = latest, False
         info = latest.info(latest.primary)
         found: dict[str, dict[str, Any]] = {}
-        for name in {e.parser.name for e in named.values()}:
-            own = [(label, e) for label, e in named.items() if e.parser.name == name]
+        for name in {e.name for e in named.values()}:
+            own = [(label, e) for label, e in named.items() if e.name == name]
             rows: list[dict[str, Any]] = []
             before: str | None = None
             for label, entry in own:
@@ -296,13 +294,14 @@ class _BoardSite(SitePages):
                         "created": entry.submission.created[:10],
                         "file": entry.submission.path.name,
                         "change": "" if verdict is None else signed(verdict.difference),
-                        "state": "" if verdict is None else STATES[verdict.state],
+                        "state": "" if verdict is None else VERDICTS[verdict.state],
                     }
                 )
                 before = label
             found[name] = {
                 "title": f"{league.protocol} on {league.corpus.name} {league.corpus.version}",
                 "comparability": league.comparability,
+                "rule": league.rule,
                 "hash": league.corpus.hash[:8],
                 "label": info.label,
                 "axis": Scale(0.0, info.top) if info.top is not None else None,
@@ -334,8 +333,23 @@ def _describe(submission: Submission) -> dict[str, Any]:
         "created": manifest.created[:10],
         "code_version": manifest.code_version,
         "parsers": ", ".join(p.name for p in manifest.parsers),
+        "submitter": submission.submitter or "–",
+        "fingerprints": ", ".join(f"{p.name} {p.fingerprint[:20]}" for p in manifest.parsers),
         "protocols": ", ".join(f"{e.spec} v{e.comparability}" for e in submission.protocols),
     }
+
+
+def _warning(entry: Entry, summary: Summary) -> str:
+    """What a reader must know of an entry: where its outputs come from, and whether they are the truth."""
+    info, figure = summary.info(summary.primary), summary.figure(entry.name, summary.primary)
+    best = info.top if info.higher_is_better else 0.0
+    said = []
+    if entry.is_imported:
+        said.append("Outputs that were made elsewhere: nothing here says what made them.")
+    value = None if figure is None or not figure.n else figure.value
+    if value is not None and best is not None and abs(value - best) < SAME_AS_TRUTH:
+        said.append("It equals the truth on every page: perhaps it is the truth.")
+    return " ".join(said)
 
 
 def _require_free(out: Path) -> None:

@@ -64,6 +64,9 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
+    if v.here in ("better", "worse"):
+        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
+        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 

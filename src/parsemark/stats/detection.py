@@ -48,16 +48,6 @@ def expected_detected(overlap: ArrayLike, start: float) -> Floats:
     return np.where(j > start, value, 0.0)
 
 
-def weighted_average_f1(overlap: ArrayLike, n_truth: int) -> float:
-    """WAvg(F1) of cTDaR: F1 at .6, .7, .8 and .9, each weighted by its threshold."""
-    j = np.asarray(overlap, dtype=float)
-    scores = []
-    for theta in CTDAR_THRESHOLDS:
-        hits = is_detected(j, theta).sum()
-        scores.append(float(f1(ratio(hits, j.size), ratio(hits, n_truth))))
-    return float(np.average(scores, weights=CTDAR_THRESHOLDS))
-
-
 @dataclass(frozen=True, slots=True)
 class PrecisionRecallCurve:
     """Precision and recall at each distinct confidence, from the most to the least confident."""

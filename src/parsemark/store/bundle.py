@@ -100,6 +100,8 @@ class Index(_Entry):
     corpus: CorpusEntry
     protocols: list[ProtocolEntry]
     has_truth: bool
+    submitter: str | None = Field(default=None, max_length=200)
+    """Whose results they are, as they say themselves."""
     raw: RawParts
     parts: dict[str, BundlePart]
 
@@ -108,14 +110,15 @@ class DamagedBundleError(StoreError):
     """A bundle that is no archive, breaks a limit, or whose parts do not fit their hashes."""
 
 
-def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
+def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | None = None) -> Index:
     """Write a scored run into one file. Equal runs give equal files.
 
     Args:
         run: The run.
         out: The file; whole or absent.
-        truth: Whether truths, text layers and messages (which quote both) go with it; without them whoever
-            checks it needs the corpus.
+        truth: Whether truths, text layers and messages (which quote both) go with it; without them a
+            check needs the corpus.
+        submitter: Whose results they are, as a board shows it.
 
     Raises:
         StoreError: It has not been scored, or something in it is damaged.
@@ -154,6 +157,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
             corpus=_public(run.manifest).corpus,
             protocols=protocols,
             has_truth=truth,
+            submitter=submitter,
             raw=RawParts(n=len(known), sha256=_hash_of_names(known)),
             parts=writer.parts,
         )
@@ -289,7 +293,7 @@ class Bundle:
     def manifest(self) -> Manifest:
         """What was run."""
         try:
-            return parse_manifest(self._text(MANIFEST), MANIFEST)
+            return parse_manifest(self._member_bytes(MANIFEST), MANIFEST)
         except NewerError:
             raise
         except StoreError as error:
@@ -399,11 +403,11 @@ class Bundle:
 
     def _json(self, name: str) -> Any:
         try:
-            return json.loads(self._text(name))
+            return json.loads(self._member_bytes(name))
         except (ValueError, RecursionError) as error:
             raise self._damaged(f"{name} is not JSON ({str(error)[:200]})") from error
 
-    def _text(self, name: str) -> bytes:
+    def _member_bytes(self, name: str) -> bytes:
         return self._read(name, MAX_TEXT_BYTES) if name == INDEX else self._hashed(name)
 
     def _read(self, name: str, limit: int) -> bytes:

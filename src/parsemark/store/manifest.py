@@ -37,11 +37,15 @@ class ParserEntry(_StrictModel):
 
     name: str
     fingerprint: str
+    worker: str | None = None
+    """Hash of the script that ran; None for outputs that were made elsewhere."""
     settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, str] = Field(default_factory=dict)
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
+    confined: bool | None = None
+    """Whether its workers could see neither truths nor other pages nor the network; None: not known."""
     engine: str = ""
     """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
 

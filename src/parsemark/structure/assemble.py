@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from parsemark.model import Box, Cell, Table
-from parsemark.structure.lines import Line, LineAxis, choose_lines, fitted, share_inside, split_rows
+from parsemark.structure.lines import Line, LineAxis, choose_lines, fitted, split_rows
 from parsemark.structure.parts import RULES, Frame, Part, PartKind, Rules
 from parsemark.structure.spans import Span, choose_spans, header_rows
 from parsemark.structure.words import Word, as_tall_as_their_lines, join_words
@@ -29,7 +29,7 @@ def build_table(
     """
     place = frame if frame is not None else Frame(Box(0.0, 0.0, 0.0, 0.0))
     outline = _outline(parts)
-    members = [p for p in parts if outline is None or share_inside(p.box, outline) >= rules.member_share]
+    members = [p for p in parts if outline is None or p.box.share_inside(outline) >= rules.member_share]
     area = Box.hull(p.box for p in members) if members else None
     if area is None:
         return Table(0, 0)
@@ -37,7 +37,7 @@ def build_table(
         area = _without_surroundings(area, frame.upright)
     upright = [replace(word, box=place.from_page(word.box)) for word in words]
     placed = as_tall_as_their_lines(upright)
-    within = [i for i, word in enumerate(placed) if share_inside(word.box, area) >= rules.word_share]
+    within = [i for i, word in enumerate(placed) if word.box.share_inside(area) >= rules.word_share]
     inside = [placed[i] for i in within]
     rows = choose_lines([p for p in members if p.kind is PartKind.ROW], inside, LineAxis.ROWS, rules)
     columns = choose_lines([p for p in members if p.kind is PartKind.COLUMN], inside, LineAxis.COLUMNS, rules)
@@ -74,7 +74,7 @@ def _filled(
     blocks = list(_blocks(len(rows), len(columns), spans))
     boxes = [_box(block, rows, columns) for block in blocks]
     seen = [span.seen for span in spans if span.seen is not None]
-    free = [box for box, _ in words if not any(share_inside(box, span) > 0.5 for span in seen)]
+    free = [box for box, _ in words if not any(box.share_inside(span) > 0.5 for span in seen)]
     near_rows = fitted(rows, [LineAxis.ROWS.extent(box) for box in free])
     near_columns = fitted(columns, [LineAxis.COLUMNS.extent(box) for box in free])
     near = [_box(block, near_rows, near_columns) for block in blocks]
@@ -143,7 +143,7 @@ def _best(word: Box, boxes: Sequence[Box], blocks: Sequence[Span]) -> int:
 
 def _distance(word: Box, box: Box) -> float:
     """How far the middle of a word is from a box."""
-    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    x, y = word.centre
     across = max(box.x0 - x, 0.0, x - box.x1)
     down = max(box.y0 - y, 0.0, y - box.y1)
     return across**2 + down**2

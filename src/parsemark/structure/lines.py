@@ -63,14 +63,6 @@ class Line:
         return max(0.0, min(self.end, end) - max(self.start, start))
 
 
-def share_inside(inner: Box, outer: Box) -> float:
-    """The share of `inner` that lies in `outer`; a box without area counts by its middle."""
-    if inner.area > 0:
-        return inner.intersection_area(outer) / inner.area
-    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
-    return float(outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1)
-
-
 def choose_lines(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Line]:
     """The rows (or columns) of a table, in order.
 
@@ -208,7 +200,7 @@ def _go_through(inside: Sequence[tuple[int, Line]], lines: Sequence[Line]) -> bo
 def _by_words(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Part]:
     candidates = []
     for part in parts:
-        shares = {i: s for i, w in enumerate(words) if (s := share_inside(w.box, part.box)) > 0}
+        shares = {i: s for i, w in enumerate(words) if (s := w.box.share_inside(part.box)) > 0}
         if any(share >= rules.word_share for share in shares.values()):
             # A box that lies between two lines of text cuts the words of both: it must not win by its score.
             wholeness = sum(s * s for s in shares.values()) / sum(shares.values())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from parsemark.model import Box
-from parsemark.structure.lines import Line, share_inside
+from parsemark.structure.lines import Line
 from parsemark.structure.parts import Part, PartKind, Rules
 
 SURE = 0.75
@@ -124,7 +124,7 @@ def _without_doubtful_ends(
 
 def _cuts(place: Box, span: Box, words: Sequence[Box]) -> bool:
     """Whether a place holds a word a good part of which lies outside of the span that reaches into it."""
-    return any(share_inside(w, place) >= SURE and share_inside(w, span) < SURE for w in words)
+    return any(w.share_inside(place) >= SURE and w.share_inside(span) < SURE for w in words)
 
 
 def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> list[int]:

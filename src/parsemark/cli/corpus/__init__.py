@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from parsemark.cli.corpus import change, check, fresh, look, make
+from parsemark.cli.corpus import change, check, describe, fresh, make
 from parsemark.cli.options import Commands
 
 app = typer.Typer(
@@ -13,16 +13,16 @@ app = typer.Typer(
 app.add_typer(make.make_app)
 # In the order of `corpus --help`.
 app.command("reveal")(fresh.reveal)
-app.command("info")(look.info)
-app.command("list")(look.list_pages)
-app.command("pages")(look.write_pages)
-app.command("show")(look.show)
+app.command("info")(describe.info)
+app.command("list")(describe.list_pages)
+app.command("pages")(describe.write_pages)
+app.command("show")(describe.show)
 app.command("harvest")(make.harvest)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
 app.command("correct")(check.correct)
 app.command("degrade")(change.degrade)
-app.command("schema")(look.schema)
+app.command("schema")(describe.schema)
 app.command("sample")(make.sample)
 app.command("crops")(change.crops)
 app.command("mislead")(change.mislead)

@@ -43,11 +43,18 @@ class Fresh:
         if self.commit is not None and self.reveal is None:
             require_free(self.commit)
 
-    def secret(self) -> Secret | None:
-        """What was revealed."""
+    def secret(self, renderer: str) -> Secret | None:
+        """What was revealed of pages that were made with a renderer."""
         from parsemark.corpora.fresh import read_secret
+        from parsemark.errors import UsageError
 
-        return None if self.reveal is None else read_secret(self.reveal)
+        if self.reveal is None:
+            return None
+        secret = read_secret(self.reveal)
+        made_with = secret.settings.get("renderer", secret.settings.get("maker", "latex"))
+        if made_with != renderer:
+            raise UsageError(f"{self.reveal} is of pages made with {made_with}, but this makes {renderer}.")
+        return secret
 
     def seed(self, given: int | None) -> int:
         """The seed to use: as given, or drawn where pages are committed to, or 0."""

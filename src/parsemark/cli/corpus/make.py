@@ -37,6 +37,10 @@ def synthetic(
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
     papers: _Removed = None,
     looks: _Removed = None,
+    tables_per_page: Annotated[
+        float | None,
+        typer.Option(help="Mean number of tables on pages that have any.", show_default="one to three"),
+    ] = None,
     pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: opt.Processes = None,
     commit: Commit = None,
@@ -44,8 +48,8 @@ def synthetic(
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
     from parsemark.cli.progress import page_progress
-    from parsemark.corpora.latex.synthetic.make import make_synthetic
-    from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
+    from parsemark.corpora.synthetic.make import make_synthetic
+    from parsemark.corpora.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
     from parsemark.errors import UsageError
 
     if papers is not None or looks is not None:
@@ -54,7 +58,7 @@ def synthetic(
             "real come from real documents: parsemark corpus make latex --sources PAPERS --out DIR."
         )
     fresh = Fresh(commit, reveal)
-    if (secret := fresh.secret()) is not None:
+    if (secret := fresh.secret("latex")) is not None:
         options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
     else:
         options = SyntheticOptions(
@@ -68,6 +72,7 @@ def synthetic(
             long=long,
             document_pages=document_pages,
             lines=read_line_weights(lines),
+            tables_per_page=tables_per_page,
             pool=pool,
         )
     with page_progress("Making pages", options.pages) as progress:
@@ -78,18 +83,18 @@ def synthetic(
     fresh.finish(out)
 
 
-def _story_maker(maker: str, summary: str) -> None:
-    """A command of `corpus make` for one of the programs that set stories."""
+def _document_maker(renderer: str, summary: str) -> None:
+    """A command of `corpus make` for one of the programs that set documents."""
 
     def make(
         *,
         pages: _Pages = None,
         out: opt.NewCorpus,
         seed: _Seed = None,
-        name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = maker,
+        name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = renderer,
         languages: Annotated[
             str, typer.Option(help="Languages, separated by commas; `all` for all of them.")
-        ] = "all" if maker == "typst" else "english,french",
+        ] = "all" if renderer == "typst" else "english,french",
         kinds: Annotated[
             str, typer.Option(help="Kinds of documents: report, invoice, form, statement, laboratory.")
         ] = "all",
@@ -99,41 +104,39 @@ def _story_maker(maker: str, summary: str) -> None:
         reveal: Reveal = None,
     ) -> None:
         from parsemark.cli.progress import page_progress
+        from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS
         from parsemark.corpora.synthetic.language import LANGUAGES
-        from parsemark.corpora.synthetic.make import GENERATOR, StoryOptions, make_stories
-        from parsemark.corpora.synthetic.tell import TELLERS
-        from parsemark.errors import UsageError
+        from parsemark.corpora.synthetic.make import make_synthetic
+        from parsemark.corpora.synthetic.options import GENERATOR, DocumentOptions
 
         fresh = Fresh(commit, reveal)
-        if (secret := fresh.secret()) is not None:
-            options = fresh.options(secret, StoryOptions, f"parsemark {GENERATOR}")
-            if options.maker != maker:
-                raise UsageError(f"{reveal} is of pages made with {options.maker}, but this makes {maker}.")
+        if (secret := fresh.secret(renderer)) is not None:
+            options = fresh.options(secret, DocumentOptions, f"parsemark {GENERATOR}")
         else:
-            options = StoryOptions(
-                maker,
+            options = DocumentOptions(
+                renderer,
                 _required(pages),
                 seed=fresh.seed(seed),
                 name=name,
                 languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
-                kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
+                kinds=tuple(DOCUMENT_KINDS) if kinds == "all" else tuple(kinds.split(",")),
                 document_pages=document_pages,
                 long=long,
             )
         with page_progress("Making pages", options.pages) as progress:
-            manifest = make_stories(options, out, progress=progress)
+            manifest = make_synthetic(options, out, progress=progress)
         print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
         for document, reason in manifest.settings.get("replaced", {}).items():
             print(f"{document} was {reason}")
         fresh.finish(out)
 
     make.__doc__ = summary
-    make_app.command(maker)(make)
+    make_app.command(renderer)(make)
 
 
-_story_maker("typst", "Make pages with Typst, in nine languages.")
-_story_maker("html", "Make web pages and print them with Chromium; the HTML is kept beside the PDFs.")
-_story_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept beside the PDFs.")
+_document_maker("typst", "Make pages with Typst, in nine languages.")
+_document_maker("html", "Make web pages and print them with Chromium; the HTML is kept beside the PDFs.")
+_document_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept beside the PDFs.")
 
 
 @make_app.command()

@@ -188,12 +188,12 @@ def columns_of(table: RawTable) -> list[RawTable]:
 
 def _within(box: Box, frame: tuple[float, float], angle: int) -> bool:
     turned = turn(box, angle)
-    return frame[0] <= (turned.x0 + turned.x1) / 2 <= frame[1]
+    return frame[0] <= turned.centre[0] <= frame[1]
 
 
 def _kept(cell: RawCell, frame: tuple[float, float], angle: int) -> RawCell:
     ink = [piece for piece in cell.ink if _within(piece[0], frame, angle)]
-    characters = [c for c in cell.characters if frame[0] <= (c.box.x0 + c.box.x1) / 2 <= frame[1]]
+    characters = [c for c in cell.characters if frame[0] <= c.box.centre[0] <= frame[1]]
     return replace(cell, ink=ink, characters=characters)
 
 
@@ -213,7 +213,7 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
         if own_angle != angle or not frame.contains(box, SLACK):
             continue
         place = turn(box, angle)
-        x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
+        x, y = place.centre
         row = [c for c in table.cells if turn(c.start, angle).y0 <= y <= turn(c.start, angle).y1]
         if not any(top <= y <= bottom for top, bottom in bands.values()):
             between.append((box, angle, character))

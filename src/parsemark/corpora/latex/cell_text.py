@@ -179,7 +179,7 @@ def _carries(letter: Character, accent: Character) -> bool:
 
 
 def _middle(character: Character) -> float:
-    return (character.box.x0 + character.box.x1) / 2
+    return character.box.centre[0]
 
 
 def _with_stacks(characters: list[Character], rules: Sequence[Box]) -> list[Character]:
@@ -271,7 +271,7 @@ def _with_underscores(line: list[Character], rules: Sequence[Box]) -> list[Chara
         near = [c for c in line if abs(rule.y1 - c.baseline) <= UNDERSCORE_SHIFT * c.size]
         if not near:
             continue
-        middle = (rule.x0 + rule.x1) / 2
+        middle = rule.centre[0]
         beside = min(near, key=lambda c: max(c.box.x0 - rule.x1, rule.x0 - c.box.x1))
         if max(beside.box.x0 - rule.x1, rule.x0 - beside.box.x1) > beside.size:
             continue

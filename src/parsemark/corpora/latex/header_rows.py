@@ -198,15 +198,12 @@ class _RowContents:
         return bool(texts) and all(self._is_bold_cell(cell) for cell in texts)
 
     def _is_bold_cell(self, cell: Cell) -> bool:
-        own = [m for m in self.marked.cells if m.text and cell.box is not None and _lies_in(m.box, cell.box)]
+        own = [
+            m for m in self.marked.cells if m.text and cell.box is not None and cell.box.holds_centre(m.box)
+        ]
         return bool(own) and all(m.is_bold for m in own)
 
 
 def _is_number(text: str) -> bool:
     """Whether a text has more figures than letters."""
     return sum(c.isdecimal() for c in text) > sum(c.isalpha() for c in text)
-
-
-def _lies_in(inner: Box, outer: Box) -> bool:
-    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
-    return outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1

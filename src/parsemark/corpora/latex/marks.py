@@ -83,8 +83,6 @@ class MarkedPage:
     """In the order of the file. A long table has one entry on each of its pages, with the same id."""
     blocks: dict[int, Box]
     """The ink of each block."""
-    block_texts: dict[int, str]
-    """The glyphs of each block, in the order of the file."""
     nested: tuple[MarkedTable, ...] = ()
     """Tables in cells of others."""
     unmarked: tuple[str, ...] = ()
@@ -112,7 +110,6 @@ class _Ink:
     loose: list[LooseCharacter] = field(default_factory=list)
     """Characters in no cell: those between columns (`r@{.}l`), and all outside of tables."""
     blocks: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
-    texts: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def read_marks(pdf: Path) -> list[MarkedPage]:
@@ -146,7 +143,6 @@ def _read_page(page: Any, number: int) -> MarkedPage:
         height,
         tuple(table for table in placed if table.parent is None),
         {block: Box.hull(boxes) for block, boxes in ink.blocks.items()},
-        {block: "".join(parts) for block, parts in ink.texts.items()},
         tuple(table for table in placed if table.parent is not None),
         tuple(unmarked),
     )
@@ -254,7 +250,6 @@ def _read_ink(page: Any) -> _Ink:
                 cells.append(number)
             elif tag == BLOCK_TAG:
                 ink.blocks[number].append(box)
-                ink.texts[number].append(text)
             elif tag == MATRIX_TAG:
                 ink.matrices[number][not is_text].append(box)
         if is_text:

@@ -35,6 +35,17 @@ POOL_PACKAGES = [
     "xspace",
 ]
 """What pool tables are compiled with (besides `xcolor` with the option `table`)."""
+PACKAGES = r"""
+\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{textcomp}
+\usepackage{amsmath,amssymb,array,booktabs,multirow,longtable,graphicx,etoolbox,pict2e,geometry}
+\input{glyphtounicode}\pdfgentounicode=1
+"""
+
+
+def table_preamble(document_class: str, *, harvested: bool) -> str:
+    """What is precompiled: few formats serve all documents; tables that were harvested need more packages."""
+    more = rf"\usepackage[table]{{xcolor}}\usepackage{{{','.join(POOL_PACKAGES)}}}" if harvested else ""
+    return f"\\documentclass{{{document_class}}}{PACKAGES}{more}"
 
 
 class PoolEntry(Strict):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedCell, MarkedTable, read_marks
-from parsemark.corpora.latex.synthetic.style import preamble
+from parsemark.corpora.latex.pool import table_preamble
 from parsemark.corpora.latex.visible_grid import without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import read_grid
@@ -104,7 +104,7 @@ def tex_grids(sources: Sequence[str]) -> list[MarkedTable | None]:
 
 
 def _compile(sources: Sequence[str]) -> dict[int, MarkedTable]:
-    format = precompiled(preamble("article", harvested=True))
+    format = precompiled(table_preamble("article", harvested=True))
     pages = "\n".join(rf"\pmship{{{i}}}{{{source}}}" for i, source in enumerate(sources))
     body = f"\\begin{{document}}\\input{{{MARKS_FILE.name}}}{_SHIP}{pages}\n\\end{{document}}\n"
     with tempfile.TemporaryDirectory(prefix="parsemark-") as name:

@@ -126,7 +126,7 @@ def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
     sides = [0.0, 0.0]
     for rule in marked.rules:
         if is_col and rule.height > rule.width:
-            middle = (rule.x0 + rule.x1) / 2
+            middle = rule.centre[0]
             length = min(rule.y1, box.y1) - max(rule.y0, box.y0)
             edges = (box.x0, box.x1)
         elif not is_col and rule.width > rule.height:

@@ -118,12 +118,12 @@ def _element_id(region: Region) -> str:
 
 def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
     height = _height_of_cells(region, shape)
-    cells = [replace(c, box=None if c.box is None else _flipped(c.box, height)) for c in region.cells]
+    cells = [replace(c, box=None if c.box is None else c.box.flipped(height)) for c in region.cells]
     table, n_changed = filled_table(cells)
     boxes = [cell.box for cell in cells if cell.box is not None]
     box = Box.hull(boxes) if boxes else None
     if region.box is not None:
-        box = _flipped(region.box, shape.height)
+        box = region.box.flipped(shape.height)
     attributes: dict[str, AttributeValue] = {}
     if truth.n_regions(region.table) > 1:
         attributes |= {"region": region.number + 1, "regions": truth.n_regions(region.table)}
@@ -143,13 +143,6 @@ def _height_of_cells(region: Region, shape: PageShape) -> float:
     boxes = [cell.box for cell in region.cells if cell.box is not None]
     if not shape.rotation or region.box is None or not boxes:
         return shape.height
-    place = _flipped(region.box, shape.height)
+    place = region.box.flipped(shape.height)
     hull = Box.hull(boxes)
-    return max(
-        (shape.height, shape.width), key=lambda height: _flipped(hull, height).intersection_area(place)
-    )
-
-
-def _flipped(box: Box, height: float) -> Box:
-    """From the bottom left to the top left."""
-    return Box(box.x0, height - box.y1, box.x1, height - box.y0)
+    return max((shape.height, shape.width), key=lambda height: hull.flipped(height).intersection_area(place))

@@ -1,1 +1,1 @@
-"""Plans pages of our own: words, drafts of tables, stories; the rooms below it set and locate them."""
+"""Pages of our own: drafts of documents with exact truth, looks and words as data, and renderers below."""

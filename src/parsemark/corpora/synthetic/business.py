@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 
-from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.language import number, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain
+from parsemark.corpora.synthetic.table_draft import DraftRow, RowGroup, TableDraft, one_level
 
 VAT = 0.2
 
 
-def invoice(rng: random.Random, language: str, rows: int) -> Draft:
+def invoice(rng: random.Random, language: str, rows: int) -> TableDraft:
     """Positions with quantities and prices, a net sum, the tax and the amount to pay; the sums are true."""
     words = vocabulary(language)
     heads, foot = words.lists["invoice"], words.lists["invoice_foot"]
@@ -33,10 +33,10 @@ def invoice(rng: random.Random, language: str, rows: int) -> Draft:
         pieces = (EMPTY, plain(label), EMPTY, EMPTY, plain(number(amount, 2, language)))
         body.append(DraftRow(tuple(p.bold() for p in pieces) if last else pieces, "total"))
     levels = one_level([plain(text) for text in heads[1:]])
-    return Draft("invoice", (plain(heads[0]),), levels, tuple(body), ("r", "l", "r", "r", "r"))
+    return TableDraft("invoice", (plain(heads[0]),), levels, tuple(body), ("r", "l", "r", "r", "r"))
 
 
-def laboratory(rng: random.Random, language: str, rows: int) -> Draft:
+def laboratory(rng: random.Random, language: str, rows: int) -> TableDraft:
     """Tests by section with result, unit, reference range and a flag where the result lies outside."""
     lists = vocabulary(language).lists
     body: list[DraftRow] = []
@@ -61,10 +61,10 @@ def laboratory(rng: random.Random, language: str, rows: int) -> Draft:
             body.append(DraftRow(cells))
     heads = lists["laboratory"]
     levels = one_level([plain(text) for text in heads[1:]])
-    return Draft("laboratory", (plain(heads[0]),), levels, tuple(body), ("l", "r", "l", "c", "c"))
+    return TableDraft("laboratory", (plain(heads[0]),), levels, tuple(body), ("l", "r", "l", "c", "c"))
 
 
-def form(rng: random.Random, language: str, rows: int) -> Draft:
+def form(rng: random.Random, language: str, rows: int) -> TableDraft:
     """Labels and what was filled in beside them, in two pairs of columns under a common heading each."""
     words = vocabulary(language)
     fields = rng.sample(words.lists["form"], k=min(2 * rows, len(words.lists["form"])) // 2 * 2)
@@ -77,7 +77,7 @@ def form(rng: random.Random, language: str, rows: int) -> Draft:
             pieces += [plain(label), _filled(rng, language, sort) if rng.random() < 0.9 else EMPTY]
         body.append(DraftRow(tuple(pieces)))
     top = (RowGroup(plain(heads[0]).bold(), 2), RowGroup(plain(heads[1]).bold(), 2))
-    return Draft("form", (), (top,), tuple(body), ("l", "l", "l", "l"))
+    return TableDraft("form", (), (top,), tuple(body), ("l", "l", "l", "l"))
 
 
 def _filled(rng: random.Random, language: str, sort: str) -> Piece:

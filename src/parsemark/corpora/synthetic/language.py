@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -123,8 +122,3 @@ def number(value: float, decimals: int, language: str, grouped: bool = True) -> 
     marks = {",": words.group_mark, ".": words.decimal_mark}
     text = "".join(marks.get(c, c) for c in text)
     return f"−{text}" if value < 0 and float(f"{abs(value):.{decimals}f}") != 0 else text
-
-
-def is_right_to_left(text: str) -> bool:
-    """Whether any letter of it is written from right to left."""
-    return any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)

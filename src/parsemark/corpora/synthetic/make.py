@@ -1,189 +1,172 @@
-"""Makes a corpus of stories with one of the makers."""
+"""Makes a corpus: documents are drawn, set, located, held against their PDFs, and drawn again if need be."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.check_page import check_page
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.schema import CorpusFile
-from parsemark.corpora.synthetic.language import LANGUAGES
-from parsemark.corpora.synthetic.located import Rendered, locate
-from parsemark.corpora.synthetic.randomness import stream
-from parsemark.corpora.synthetic.story import Story
-from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
-from parsemark.errors import MakingError, UsageError
+from parsemark.corpora.synthetic.options import GENERATOR, RENDERERS, Options, SyntheticOptions
+from parsemark.corpora.synthetic.truth import Rendered, locate
+from parsemark.errors import LatexError, MakingError, UsageError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.system import make_folder, write_bytes
+from parsemark.system.pdflatex import require_pdflatex
 
-MAKERS = ("typst", "html", "docx")
-NEEDED_PACKAGES = {
-    "typst": ("typst", "fontTools"),
-    "html": ("playwright", "fontTools"),
-    "docx": ("docx", "fontTools"),
-}
-GENERATOR = "stories 2"
-"""Name and version; the version rises whenever the same seed gives other pages."""
-LICENCE = "CC0-1.0"
-ATTEMPTS = 6
 SOURCES = "sources"
-"""Folder of the documents in the makers' own formats, for parsers that read those."""
-BATCH = 8
-"""Documents that are set together, where starting the program costs more than a page."""
+"""Folder of the documents in the renderers' own formats, for parsers that read those."""
 
 Progress = Callable[[int], None]
-Render = Callable[[list[Story], Path], list[Rendered]]
+"""Called with the number of pages that were finished."""
 
 
 @dataclass(frozen=True)
-class StoryOptions:
-    """What is asked of a maker."""
+class _Outcome:
+    """What became of one document."""
 
-    maker: str
-    pages: int
-    seed: int = 0
-    name: str = "stories"
-    languages: tuple[str, ...] = ("english",)
-    kinds: tuple[str, ...] = tuple(TELLERS)
-    """Kinds of documents; a language takes part in those that it has words for."""
-    document_pages: float = 1.5
-    """About how long the reports are."""
-    long: float = 0.1
-    """Share of reports with a table that runs over pages."""
-
-    def __post_init__(self) -> None:
-        if self.maker not in MAKERS:
-            raise UsageError(f"There is no maker {self.maker!r}; there are {', '.join(MAKERS)}.")
-        if self.pages < 1:
-            raise UsageError(f"A corpus needs at least one page, not {self.pages}.")
-        for chosen, known, what in (
-            (self.languages, LANGUAGES, "language"),
-            (self.kinds, tuple(TELLERS), "kind of document"),
-        ):
-            unknown = [value for value in chosen if value not in known]
-            if unknown or not chosen:
-                raise UsageError(f"There is no {what} {unknown or 'given'}; there are {', '.join(known)}.")
-        if not self._choices():
-            raise UsageError("None of these languages has words for these kinds of documents.")
-
-    def _choices(self) -> list[tuple[str, str]]:
-        return [
-            (language, kind)
-            for language in self.languages
-            for kind in kinds_told_in(language)
-            if kind in self.kinds
-        ]
-
-    def story(self, index: int, attempt: int) -> Story:
-        """Document `index`: languages and kinds in turn, the rest drawn."""
-        language = self.languages[index % len(self.languages)]
-        kinds = [kind for found, kind in self._choices() if found == language]
-        if not kinds:
-            language, kind = self._choices()[index % len(self._choices())]
-        else:
-            kind = kinds[index // len(self.languages) % len(kinds)]
-        name = f"{self.name}-{index + 1:04d}"
-        rng = stream(self.name, self.maker, self.seed, index, attempt)
-        if kind == "report":
-            return report(rng, name, language, self.document_pages, long=rng.random() < self.long)
-        return TELLERS[kind](rng, name, language, self.document_pages)
-
-    def settings(self) -> dict[str, Any]:
-        """What is recorded in the corpus."""
-        settings = asdict(self)
-        del settings["seed"], settings["name"]
-        return settings
+    name: str
+    samples: tuple[Sample, ...] = ()
+    source: bytes | None = None
+    source_suffix: str = ""
+    replaced: str | None = None
+    failure: str | None = None
 
 
-def make_stories(options: StoryOptions, out: Path, *, progress: Progress | None = None) -> CorpusFile:
+def make_synthetic(
+    options: Options, out: Path, *, workers: int | None = None, progress: Progress | None = None
+) -> CorpusFile:
     """Make a corpus in the folder `out`, which must be new or empty.
 
-    The same options give the same truth, byte for byte, with the same versions of program and fonts. Every
-    page is held against its own PDF as `corpus check` does; a document with any disagreement is drawn again,
-    and listed in the settings of the corpus.
+    The same options give the same truth, byte for byte, at any number of workers, with the same versions of
+    program and fonts. Every page is held against its own PDF as `corpus check` does; a document with any
+    disagreement is drawn again. Documents that were replaced are listed with the reason in the settings of
+    the corpus. Raises MakingError, after all others were tried, if a document cannot be made at all.
     """
-    require("makers", "Making pages", NEEDED_PACKAGES[options.maker])
+    _require(options)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for folder in ("pdfs", "truth"):
         make_folder(out / folder)
-    render: Render = import_module(f"parsemark.corpora.synthetic.makers.{options.maker}").render
     replaced: dict[str, str] = {}
-    pages = index = 0
+    failures: list[str] = []
+    pages = 0
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        while pages < options.pages:
-            documents = _batch(options, render, index, Path(work), replaced)
-            for samples, rendered in documents:
-                kept = samples[: options.pages - pages]
-                if not kept:
-                    break
-                _write(out, kept)
-                if rendered.source is not None:
-                    (out / SOURCES).mkdir(exist_ok=True)
-                    name = f"{kept[0].document}{rendered.source_suffix}"
-                    write_bytes(out / SOURCES / name, rendered.source)
-                pages += len(kept)
-                if progress is not None:
-                    progress(len(kept))
-            index += BATCH
+        for outcome in _outcomes(options, Path(work), workers):
+            kept = outcome.samples[: options.pages - pages]
+            _write(out, kept, outcome)
+            pages += len(kept)
+            if outcome.failure is not None:
+                failures.append(outcome.failure)
+            if outcome.replaced is not None and kept:
+                replaced[outcome.name] = outcome.replaced
+            if progress is not None and kept:
+                progress(len(kept))
+            if pages == options.pages or (failures and options.n_documents is None):
+                break
+    if failures:
+        raise MakingError(f"{len(failures)} of the documents failed. {' '.join(sorted(failures)[:3])}")
     return write_manifest(
         out,
         name=options.name,
-        licence=LICENCE,
-        description=f"Synthetic pages with exact truth, set with {options.maker}.",
+        licence=options.licence,
+        description=f"Synthetic pages with exact truth, set with {options.renderer}.",
         generator=f"parsemark {GENERATOR}",
         seed=options.seed,
-        settings={**options.settings(), **({"replaced": replaced} if replaced else {})},
+        settings={**options.settings(), **({"replaced": dict(sorted(replaced.items()))} if replaced else {})},
     )
 
 
-def _batch(
-    options: StoryOptions, render: Render, first: int, folder: Path, replaced: dict[str, str]
-) -> list[tuple[tuple[Sample, ...], Rendered]]:
+def _require(options: Options) -> None:
+    """Raise if a program or package is missing, before anything is made."""
+    require("makers", "Making pages", RENDERERS[options.renderer].packages)
+    if options.renderer == "latex":
+        require_pdflatex("Making synthetic pages")
+        pool = options.pool if isinstance(options, SyntheticOptions) else None
+        _module("latex").precompile(harvested=pool is not None)
+
+
+def _module(renderer: str) -> Any:
+    return import_module(f"parsemark.corpora.synthetic.renderers.{renderer}")
+
+
+def _outcomes(options: Options, folder: Path, workers: int | None) -> Iterator[_Outcome]:
+    """What became of the documents: of all that are planned, else of one batch after the other."""
+    make = partial(_make_batch, options, folder)
+    size = RENDERERS[options.renderer].batch
+    if options.n_documents is None:
+        for first in count(0, size):
+            yield from make(range(first, first + size))
+        return
+    batches = [range(first, first + size) for first in range(0, options.n_documents, size)]
+    processes = min(workers or os.cpu_count() or 1, len(batches))
+    if processes == 1:
+        for batch in batches:
+            yield from make(batch)
+        return
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(make, batch) for batch in batches]):
+            yield from done.result()
+
+
+def _make_batch(options: Options, folder: Path, batch: Sequence[int]) -> list[_Outcome]:
     """Some documents, each drawn again until it is faithful."""
-    done: dict[int, tuple[tuple[Sample, ...], Rendered]] = {}
-    reasons: dict[int, Counter[str]] = {}
-    for attempt in range(ATTEMPTS):
-        open_ones = [index for index in range(first, first + BATCH) if index not in done]
-        if not open_ones:
+    render: Callable[..., list[Rendered]] = _module(options.renderer).render
+    done: dict[int, _Outcome] = {}
+    reasons: dict[int, Counter[str]] = {index: Counter() for index in batch}
+    for attempt in range(options.attempts):
+        left = [index for index in batch if index not in done]
+        if not left:
             break
-        stories = [options.story(index, attempt) for index in open_ones]
-        for index, story, rendered in zip(open_ones, stories, render(stories, folder), strict=True):
+        drafts = [options.draft(index, attempt) for index in left]
+        work = folder / drafts[0].name
+        make_folder(work)
+        try:
+            found = render(drafts, work)
+        except LatexError as error:  # of one document: a batch of LaTeX has no others
+            reasons[left[0]][str(error)] += 1
+            continue
+        for index, rendered in zip(left, found, strict=True):
             try:
-                done[index] = _checked(locate(story, rendered, maker=options.maker)), rendered
+                samples = locate(rendered, maker=options.renderer)
             except MakingError as error:
-                reasons.setdefault(index, Counter())[str(error)] += 1
+                reasons[index][str(error)] += 1
                 continue
-            if attempt:
-                replaced[story.name] = f"drawn {attempt + 1} times: {next(iter(reasons[index]))}"
-    for index, counts in reasons.items():
-        if index not in done:
-            raise MakingError(f"A document could not be made in {ATTEMPTS} draws: {next(iter(counts))}")
-    return [done[index] for index in sorted(done)]
+            how = options.replacement(attempt)
+            why = f"replaced {how} after {attempt} draws: {_by_count(reasons[index])}" if how else None
+            suffix = rendered.source_suffix
+            done[index] = _Outcome(rendered.draft.name, samples, rendered.source, suffix, why)
+    return [done.get(index) or _failed(options, index, reasons[index]) for index in batch]
 
 
-def _checked(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-    for sample in samples:
-        figures = check_page(sample)
-        for problem in (*figures.problems, *figures.disagreements):
-            raise MakingError(problem)
-        if figures.glyphs_inside != figures.glyphs:
-            outside = figures.glyphs - figures.glyphs_inside
-            raise MakingError(f"{sample.id}: {outside} glyphs stick out of their cells.")
-    return samples
+def _failed(options: Options, index: int, reasons: Counter[str]) -> _Outcome:
+    name = options.draft(index, 0).name
+    why = f"Document {name} could not be made in {options.attempts} draws ({_by_count(reasons)})."
+    return _Outcome(name, failure=f"{why} Try another seed, fewer pages per document, or another pool.")
 
 
-def _write(out: Path, samples: Sequence[Sample]) -> None:
+def _by_count(reasons: Counter[str]) -> str:
+    return "; ".join(f"{reason.rstrip('.')} ({count}×)" for reason, count in reasons.most_common(3))
+
+
+def _write(out: Path, samples: Sequence[Sample], outcome: _Outcome) -> None:
+    name = f"pdfs/{outcome.name}.pdf"
     for sample in samples:
         assert sample.pdf is not None
-        name = f"pdfs/{sample.document}.pdf"
         if not (out / name).exists():
             write_bytes(out / name, sample.pdf.read_bytes())
         write_page(out, replace(sample, pdf=out / name), name)
+    if outcome.source is not None and samples:
+        make_folder(out / SOURCES)
+        write_bytes(out / SOURCES / f"{outcome.name}{outcome.source_suffix}", outcome.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _SPECIAL = str.maketrans(
     {
@@ -51,6 +52,8 @@ _SPECIAL = str.maketrans(
         "†": r"\textdagger{}",
         "•": r"\textbullet{}",
         "·": r"$\cdot$",
+        "☐": r"$\square$",
+        "☒": r"$\boxtimes$",
         "\u202f": r"\,",
         "\xa0": "~",
     }
@@ -105,6 +108,12 @@ class Piece:
         """The same in italics."""
         return Piece(tuple(replace(run, italic=True) for run in self.runs))
 
+    def filled(self, mark: str, number: int) -> Piece:
+        """The same with a number in the place of a mark that stands for it."""
+        if all(mark not in run.text for run in self.runs):
+            return self
+        return Piece(tuple(replace(run, text=run.text.replace(mark, str(number))) for run in self.runs))
+
     @property
     def latex(self) -> str:
         """As it is set in LaTeX."""
@@ -139,6 +148,7 @@ def formula(latex: str) -> Piece:
     return Piece((TextRun(latex, formula=True),))
 
 
+@lru_cache(maxsize=8192)
 def to_latex(text: str) -> str:
     """Escape text for LaTeX."""
     out: list[str] = []

@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.language import number, paragraph, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, raised
+from parsemark.corpora.synthetic.table_draft import DraftRow, RowGroup, TableDraft, one_level
 
-Kind = Callable[[random.Random, str, int, int], Draft]
+Kind = Callable[[random.Random, str, int, int], TableDraft]
 
 
-def results(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def results(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Methods against data sets and measures; one to three header levels, the best value in bold."""
     words = vocabulary(language).lists
     levels, leaves = _header(rng, language, max(1, cols - 1))
@@ -31,10 +31,10 @@ def results(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
             pieces.append(plain(shown).bold() if value == best[col] else plain(shown))
         body.append(DraftRow(tuple(pieces)))
     stub = EMPTY if rng.random() < 0.3 else plain(rng.choice(words["method_titles"]))
-    return Draft("results", (stub,), levels, tuple(body), ("l", *("c" * leaves)))
+    return TableDraft("results", (stub,), levels, tuple(body), ("l", *("c" * leaves)))
 
 
-def ablation(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def ablation(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Parts that are there (✓) or not, and what that does to the score."""
     words = vocabulary(language).lists
     parts = rng.sample(words["parts"], k=max(1, min(len(words["parts"]), cols - 2)))
@@ -46,10 +46,10 @@ def ablation(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         body.append(DraftRow((*marks, plain(shown), plain(number(change, 1, language) if index else "–"))))
     head = one_level([plain(words["metrics"][0]), plain("Δ")])
     stub = tuple(plain(part) for part in parts)
-    return Draft("ablation", stub, head, tuple(body), (*("c" * len(parts)), "r", "r"))
+    return TableDraft("ablation", stub, head, tuple(body), (*("c" * len(parts)), "r", "r"))
 
 
-def statistics(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def statistics(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """A regression: estimates with stars, errors in parentheses, p values, confidence intervals."""
     words = vocabulary(language).lists
     models = max(1, min(6, cols - 1))
@@ -75,10 +75,10 @@ def statistics(rng: random.Random, language: str, rows: int, cols: int) -> Draft
     decimals = {0.1: 1}
     marks = (f"{stars} p < {number(p, decimals.get(p, 2), language)}" for stars, p in limits)
     note = plain(vocabulary(language).list_mark.join(marks))
-    return Draft("statistics", (EMPTY,), levels, tuple(body), ("l", *("c" * models)), notes=(note,))
+    return TableDraft("statistics", (EMPTY,), levels, tuple(body), ("l", *("c" * models)), notes=(note,))
 
 
-def _regression_detail(rng: random.Random, language: str, rows: int) -> Draft:
+def _regression_detail(rng: random.Random, language: str, rows: int) -> TableDraft:
     words = vocabulary(language).lists
     body = []
     for label in _labels(rng, words["variables"], rows):
@@ -92,10 +92,10 @@ def _regression_detail(rng: random.Random, language: str, rows: int) -> Draft:
     names = words["statistics"]
     levels = one_level([plain(names[i]) for i in (0, 1, 3, 4)])
     stub = EMPTY if rng.random() < 0.5 else plain(rng.choice(words["variable_titles"]))
-    return Draft("statistics", (stub,), levels, tuple(body), ("l", "r", "r", "r", "c"))
+    return TableDraft("statistics", (stub,), levels, tuple(body), ("l", "r", "r", "r", "c"))
 
 
-def inventory(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def inventory(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Articles with codes, quantities, prices and a total."""
     words = vocabulary(language).lists
     names = words["inventory"]
@@ -123,12 +123,12 @@ def inventory(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     last[value_at] = plain(number(total, 2, language)).bold()
     alignments = tuple("llrrrcl"[i] for i in keep)
     levels = one_level([plain(names[i]) for i in keep[1:]])
-    return Draft(
+    return TableDraft(
         "inventory", (plain(names[keep[0]]),), levels, (*kept, DraftRow(tuple(last), "total")), alignments
     )
 
 
-def schedule(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def schedule(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """A timetable: days against hours, with free slots and a break that spans all days."""
     words = vocabulary(language).lists
     days = words["days"][: max(2, min(5, cols - 1))]
@@ -146,14 +146,16 @@ def schedule(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         cells = [_lesson(rng, words) if rng.random() < 0.85 else EMPTY for _ in days]
         body.append(DraftRow((plain(label), *cells)))
     levels = one_level([plain(day) for day in days])
-    return Draft("schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days))))
+    return TableDraft(
+        "schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days)))
+    )
 
 
 EVENING = 20 * 60
 """When timetables end, in minutes."""
 
 
-def daytime(draft: Draft, language: str) -> Draft:
+def daytime(draft: TableDraft, language: str) -> TableDraft:
     """A timetable whose hours fit into a day (shorter lessons, or weeks that alternate); else as it is."""
     lessons = sum(row.kind != "section" for row in draft.rows)
     if draft.kind != "schedule" or lessons == 0 or _end(draft) <= EVENING:
@@ -175,7 +177,7 @@ def daytime(draft: Draft, language: str) -> Draft:
     return replace(draft, rows=tuple(body))
 
 
-def _end(draft: Draft) -> int:
+def _end(draft: TableDraft) -> int:
     """The latest hour of a timetable in minutes; beyond midnight if its hours start again."""
     at, latest, days = len(draft.stub) - 1, 0, 0
     for row in draft.rows:
@@ -197,7 +199,7 @@ def _clock(minutes: int, language: str) -> str:
     return f"{hours} h {rest:02d}" if language == "french" else f"{hours}:{rest:02d}"
 
 
-def finance(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def finance(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """A statement: sections, amounts by year with losses in parentheses, totals."""
     words = vocabulary(language).lists
     years = [2024 - i for i in range(max(2, min(8, cols - 1)))]
@@ -221,7 +223,7 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         [plain(f"{words['finance'][3]} (%)")] if with_change else []
     )
     stub = plain(words["finance"][4]) if rng.random() < 0.6 else EMPTY
-    return Draft("finance", (stub,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
+    return TableDraft("finance", (stub,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
 
 
 def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[Piece]:
@@ -235,7 +237,7 @@ def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[P
     return [plain(text) for text in texts]
 
 
-def geology(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def geology(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Samples by site with depth, density, position, age ± error, and oxides in weight per cent."""
     words = vocabulary(language).lists
     names = words["geology"]
@@ -257,7 +259,7 @@ def geology(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         top = (*(RowGroup(EMPTY) for _ in leaf), RowGroup(plain(f"{names[7]} (wt%)"), len(oxides)))
         levels = (top, bottom)
     stub = (plain(names[0]), plain(names[1]))
-    return Draft("geology", stub, levels, tuple(body), ("l", "l", *("r" * count)))
+    return TableDraft("geology", stub, levels, tuple(body), ("l", "l", *("r" * count)))
 
 
 def _rock_value(rng: random.Random, field: int, language: str) -> str:
@@ -267,7 +269,7 @@ def _rock_value(rng: random.Random, field: int, language: str) -> str:
     return number(rng.uniform(low, high), decimals, language)
 
 
-def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Compounds with formulas, masses, melting points, powers of ten and yields."""
     words = vocabulary(language).lists
     names = words["chemistry"]
@@ -304,14 +306,14 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         body.append(DraftRow((plain(name), plain(chemical), *values)))
     levels = one_level([plain(columns[i][0]) for i in chosen])
     stub = (plain(names[0]), plain(names[1]))
-    return Draft("chemistry", stub, levels, tuple(body), ("l", "l", *("r" * len(chosen))))
+    return TableDraft("chemistry", stub, levels, tuple(body), ("l", "l", *("r" * len(chosen))))
 
 
 def _power(rng: random.Random) -> str:
     return rng.choice(["⁻³", "⁻²", "⁻⁵", "²", "³", "⁻⁹"])
 
 
-def glossary(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Terms with descriptions that run over several lines."""
     words = vocabulary(language).lists
     names = words["glossary"]
@@ -321,7 +323,7 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         texts = [paragraph(rng, language, rng.choice([1, 1, 2])) for _ in range(wide)]
         body.append(DraftRow((plain(label), *(plain(t) for t in texts))))
     levels = one_level([plain(names[1]), plain(names[3])][:wide])
-    return Draft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
+    return TableDraft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
 
 
 KINDS: dict[str, Kind] = {

@@ -6,12 +6,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, plain, raised
+from parsemark.corpora.synthetic.table_draft import DraftRow, RowGroup, TableDraft
 
 
-def varied(rng: random.Random, draft: Draft, language: str) -> Draft:
+def varied(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
     """Add what real tables have: groups of rows, sections, empty cells, marks of notes."""
     if draft.kind in ("results", "statistics", "chemistry", "geology"):
         if rng.random() < 0.25 and len(draft.rows) >= 4:
@@ -29,7 +29,7 @@ def varied(rng: random.Random, draft: Draft, language: str) -> Draft:
     return draft
 
 
-def _with_header_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
+def _with_header_groups(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
     """A header level above the columns: groups of two or three, and columns that stand alone."""
     names = rng.sample(vocabulary(language).lists[rng.choice(["groups", "regions", "seasons"])], k=4)
     top: list[RowGroup] = []
@@ -41,14 +41,14 @@ def _with_header_groups(rng: random.Random, draft: Draft, language: str) -> Draf
     return replace(draft, levels=(tuple(top), *draft.levels))
 
 
-def _with_top_header(rng: random.Random, draft: Draft, language: str) -> Draft:
+def _with_top_header(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
     """A third level over all columns."""
     title = plain(rng.choice(vocabulary(language).headings))
     span = sum(group.span for group in draft.levels[0])
     return replace(draft, levels=((RowGroup(title, span),), *draft.levels))
 
 
-def _with_row_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
+def _with_row_groups(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
     counts = _split(rng, len(draft.rows))
     names = vocabulary(language).lists[rng.choice(["groups", "seasons", "regions", "sites"])]
     groups = tuple((plain(names[i % len(names)]), count) for i, count in enumerate(counts))
@@ -62,7 +62,7 @@ def _with_row_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
     )
 
 
-def _with_sections(rng: random.Random, draft: Draft, language: str) -> Draft:
+def _with_sections(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
     names = vocabulary(language).lists[rng.choice(["groups", "regions", "sites"])]
     rows: list[DraftRow] = []
     position = 0
@@ -73,7 +73,7 @@ def _with_sections(rng: random.Random, draft: Draft, language: str) -> Draft:
     return replace(draft, rows=tuple(rows))
 
 
-def _with_empty_cells(rng: random.Random, draft: Draft) -> Draft:
+def _with_empty_cells(rng: random.Random, draft: TableDraft) -> TableDraft:
     share, blank = rng.uniform(0.05, 0.25), rng.choice([EMPTY, EMPTY, plain("–")])
     stub = len(draft.stub)
 
@@ -86,7 +86,7 @@ def _with_empty_cells(rng: random.Random, draft: Draft) -> Draft:
     return replace(draft, rows=tuple(thin(row) for row in draft.rows))
 
 
-def _with_marked_note(rng: random.Random, draft: Draft, language: str) -> Draft:
+def _with_marked_note(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
     levels = list(draft.levels)
     last = list(levels[-1])
     target = rng.randrange(len(last))

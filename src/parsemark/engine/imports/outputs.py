@@ -332,6 +332,10 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
     def place(path: Path) -> tuple[int, bool, str]:
         return rank.get(path.suffix.lower(), len(rank)), path.stem not in names, path.name
 
+    nested = {folder / f"{name}{suffix}" for name in names if "/" in name for suffix in _READERS}
+    for path in sorted(nested):
+        if path.is_file() and path.resolve().is_relative_to(inside):
+            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
     for path in sorted(folder.iterdir(), key=place):
         name = path.stem if path.stem in names else by_form.get(unicodedata.normalize("NFC", path.stem))
         if path.suffix.lower() not in _READERS:

@@ -36,7 +36,7 @@ TOLERANCE = 1e-9
 """Scores that differ by no more are equal: machines may add in another order."""
 SUMMARY_TOLERANCE = 1e-6
 MAX_LISTED = 20
-"""Differences that are told of each check; the others are counted."""
+"""Differences that each check names; the others are counted."""
 _KEYS = {
     "matches": ("sample", "parser", "rule", "category", "truth", "pred"),
     "scores": ("sample", "parser", "rule", "category", "element", "pred", "metric"),
@@ -390,6 +390,9 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
             yield f"{entry.spec} asks a language model, so its scores were NOT checked: nobody is asked here."
     if index.code_version != __version__:
         yield f"It was made by parsemark {index.code_version} and scored anew by {__version__}."
+    imported = [p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(IMPORTED)]
+    if imported:
+        yield f"Outputs that were made elsewhere, by what is not known here: {', '.join(imported)}."
     yield (
         "Not shown by this: that the parsers returned these outputs, and times and memory. Only parsing "
         "again shows that."

@@ -12,13 +12,14 @@ from parsemark.formats.document.html import has_parting_tags, read_html_blocks
 from parsemark.formats.document.latex import has_parting_commands, read_latex_blocks
 from parsemark.formats.document.markdown import has_markdown_lines, read_markdown_blocks
 from parsemark.formats.document.text import read_text_blocks
-from parsemark.formats.document.write import write_document
+from parsemark.formats.document.write import markdown_of, write_document
 from parsemark.formats.limits import check_size
 
 __all__ = [
     "DOCUMENT_FORMATS",
     "EQUATION_INLINE",
     "Document",
+    "markdown_of",
     "read_document",
     "read_output",
     "write_document",

@@ -14,7 +14,7 @@ from parsemark.errors import UnknownNameError
 from parsemark.formats.document.elements import OUTSIDE_READING_ORDER, caption_category
 from parsemark.formats.markdown.inline import escape_inline
 from parsemark.formats.write import write_table
-from parsemark.model import Category, Element, Page
+from parsemark.model import Category, Element, Page, Prediction
 
 _BLOCK_START = re.compile(r"(?:[-+>#=]|\d{1,9}[.)])")
 _NUMBERED = re.compile(r"(\d{1,9})([.)]) ")
@@ -31,6 +31,14 @@ _SAID_BY_MARKDOWN = frozenset(
         Category.CODE_TXT,
     }
 )
+
+
+def markdown_of(prediction: Prediction) -> str:
+    """The output as a text file is read: all line ends are newlines. Elements are written out as Markdown."""
+    text = prediction.text
+    if text is None:
+        text = write_document(prediction.elements, literal=True) if prediction.elements else ""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def write_document(page: Page | Iterable[Element], format: str = "markdown", *, literal: bool = False) -> str:

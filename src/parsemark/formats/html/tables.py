@@ -52,14 +52,6 @@ def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
     return found
 
 
-def read_html_table(text: str) -> Table:
-    """The first table of an HTML text."""
-    found = find_html_tables(text)
-    if not found:
-        raise FormatError("There is no HTML table in the text", position=0)
-    return found[0].table
-
-
 def _read_all(source: str, position: int) -> Iterator[Table]:
     plain = read_plain_table(source, position)
     if plain is not None:

@@ -119,11 +119,6 @@ def symbol(name: str) -> str | None:
     return _table().get(name)
 
 
-def symbol_names() -> tuple[str, ...]:
-    """The names of all symbols."""
-    return tuple(_table())
-
-
 def accented(base: str, accent: str) -> str:
     r"""The first character of `base` with a combining accent.
 

@@ -56,7 +56,8 @@ def _found(text: str, block: list[TextLine]) -> list[FoundTable]:
 def _read_block(block: list[TextLine]) -> Table:
     lines = [line.text.expandtabs() for line in block]
     rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
-    rows = [_parts_of(line) for i, line in enumerate(lines) if i not in set(rules)]
+    ruled = frozenset(rules)
+    rows = [_parts_of(line) for i, line in enumerate(lines) if i not in ruled]
     columns = _columns_of(rows)
     check_grid(len(rows), len(columns), block[0].start)
     n_headers = _header_rows(rules, len(lines))

@@ -6,6 +6,7 @@
 # ]
 #
 # [tool.parsemark]
+# file-names = true
 # about = "Table Transformer as Soric et al. run it: TATR-extract, after XY-cut, or after any other detector"
 # licence = "MIT"
 # homepage = "https://github.com/microsoft/table-transformer"
@@ -36,7 +37,7 @@
 #
 # [tool.parsemark.options.attention]
 # default = false
-# about = "Also return what each query of the detector looks at (parsemark explain tatr)"
+# about = "Also return what each query of the detector looks at (scripts/explain_tatr.py)"
 # ///
 """TATR: detection and structure by Table Transformer; parsemark makes the tables of the boxes and words.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from parsemark.formats import write_document, write_table
+from parsemark.formats import write_table
 from parsemark.model import Category, Element, Page, Prediction, Status
 from parsemark.protocols.rows import PAGE_LEVEL, ScoreRow
 
@@ -74,14 +74,6 @@ def page_position(page: Page) -> int:
     """Where the page stands in its annotation file."""
     index = (page.annotation or {}).get("page_index", 0)
     return index if isinstance(index, int) else 0
-
-
-def markdown_of(prediction: Prediction) -> str:
-    """The output as a text file is read: all line ends are newlines. Elements are written out as Markdown."""
-    text = prediction.text
-    if text is None:
-        text = write_document(prediction.elements, literal=True) if prediction.elements else ""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def gives_only_tables(prediction: Prediction) -> bool:

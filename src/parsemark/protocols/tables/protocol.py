@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -95,6 +95,14 @@ class TablesProtocol(PageProtocol):
         return summarise(
             self, self.seen(tables), self.rule, self.all_metrics[0], is_whole=self.whole_documents
         )
+
+    def fixed_specs(self, summary: Summary, parser: str) -> list[str]:
+        """By place where truth and parser give places, and by text, which every parser has."""
+        if self.rule != "auto":
+            return [str(self)]
+        can_be_placed = "bbox" in summary.details.get("by_rule", {}).get(parser, {})
+        rules: tuple[Match, ...] = ("bbox", "ngrams") if can_be_placed else ("ngrams",)
+        return [str(replace(self, match=rule)) for rule in rules]
 
     def presentation(self) -> Presentation:
         """Show Soric et al.'s charts and tables, and types of errors; see `presentation.py`."""

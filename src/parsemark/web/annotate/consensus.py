@@ -108,19 +108,11 @@ def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[
             if e.category != Category.TABLE
             and e.box is not None
             and (e.text or e.latex)
-            and not any(box.intersection_area(e.box) > 0.5 * max(e.box.area, 1e-9) for box in tables)
+            and not any(e.box.share_inside(box) > 0.5 for box in tables)
         ]
 
     best = max((own(p) for p in voices), key=len, default=[])
     return [replace(e, id=f"b{k}", confidence=None) for k, e in enumerate(best, 1)]
-
-
-def uncertain_cells(start: Start, element: str) -> list[tuple[int, int]]:
-    """The cells to look at first, the most uncertain ones before the others."""
-    cells = start.agreement.get(element, {})
-    return [
-        place for place, share in sorted(cells.items(), key=lambda item: (item[1], item[0])) if share < SURE
-    ]
 
 
 def start_page(page: Page, start: Start) -> Page:

@@ -6,7 +6,6 @@ import asyncio
 import math
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ MAX_BODY_BYTES = 64 * 1024
 MAX_COMMENT = 4000
 _MOST_CELLS = 20_000
 _NONCE = re.compile(r"[\w-]{8,64}")
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 def ratings_path(file: Path) -> Path:
@@ -126,7 +123,7 @@ class RateApp:
                 "score": place.score,
                 "comment": place.comment,
                 "marked": place.marked,
-                **_shown(self.pairs[place.pair], self.store.tasks),
+                **_pair_data(self.pairs[place.pair], self.store.tasks),
             },
         }
 
@@ -214,7 +211,7 @@ def _clean_name(name: object) -> str:
     return clean
 
 
-def _shown(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
+def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
     """What a rater sees of a pair: nothing that tells the parser, its id included."""
     return {
         "truth": _side(pair.truth_html or pair.truth, pair.truth),

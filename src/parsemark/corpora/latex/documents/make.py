@@ -19,8 +19,8 @@ from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import alignments, join_tables
 from parsemark.corpora.latex.documents.latexml import LatexmlDisagreement, compare_with_latexml, find_latexml
-from parsemark.corpora.latex.documents.look import page_looks
 from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
+from parsemark.corpora.latex.documents.page_attributes import page_looks
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from parsemark.formats import markdown_of
 from parsemark.model import Page, Prediction
-from parsemark.protocols.document.annotation import annotation_of, markdown_of, page_position
+from parsemark.protocols.document.annotation import annotation_of, page_position
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
@@ -20,13 +20,6 @@ from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.published.scores import is_evaluated
-
-
-@dataclass(frozen=True, slots=True)
-class ResultFiles:
-    """Names without the prefix to contents, plain JSON data."""
-
-    files: Mapping[str, Any]
 
 
 def result_files(

@@ -16,7 +16,6 @@ from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.published.table_html import norm_table
 
-ELEMENTS = ("text_block", "display_formula", "table", "reading_order")
 _NAN = "NaN"
 
 
@@ -130,8 +129,6 @@ def _tree(text: str) -> Any:
 
 
 # --- means -------------------------------------------------------------------------------------------------
-
-PageAttributes = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ from parsemark.protocols.document.published.scan import (
     DelimitedSpan,
     brace_ends,
     replace_spans,
-    spans,
     sub_closed,
 )
 
@@ -205,8 +204,3 @@ def _collapse_groups(text: str) -> str:
 def norm_of(raw: str, is_formula: bool, profile: Profile) -> str:
     """F or N."""
     return norm_formula(raw, profile) if is_formula else norm_text(raw, profile)
-
-
-def inline_spans(text: str) -> list[DelimitedSpan]:
-    """The inline formulas of a text."""
-    return list(spans(text, INLINE_PAIRS, dotall=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from parsemark.protocols.document.published.scan import spans
@@ -10,7 +9,6 @@ from parsemark.protocols.document.published.scan import spans
 _COMMENT = (("<!--", "-->"),)
 _TABLE = (("<table>", "</table>"),)
 _DROPPED = ("<table>", "<thead>", "<tbody>", "</table>", "</thead>", "</tbody>")
-_CELL_TAG = re.compile(r"</?th>")
 
 
 def has_pipe_tables(text: str) -> bool:
@@ -42,7 +40,7 @@ def convert_pipe_tables(text: str) -> str:
     for start, end in _segments(text):
         parts += (text[done:start], _as_table(text[start:end]))
         done = end
-    text = _joined("".join(parts) + text[done:])
+    text = _join_rows("".join(parts) + text[done:])
     return text.replace("<table>", '<table border="1" >').replace("<td>", '<td colspan="1" rowspan="1">')
 
 
@@ -63,7 +61,7 @@ def _cells(line: str) -> list[str]:
     return [part.strip() for part in line.split("|")[1:-1]]
 
 
-def _joined(text: str) -> str:
+def _join_rows(text: str) -> str:
     """Tables that follow each other as one."""
     out: list[str] = []
     buffer: list[str] = []

@@ -111,7 +111,8 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
     categories = strings.truth_categories
     ignored = [t for t, c in enumerate(categories) if c in IGNORED] if profile.ignored_first else []
     taken, ignored_answers = _ignored_answers(ignored, strings)
-    rows = [t for t in range(len(truths)) if t not in set(ignored)]
+    passed_over = frozenset(ignored)
+    rows = [t for t in range(len(truths)) if t not in passed_over]
     columns = [p for p in range(len(preds)) if p not in taken]
     found = adjacency_match(
         [truths[t] for t in rows],
@@ -148,7 +149,7 @@ def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], li
         if fits:
             last[row] = fits[-1]
     open_rows = [row for row in range(len(ignored)) if row not in last]
-    unused = [p for p in sorted(taken) if p not in set(last.values())]
+    unused = sorted(set(taken) - set(last.values()))
     if open_rows and unused:
         for r, c in assignment(matrix[open_rows][:, unused]):
             last[open_rows[r]] = unused[c]
@@ -233,7 +234,8 @@ def simple_match(
                 record.pred_category_type = strings.items[p].type
         records.append(record)
     if kind != "table":
-        left = [p for p in range(len(strings.norm_preds)) if p not in set(pairs.values())]
+        paired = frozenset(pairs.values())
+        left = [p for p in range(len(strings.norm_preds)) if p not in paired]
         if left:
             record = Record([""], list(left))
             _fill_pred(record, left, strings, profile)

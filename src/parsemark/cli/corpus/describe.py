@@ -1,0 +1,124 @@
+"""`parsemark corpus info`, `list`, `show`, `pages` and `schema`: see and hand on what a corpus holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+from parsemark.plain_words import counted
+from parsemark.system import make_folder, replacing, write_text
+
+if TYPE_CHECKING:
+    from parsemark.model import Sample
+
+NO_TRUTH = "no truth"
+
+
+def info(
+    corpus: opt.CorpusArgument,
+    full: Annotated[
+        bool, typer.Option(help="List all values of an attribute, not the first twelve.")
+    ] = False,
+    strict: opt.Strict = False,
+) -> None:
+    """Print what a corpus consists of."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from parsemark.cli import running
+    from parsemark.corpora.describe import corpus_info
+
+    found = corpus_info(running.load(corpus, strict=strict))
+    table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
+    for label, value in (
+        ("Documents", found.documents),
+        ("Pages", found.pages),
+        ("Positive pages", found.positive_pages),
+        ("Tables", found.tables),
+        ("Cells", found.cells),
+        ("Pages without truth", found.without_truth),
+        ("Left out", len(found.left_out)),
+    ):
+        table.add_row(label, str(value))
+    for label, counts in (
+        ("Languages", found.languages),
+        ("Producers", found.producers),
+        ("Elements", found.categories),
+        *((f"Page: {key}", counts) for key, counts in sorted(found.page_attributes.items())),
+        *((f"Table: {key}", counts) for key, counts in sorted(found.table_attributes.items())),
+    ):
+        more = f", and {len(counts) - 12} more" if len(counts) > 12 and not full else ""
+        shown = counts.most_common(None if full else 12)
+        table.add_row(label, ", ".join(f"{key} {n}" for key, n in shown) + more)
+    Console().print(table)
+
+
+def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
+    """List the pages of a corpus: id, document, page, and what is known about it."""
+    from parsemark.cli import running
+
+    loaded = running.load(corpus, strict=strict)
+    rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in loaded.samples()]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
+    for identifier, document, page, status in rows:
+        print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")
+    n_known = sum(row[3] != NO_TRUTH for row in rows)
+    print(f"{counted(len(rows), 'page')}, {n_known} with truth")
+
+
+def _truth_status(sample: Sample) -> str:
+    if sample.truth is None:
+        return NO_TRUTH
+    n_tables, n_others = len(sample.truth.tables), len(sample.truth.elements) - len(sample.truth.tables)
+    tables = "no tables" if n_tables == 0 else counted(n_tables, "table")
+    return f"{tables}, {counted(n_others, 'other element')}" if n_others else tables
+
+
+def show(
+    corpus: opt.CorpusArgument,
+    page: Annotated[str, typer.Argument(help="Id of the page.")],
+    out: Annotated[Path | None, typer.Option("--out", help="The PNG; PAGE.png if not given.")] = None,
+    dpi: Annotated[int, typer.Option(min=20, max=600)] = 110,
+) -> None:
+    """Write a picture of a page with the boxes of its truth."""
+    from parsemark.cli import running
+    from parsemark.corpora.base import sample_of
+    from parsemark.corpora.describe import draw_truth
+
+    target = out or Path(f"{page}.png")
+    drawn = draw_truth(sample_of(running.load(corpus), page), dpi)
+    with replacing(target) as unfinished:
+        drawn.save(unfinished, format="PNG")
+    print(target)
+
+
+def write_pages(
+    corpus: opt.CorpusArgument,
+    out: Annotated[Path, typer.Option("--out", help="Folder for pictures, words and the list of images.")],
+    dpi: Annotated[int, typer.Option(min=36, max=300, help="Of the pictures; VGT takes 72.")] = 72,
+) -> None:
+    """Write what a detector that runs elsewhere needs: pictures, words with boxes, a list of images.
+
+    Its answer, a COCO file, is read by the parser `tatr(detect=file)` (see docs/parsers.md).
+    """
+    from parsemark.cli import running
+    from parsemark.corpora.describe import write_detector_input
+
+    print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
+
+
+def schema(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the JSON schemas.")],
+) -> None:
+    """Write the JSON schemas of the corpus format."""
+    import json
+
+    from parsemark.corpora.schema import json_schemas
+
+    make_folder(out)
+    for name, content in json_schemas().items():
+        write_text(out / name, json.dumps(content, indent=2) + "\n")
+        print(out / name)

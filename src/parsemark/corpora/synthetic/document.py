@@ -1,0 +1,213 @@
+"""What a document says and how it should look, before any program sets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from parsemark.corpora.synthetic.language import Vocabulary, vocabulary
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL, Look, TableLook
+from parsemark.corpora.synthetic.pieces import EMPTY, Piece
+from parsemark.corpora.synthetic.table_draft import Layout
+from parsemark.errors import MakingError
+from parsemark.model import AttributeValue, Category, Table
+from parsemark.model.table import complexity
+
+OMNIDOCBENCH_LINE = {
+    FULL: "full_line",
+    BOOKTABS: "fewer_line",
+    PARTIAL: "less_line",
+    NONE: "wireless_line",
+}
+NUMBER, NEXT_TABLE = "@N@", "@T@"
+"""Stand for the number of a table, figure, formula or footnote, and for that of the table that follows."""
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """A heading, a paragraph, or lines and list items that belong together."""
+
+    category: Category
+    lines: tuple[Piece, ...]
+    level: int = 0
+    """Of a heading: 0 is the title of the document."""
+    marks: tuple[str, ...] = ()
+    """What stands before each item of a list."""
+    note: Piece = EMPTY
+    """A footnote."""
+
+    @property
+    def text(self) -> str:
+        """The truth."""
+        marks = self.marks or ("",) * len(self.lines)
+        return "\n".join(f"{mark} {line.text}".strip() for mark, line in zip(marks, self.lines, strict=True))
+
+
+@dataclass(frozen=True)
+class FormulaBlock:
+    """A displayed formula, in LaTeX."""
+
+    latex: str
+    caption: Piece = EMPTY
+    """Its number."""
+
+
+@dataclass(frozen=True)
+class FigureBlock:
+    """A drawing of bars, a curve, or boxes with arrows (which look a little like tables)."""
+
+    kind: str
+    labels: tuple[str, ...]
+    shares: tuple[float, ...]
+    """Height of each bar or point, of the figure's."""
+    caption: Piece
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """A table with its caption and notes."""
+
+    layout: Layout
+    look: TableLook
+    caption: Piece = EMPTY
+    caption_below: bool = False
+    notes: Piece = EMPTY
+    long: bool = False
+    """May run over pages; its head is repeated."""
+    rotate: int = 0
+    """0, 90 or 270 degrees counter-clockwise."""
+    scale: float = 1.0
+    source: str = ""
+    """Its LaTeX, where it was harvested."""
+    origin: str | None = None
+    """Where it was harvested, with its licence."""
+
+    @cached_property
+    def table(self) -> Table:
+        """The truth."""
+        return self.layout.table()
+
+    @property
+    def has_math(self) -> bool:
+        """Whether it has formulas."""
+        if self.source:
+            return "$" in self.source.replace(r"\$", "") or r"\(" in self.source
+        return any(c.piece.has_math for c in self.layout.cells.values())
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a column has running text over several lines."""
+        return any(a.startswith("p") for a in self.layout.draft.alignments)
+
+    def attributes(self, language: str) -> dict[str, AttributeValue]:
+        """OmniDocBench's names where it has them, and ours."""
+        draft = self.layout.draft
+        attributes: dict[str, AttributeValue] = {
+            "table_layout": "vertical" if self.rotate else "horizontal",
+            "with_span": self.table.has_spans,
+            "line": OMNIDOCBENCH_LINE[self.look.line],
+            "language": table_language(language),
+            "include_equation": self.has_math,
+            "include_background": bool(self.look.head_fill or self.look.stripe),
+            "include_photo": False,
+            "with_structured_text": self.has_text,
+            "rotated": self.rotate,
+            "long": self.long,
+            "scaled": self.scale < 1,
+            "complexity": complexity(self.table),
+            "kind": draft.kind,
+            "header_rows": None if self.source else draft.header_rows,
+            "has_notes": bool(self.notes.runs),
+        }
+        return attributes if self.origin is None else {**attributes, "origin": self.origin}
+
+
+FlowingBlock = TextBlock | FigureBlock | TableBlock
+"""What every renderer can set."""
+Block = FlowingBlock | FormulaBlock
+
+
+@dataclass(frozen=True)
+class SheetDraft:
+    """What one page must have: so many tables, of those that fit."""
+
+    wanted: int = 0
+    tables: tuple[TableBlock, ...] = ()
+    """In the order in which they are tried; a long one runs over all pages of its document."""
+
+
+@dataclass(frozen=True)
+class DocumentDraft:
+    """One document. Its blocks follow each other; or pages are planned, and blocks fill what tables leave."""
+
+    name: str
+    kind: str
+    """What it is: `report`, `invoice`, `form`, `statement`, `laboratory`."""
+    language: str
+    look: Look
+    blocks: tuple[Block, ...]
+    running_head: str = ""
+    page_numbers: bool = True
+    first_page: int = 1
+    sheets: tuple[SheetDraft, ...] = field(default=())
+
+    @property
+    def words(self) -> Vocabulary:
+        """Of its language."""
+        return vocabulary(self.language)
+
+    def characters(self) -> set[str]:
+        """All that it shows, but for page numbers."""
+        return {c for text in self._texts() for c in text}
+
+    def _texts(self) -> Iterator[str]:
+        yield self.running_head
+        for block in self.blocks:
+            pieces: list[Piece] = []
+            if isinstance(block, TextBlock):
+                yield from block.marks
+                pieces = [*block.lines, block.note]
+            elif isinstance(block, TableBlock):
+                pieces = [block.caption, block.notes, *(c.piece for c in block.layout.cells.values())]
+            elif isinstance(block, FigureBlock):
+                yield from block.labels
+                pieces = [block.caption]
+            yield from (run.text for piece in pieces for run in piece.runs)
+
+
+def flowing_blocks(draft: DocumentDraft) -> Iterator[tuple[int, FlowingBlock]]:
+    """The blocks with their numbers; MakingError where there is one that LaTeX alone can set."""
+    for index, block in enumerate(draft.blocks):
+        if isinstance(block, FormulaBlock) or draft.sheets:
+            raise MakingError(f"{draft.name}: formulas and planned pages are set with LaTeX alone.")
+        yield index, block
+
+
+def with_numbers(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Number tables, figures, formulas and footnotes in the order in which they stand."""
+    counts = {TableBlock: 0, FigureBlock: 0, FormulaBlock: 0, TextBlock: 0}
+    numbered: list[Block] = []
+    for block in blocks:
+        kind = type(block)
+        if isinstance(block, TextBlock):
+            counts[kind] += bool(block.note.runs)
+            lines = tuple(
+                line.filled(NEXT_TABLE, counts[TableBlock] + 1).filled(NUMBER, counts[kind])
+                for line in block.lines
+            )
+            numbered.append(replace(block, lines=lines, note=block.note.filled(NUMBER, counts[kind])))
+        else:
+            counts[kind] += bool(block.caption.runs) or isinstance(block, FigureBlock)
+            numbered.append(replace(block, caption=block.caption.filled(NUMBER, counts[kind])))
+    return tuple(numbered)
+
+
+def table_language(language: str) -> str:
+    """OmniDocBench's spelling where it has the language: `table_en`, `table_simplified_chinese`."""
+    return f"table_{language if language.endswith('_chinese') else vocabulary(language).code}"
+
+
+def text_attributes(language: str) -> dict[str, AttributeValue]:
+    """OmniDocBench's attributes of text."""
+    return {"text_language": f"text_{language}", "text_background": "white", "text_rotate": "normal"}

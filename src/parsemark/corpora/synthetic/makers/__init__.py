@@ -1,1 +1,0 @@
-"""Programs that set stories, and say where they put what."""

@@ -1,0 +1,175 @@
+"""What can be asked of the generator, and the renderers that set its documents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from parsemark.corpora.synthetic.document import DocumentDraft
+from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS, DocumentDrawer, document_kinds
+from parsemark.corpora.synthetic.language import LANGUAGES, WRITTEN_WITH_LATEX
+from parsemark.corpora.synthetic.plan import (
+    DocumentPlan,
+    PlanOptions,
+    plan_documents,
+    require_pages,
+    simpler,
+    stream,
+)
+from parsemark.corpora.synthetic.planned import PlannedDrawer, usable_entries
+from parsemark.errors import UsageError
+
+GENERATOR = "synthetic 7"
+"""Name and version; the version rises whenever the same seed gives other pages."""
+LICENCE = "CC0-1.0"
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """A program that sets documents."""
+
+    family: str = "flow"
+    """Of looks."""
+    packages: tuple[str, ...] = ()
+    """Python packages that it needs."""
+    batch: int = 8
+    """Documents that are set together, where starting the program costs more than a page."""
+    languages: tuple[str, ...] = LANGUAGES
+
+
+RENDERERS = {
+    "latex": Renderer("latex", (), 1, WRITTEN_WITH_LATEX),
+    "typst": Renderer(packages=("typst", "fontTools")),
+    "html": Renderer(packages=("playwright", "fontTools")),
+    "docx": Renderer(packages=("docx", "fontTools")),
+}
+
+
+@dataclass(frozen=True)
+class SyntheticOptions(PlanOptions):
+    """Pages of LaTeX whose traits are planned."""
+
+    renderer = "latex"
+    draws = 8
+    """Of a document as planned; a replacement has as many again, and as many of a simpler plan."""
+    attempts = 3 * draws
+
+    @cached_property
+    def plans(self) -> list[DocumentPlan]:
+        """What each document must have."""
+        return plan_documents(self)
+
+    @property
+    def n_documents(self) -> int | None:
+        """How many documents are made; None makes as many as give the pages."""
+        return len(self.plans)
+
+    @property
+    def licence(self) -> str:
+        """Ours, and those of the harvested tables (each table's `origin` says which)."""
+        if self.pool is None:
+            return LICENCE
+        licences = sorted({entry.licence for entry in usable_entries(self.pool)})
+        return f"{LICENCE}; harvested tables: {', '.join(licences)}"
+
+    def draft(self, index: int, attempt: int) -> DocumentDraft:
+        """Document `index`; what could not be set is drawn again, at last with fewer and upright tables."""
+        plan = self.plans[index]
+        return PlannedDrawer(self, simpler(plan) if attempt >= 2 * self.draws else plan, attempt).draw()
+
+    def replacement(self, attempt: int) -> str:
+        """What a document of this attempt is, if it is not what was planned."""
+        if attempt < self.draws:
+            return ""
+        return "by a simpler document" if attempt >= 2 * self.draws else "by another of the same plan"
+
+    def settings(self) -> dict[str, Any]:
+        """What is recorded in the corpus."""
+        settings = asdict(self)
+        settings["pool"] = None if self.pool is None else self.pool.name
+        del settings["seed"], settings["name"]
+        return settings
+
+
+@dataclass(frozen=True)
+class DocumentOptions:
+    """Documents of some kinds and languages, set by any renderer."""
+
+    renderer: str
+    pages: int
+    seed: int = 0
+    name: str = "documents"
+    languages: tuple[str, ...] = ("english",)
+    kinds: tuple[str, ...] = tuple(DOCUMENT_KINDS)
+    """Kinds of documents; a language takes part in those that it has words for."""
+    document_pages: float = 1.5
+    """About how long the reports are."""
+    long: float = 0.1
+    """Share of reports with a table that runs over pages."""
+
+    attempts = 6
+    n_documents = None
+    licence = LICENCE
+
+    def __post_init__(self) -> None:
+        if self.renderer not in RENDERERS:
+            raise UsageError(f"There is no renderer {self.renderer!r}; there are {', '.join(RENDERERS)}.")
+        require_pages(self.pages)
+        for chosen, known, what in (
+            (self.languages, RENDERERS[self.renderer].languages, "language"),
+            (self.kinds, tuple(DOCUMENT_KINDS), "kind of document"),
+        ):
+            unknown = [value for value in chosen if value not in known]
+            if unknown or not chosen:
+                raise UsageError(f"There is no {what} {unknown or 'given'}; there are {', '.join(known)}.")
+        if not self._choices():
+            raise UsageError("None of these languages has words for these kinds of documents.")
+
+    def _choices(self) -> list[tuple[str, str]]:
+        return [
+            (language, kind)
+            for language in self.languages
+            for kind in document_kinds(language)
+            if kind in self.kinds
+        ]
+
+    def draft(self, index: int, attempt: int) -> DocumentDraft:
+        """Document `index`: languages and kinds in turn, the rest drawn."""
+        language = self.languages[index % len(self.languages)]
+        kinds = [kind for found, kind in self._choices() if found == language]
+        if not kinds:
+            language, kind = self._choices()[index % len(self._choices())]
+        else:
+            kind = kinds[index // len(self.languages) % len(kinds)]
+        rng = stream(self.name, self.renderer, self.seed, index, attempt)
+        name, family = f"{self.name}-{index + 1:04d}", RENDERERS[self.renderer].family
+        drawer = DocumentDrawer(rng, name, language, self.document_pages, family)
+        if kind == "report":
+            return drawer.report(long=rng.random() < self.long and family == "flow")
+        return DOCUMENT_KINDS[kind](drawer)
+
+    def replacement(self, attempt: int) -> str:
+        """What a document of this attempt is, if it is not the one that was drawn first."""
+        return "by another draw" if attempt else ""
+
+    def settings(self) -> dict[str, Any]:
+        """What is recorded in the corpus."""
+        settings = asdict(self)
+        del settings["seed"], settings["name"]
+        return settings
+
+
+Options = SyntheticOptions | DocumentOptions
+
+
+def read_line_weights(text: str) -> dict[str, float]:
+    """Read `full=0.5,none=0.5`."""
+    weights = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError as error:
+            raise UsageError(f"Cannot read {part!r}: write line styles as full=0.5,none=0.5.") from error
+    return weights

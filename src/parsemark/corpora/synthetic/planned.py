@@ -1,0 +1,164 @@
+"""Draws documents whose pages are planned: a stream of text, and the tables that each page must have."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from parsemark.corpora.latex.pool import PoolEntry, read_pool
+from parsemark.corpora.synthetic.blocks import (
+    captioned,
+    figure_block,
+    formula_block,
+    list_block,
+    paragraph_block,
+    section_heading,
+    table_caption,
+    table_draft,
+)
+from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraft, TableBlock
+from parsemark.corpora.synthetic.language import vocabulary
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL, draw_look, draw_table_look
+from parsemark.corpora.synthetic.pieces import EMPTY, plain
+from parsemark.corpora.synthetic.plan import DocumentPlan, PagePlan, PlanOptions, stream
+from parsemark.corpora.synthetic.table_draft import Layout, Placed, TableDraft
+from parsemark.errors import UsageError
+from parsemark.formats.latex import read_latex_table
+
+POOL_SHARE = 0.5
+"""Share of tables that are taken from the pool, where there is one."""
+LONG_ROWS = 150
+"""Drawn for a table over pages; as many are kept as end on its last page."""
+
+
+class PlannedDrawer:
+    """Draws one document of a plan, with a stream of random numbers for each concern."""
+
+    def __init__(self, options: PlanOptions, plan: DocumentPlan, attempt: int) -> None:
+        self.options, self.plan = options, plan
+        self.identity = (options.name, options.seed, plan.name, attempt)
+        self.look = draw_look(self.stream("look"), "latex", plan.columns)
+
+    def stream(self, *concern: str | int) -> random.Random:
+        """Random numbers for one concern."""
+        return stream(*self.identity, *concern)
+
+    def draw(self) -> DocumentDraft:
+        """The document, with more text than its pages take."""
+        rng = self.stream("head")
+        pages = self.plan.pages
+        if self.plan.long:
+            sheets = (SheetDraft(1, (self._long_table(),)), *(SheetDraft() for _ in pages[1:]))
+        else:
+            sheets = tuple(SheetDraft(p.tables, tuple(self._tables(i, p))) for i, p in enumerate(pages))
+        return DocumentDraft(
+            self.plan.name,
+            "report",
+            self.plan.language,
+            self.look,
+            tuple(self._texts(2 if self.plan.long else len(pages))),
+            rng.choice(vocabulary(self.plan.language).running_heads),
+            first_page=rng.choice([1, 1, rng.randint(2, 300)]),
+            sheets=sheets,
+        )
+
+    def _texts(self, pages: int) -> Iterator[Block]:
+        rng, language = self.stream("text"), self.plan.language
+        for section in range(1, pages * self.look.columns * 3 + 1):
+            yield section_heading(rng, language, section)
+            for _ in range(rng.randint(1, 3)):
+                yield paragraph_block(rng, language, rich=True)
+                extra = rng.random()
+                if extra < 0.15:
+                    yield list_block(rng, language)
+                elif extra < 0.3:
+                    yield formula_block(rng)
+                elif extra < 0.4:
+                    yield figure_block(rng, language, self.look.figures)
+            yield paragraph_block(rng, language, 1, rich=True)
+
+    def _tables(self, index: int, page: PagePlan) -> Iterator[TableBlock]:
+        """The wanted tables of a page, then smaller ones in case those do not fit."""
+        if not page.tables:
+            return
+        rng = self.stream("tables", index)
+        sizes = [self._table_size(rng, page) for _ in range(page.tables)]
+        spare = max(1, page.tables // 2)
+        sizes += [(rng.randint(2, limit), rng.randint(2, 4)) for limit in (8, 4) for _ in range(spare)]
+        for position, (rows, cols) in enumerate(sizes):
+            wanted = position < page.tables
+            if wanted and self.options.pool is not None and rng.random() < POOL_SHARE:
+                block = self._harvested(rng, usable_entries(self.options.pool))
+            else:
+                draft = table_draft(rng, self.plan.language, rows, cols)
+                block = self._block(rng, draft)
+            yield replace(block, rotate=rng.choice([90, 270]) if page.rotated else 0)
+
+    def _table_size(self, rng: random.Random, page: PagePlan) -> tuple[int, int]:
+        if page.rotated:
+            return rng.randint(4, 25), rng.randint(5, 15)
+        many = {1: 60, 2: 25, 3: 14}.get(page.tables, 6)
+        rows = rng.choice([rng.randint(2, 5), rng.randint(4, min(14, many)), rng.randint(4, many)])
+        if self.look.columns == 2 and (rng.random() < 0.7 or page.tables > 3):
+            return rows, rng.randint(2, 5)
+        return rows, rng.choice([rng.randint(2, 5), rng.randint(3, 9), rng.randint(5, 15)])
+
+    def _block(self, rng: random.Random, draft: TableDraft) -> TableBlock:
+        look = draw_table_look(rng, self.look, "latex", n_cols=draft.n_cols, lines=self.options.lines)
+        return captioned(rng, self.plan.language, draft, look, below=self.look.caption_below)
+
+    def _long_table(self) -> TableBlock:
+        rng = self.stream("tables", 0)
+        draft = table_draft(rng, self.plan.language, LONG_ROWS, rng.randint(3, 6), vary=False)
+        block = self._block(rng, draft)
+        caption = block.caption if block.caption.runs else table_caption(rng, self.plan.language)
+        return replace(block, caption=caption, caption_below=False, notes=EMPTY, long=True)
+
+    def _harvested(self, rng: random.Random, entries: tuple[PoolEntry, ...]) -> TableBlock:
+        """A table of a pool; it keeps its own look but for the size of its font."""
+        entry = rng.choice(entries)
+        look = draw_table_look(rng, self.look, "latex", n_cols=entry.n_cols)
+        return TableBlock(
+            _layout_of(entry.latex),
+            replace(look, line=_line_style(entry)),
+            table_caption(rng, self.plan.language),
+            self.look.caption_below,
+            source=entry.latex,
+            origin=f"{entry.source} ({entry.licence})",
+        )
+
+
+@lru_cache(maxsize=4)
+def usable_entries(pool: Path) -> tuple[PoolEntry, ...]:
+    """The tables of a pool that need no declarations of their own, so that they can stand on any page."""
+    entries = tuple(e for e in read_pool(pool) if not e.preamble and "longtable" not in e.latex)
+    if not entries:
+        raise UsageError(f"The pool {pool} has no table that can stand by itself.")
+    return entries
+
+
+def _layout_of(latex: str) -> Layout:
+    """A table as our reader sees it; the marked compile confirms its grid."""
+    table = read_latex_table(latex)
+    has_text = re.search(r"[pmbX]\{", latex.partition("\n")[0]) is not None
+    draft = TableDraft("harvested", (), (), (), ("p" if has_text else "l",) * table.n_cols)
+    cells = {
+        (c.row, c.col): Placed(c.row, c.col, plain(c.text), c.rowspan, c.colspan, c.header)
+        for c in table.cells
+    }
+    return Layout(draft, table.n_rows, cells)
+
+
+def _line_style(entry: PoolEntry) -> str:
+    """Style of the lines of a table, judged by its commands."""
+    rules = len(re.findall(r"\\[hc]line\b", entry.latex))
+    specification = entry.latex[: entry.latex.find("\n")] if "\n" in entry.latex else entry.latex[:80]
+    if re.search(r"\\(top|mid|bottom)rule\b", entry.latex):
+        return BOOKTABS
+    if rules >= entry.n_rows and "|" in specification:
+        return FULL
+    return PARTIAL if rules or "|" in specification else NONE

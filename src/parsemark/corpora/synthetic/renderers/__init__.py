@@ -1,0 +1,1 @@
+"""Programs that set documents, and say where they put what."""

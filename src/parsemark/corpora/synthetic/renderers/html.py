@@ -1,0 +1,239 @@
+"""Sets documents as web pages and prints them with Chromium; boxes come from the browser's own layout."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from html import escape
+from pathlib import Path
+
+from parsemark.corpora.synthetic.document import (
+    DocumentDraft,
+    FigureBlock,
+    FlowingBlock,
+    TableBlock,
+    TextBlock,
+    flowing_blocks,
+)
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, PARTIAL
+from parsemark.corpora.synthetic.pieces import Piece, TextRun
+from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
+from parsemark.corpora.synthetic.table_draft import Placed
+from parsemark.corpora.synthetic.truth import Place, Rendered
+from parsemark.errors import MakingError
+from parsemark.model import Box, Category
+
+TIMEOUT_S = 600.0
+"""For a batch of documents, on a busy machine."""
+_STYLE = """
+* { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
+.page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
+.body { position: absolute; overflow: hidden; }
+.head, .number { position: absolute; left: 0; right: 0; text-align: center; font-size: 8pt; }
+h1, h2, p, ul, .figure, .table { margin: 0 0 0.75em 0; }
+h1 { font-size: 1.75em; line-height: 1.25; } h2 { font-size: 1.2em; line-height: 1.3; margin-top: 1em; }
+ul { list-style: none; padding: 0; } li { display: flex; } li > span:first-child { flex: 0 0 1.6em; }
+.table { margin: 1.1em 0; display: flow-root; } .caption { font-size: 0.92em; margin: 0.45em 0; }
+.notes { font-size: 0.82em; margin: 0.45em 0; }
+table { border-collapse: collapse; margin: 0 auto; }
+td, th { vertical-align: middle; } th { font-weight: bold; }
+sup { line-height: 0; font-size: 0.7em; }
+.bars { display: flex; align-items: flex-end; gap: 10px; width: 60%; margin: 0 auto 0.4em auto; }
+.bars { font-size: 7pt; }
+.bars > div { flex: 1; text-align: center; } .bars > div > div { margin: 0 auto 3px auto; width: 60%; }
+"""
+
+
+def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
+    """Set documents, each as a PDF in `folder`, in one browser."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        raise MakingError("Chromium is missing; install it: apt-get install chromium")
+    pages = []
+    for draft in drafts:
+        require_glyphs(draft)
+        font_files(families(draft))
+        pages.append(
+            {
+                "html": document(draft, paged=True),
+                "height": draft.look.page_size[1],
+                "head": draft.running_head,
+                "numbered": draft.page_numbers,
+                "pdf": str(folder / f"{draft.name}.pdf"),
+            }
+        )
+    places = _print({"chromium": chromium, "pages": pages})
+    return [
+        Rendered(
+            draft,
+            folder / f"{draft.name}.pdf",
+            tuple(Place(key, page, Box(x0, y0, x1, y1)) for key, page, x0, y0, x1, y1 in found),
+            source=document(draft, paged=False).encode(),
+            source_suffix=".html",
+        )
+        for draft, found in zip(drafts, places, strict=True)
+    ]
+
+
+def _print(jobs: dict[str, object]) -> list[list[tuple[str, int, float, float, float, float]]]:
+    command = [sys.executable, "-m", "parsemark.corpora.synthetic.renderers.browser"]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(jobs), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise MakingError(f"Chromium took longer than {TIMEOUT_S:.0f} s.") from error
+    if done.returncode:
+        raise MakingError(f"Chromium cannot print: {done.stderr.strip()[-300:]}")
+    found: list[list[tuple[str, int, float, float, float, float]]] = json.loads(done.stdout)
+    return found
+
+
+def document(draft: DocumentDraft, *, paged: bool) -> str:
+    """The draft as HTML: with pages and keys for printing, or plain, for parsers that read HTML."""
+    look = draft.look
+    width, height = look.page_size
+    fonts = ", ".join(f"'{family}'" for family in families(draft))
+    style = (
+        f"@page {{ size: {width}pt {height}pt; margin: 0; }}"
+        f".page {{ width: {width}pt; height: {height - 1}pt; }}"
+        f".body {{ left: {look.margin_x}pt; right: {look.margin_x}pt; top: {look.margin_y}pt; "
+        f"height: {height - 2 * look.margin_y}pt; }}"
+        f".head {{ top: {look.margin_y / 2 - 4}pt; }} .number {{ bottom: {look.margin_y / 2 - 6}pt; }}"
+        f"body {{ font-family: {fonts}; font-size: {look.size}pt; line-height: 1.42; }}"
+        f"p {{ text-align: {'justify' if look.justified else 'start'}; }}"
+        f"h1, h2 {{ color: {look.accent}; }}"
+        f"h1 {{ text-align: {'center' if look.centred_title else 'start'}; }}"
+    )
+    writer = _HtmlWriter(draft, paged)
+    blocks = "\n".join(writer.block(index, block) for index, block in flowing_blocks(draft))
+    direction = "rtl" if draft.words.right_to_left else "ltr"
+    title = next((b.text for b in draft.blocks if isinstance(b, TextBlock)), draft.name)
+    return (
+        f'<!DOCTYPE html>\n<html lang="{draft.words.code}" dir="{direction}"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{_STYLE}{style}</style></head>\n"
+        f'<body><div id="draft">\n{blocks}\n</div></body></html>\n'
+    )
+
+
+class _HtmlWriter:
+    def __init__(self, draft: DocumentDraft, paged: bool) -> None:
+        self.draft, self.paged = draft, paged
+
+    def key(self, key: str) -> str:
+        return f' data-key="{key}"' if self.paged else ""
+
+    def block(self, index: int, block: FlowingBlock) -> str:
+        if isinstance(block, TableBlock):
+            return self._table_block(index, block)
+        if isinstance(block, FigureBlock):
+            return self._bars(index, block)
+        key = self.key(str(index))
+        if block.category == Category.TITLE:
+            tag = "h1" if block.level == 0 else "h2"
+            return f"<{tag}{key}>{_content(block.lines[0])}</{tag}>"
+        if block.marks:
+            items = "".join(
+                f"<li><span>{escape(mark)}</span><span>{_content(line)}</span></li>"
+                for mark, line in zip(block.marks, block.lines, strict=True)
+            )
+            return f"<ul{key}>{items}</ul>"
+        return f"<p{key}>{'<br>'.join(map(_content, block.lines))}</p>"
+
+    def _bars(self, index: int, block: FigureBlock) -> str:
+        accent = self.draft.look.accent
+        bars = "".join(
+            f'<div><div style="height: {70 * share:.2f}pt; background: {accent}"></div>{escape(label)}</div>'
+            for label, share in zip(block.labels, block.shares, strict=True)
+        )
+        caption = f'<div class="caption"{self.key(f"{index}.caption")}>{_content(block.caption)}</div>'
+        return f'<div class="figure"><div class="bars"{self.key(str(index))}>{bars}</div>{caption}</div>'
+
+    def _table_block(self, index: int, block: TableBlock) -> str:
+        caption = notes = ""
+        if block.caption.runs:
+            caption = f'<div class="caption"{self.key(f"{index}.caption")}>{_content(block.caption)}</div>'
+        if block.notes.runs:
+            notes = f'<div class="notes"{self.key(f"{index}.notes")}>{_content(block.notes)}</div>'
+        table = self._table(index, block)
+        parts = [table, notes, caption] if block.caption_below else [caption, table, notes]
+        return f'<div class="table{" long" if block.long else ""}">{"".join(parts)}</div>'
+
+    def _table(self, index: int, block: TableBlock) -> str:
+        look, layout = block.look, block.layout
+        head = layout.draft.header_rows
+        rows: list[list[str]] = [[] for _ in range(layout.n_rows)]
+        for (row, _), cell in sorted(layout.cells.items()):
+            rows[row].append(self._cell(index, block, cell))
+        written = [
+            f"<tr{_background(block, number)}>{''.join(cells)}</tr>" for number, cells in enumerate(rows)
+        ]
+        width = "width: 100%;" if look.full_width or _has_text(block) else ""
+        rule = "border-top: 1.2px solid #000; border-bottom: 1.2px solid #000;"
+        edges = rule if look.line in (BOOKTABS, PARTIAL) else ""
+        return (
+            f'<table style="font-size: {look.size}pt; {width}{edges}">'
+            f"<thead>{''.join(written[:head])}</thead><tbody>{''.join(written[head:])}</tbody></table>"
+        )
+
+    def _cell(self, index: int, block: TableBlock, cell: Placed) -> str:
+        look, draft = block.look, block.layout.draft
+        in_head = cell.row < draft.header_rows
+        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
+        side = "center" if in_head and cell.colspan > 1 else side
+        style = [f"padding: {look.pad_y}pt {look.pad_x}pt", f"text-align: {side}", *_borders(block, cell)]
+        if draft.alignments[cell.col].startswith(("l", "r", "c")) and cell.colspan == 1:
+            style.append("white-space: nowrap")
+        if in_head and look.head_white:
+            style.append("color: #fff")
+        spans = "".join(
+            f' {name}="{value}"'
+            for name, value in (("rowspan", cell.rowspan), ("colspan", cell.colspan))
+            if value > 1
+        )
+        tag = "th" if in_head else "td"
+        key = self.key(f"{index}.{cell.row}.{cell.col}")
+        return f'<{tag}{spans}{key} style="{"; ".join(style)}">{_content(cell.piece)}</{tag}>'
+
+
+def _has_text(block: TableBlock) -> bool:
+    return any(a.startswith("p") for a in block.layout.draft.alignments)
+
+
+def _background(block: TableBlock, row: int) -> str:
+    head, look = block.layout.draft.header_rows, block.look
+    colour = look.head_fill if row < head else look.stripe if (row - head) % 2 else None
+    return f' style="background: {colour}"' if colour else ""
+
+
+def _borders(block: TableBlock, cell: Placed) -> list[str]:
+    draft, line = block.layout.draft, block.look.line
+    head = draft.header_rows
+    thin = "0.6px solid #000"
+    if line == FULL:
+        return [f"border: {thin}"]
+    borders = []
+    below = cell.row + cell.rowspan
+    if line in (BOOKTABS, PARTIAL) and below == head:
+        borders.append(f"border-bottom: {thin}")
+    if line == BOOKTABS:
+        if below < head and cell.colspan > 1:
+            borders.append(f"border-bottom: {thin}")
+        if cell.row > head and draft.rows[cell.row - head].kind == "total":
+            borders.append(f"border-top: {thin}")
+    if line == PARTIAL and draft.stub and cell.col + cell.colspan == len(draft.stub):
+        borders.append(f"border-inline-end: {thin}")
+    return borders
+
+
+def _content(piece: Piece) -> str:
+    return "".join(_run(run) for run in piece.runs)
+
+
+def _run(run: TextRun) -> str:
+    body = escape(run.text)
+    body = f"<sup>{body}</sup>" if run.raised else body
+    body = f"<i>{body}</i>" if run.italic else body
+    return f"<b>{body}</b>" if run.bold else body

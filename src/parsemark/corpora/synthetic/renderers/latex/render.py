@@ -1,0 +1,289 @@
+"""From a draft to a PDF and the places of all it shows: measuring, packing, a clean and a marked compile."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, MarkedTable, read_marks
+from parsemark.corpora.latex.pool import table_preamble
+from parsemark.corpora.synthetic.document import (
+    NUMBER,
+    Block,
+    DocumentDraft,
+    TableBlock,
+    TextBlock,
+    with_numbers,
+)
+from parsemark.corpora.synthetic.looks import looks
+from parsemark.corpora.synthetic.pieces import plain
+from parsemark.corpora.synthetic.plan import stream
+from parsemark.corpora.synthetic.renderers.latex.pack import Packer, SheetPlan, Size, boxes_to_measure
+from parsemark.corpora.synthetic.renderers.latex.style import (
+    MACROS,
+    NO_HYPHENS,
+    TEX_POINT,
+    TICK_BOXES,
+    gap,
+    opening,
+)
+from parsemark.corpora.synthetic.renderers.latex.tabular import longtable
+from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter, setting
+from parsemark.corpora.synthetic.truth import Place, Rendered
+from parsemark.errors import LatexError
+from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
+
+HEAD, PAGE_NUMBER = 1, 2
+PAGE_MARKS = 100_000
+"""Marks of heads and page numbers: PAGE_MARKS + 10 · page + one of the above."""
+LIMITS = CompileLimits(cpu_s=120, wall_s=600)
+LONG_PASSES = 3
+"""Head and body of a long table find common widths through the aux file."""
+LONG_END = 0.45
+"""How far down its last page a long table should end."""
+OVERFULL_PT = 0.5
+_MEASURED = re.compile(r"^@PM (\d+) (-?[\d.]+)pt (-?[\d.]+)pt (-?[\d.]+)pt", re.MULTILINE)
+_OVERFULL = re.compile(r"^Overfull \\vbox \(([\d.]+)pt", re.MULTILINE)
+
+
+def precompile(*, harvested: bool) -> None:
+    """Make the formats that all documents share, before several processes would."""
+    for document_class in looks()["pages"]["latex"]["document_class"]:
+        for more in {False, harvested}:
+            precompiled(table_preamble(document_class, harvested=more))
+
+
+def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
+    """Set documents, each as a PDF in `folder`; LatexError if one cannot be set as it was drawn."""
+    return [_Setting(draft, folder).render() for draft in drafts]
+
+
+@dataclass(frozen=True)
+class _Body:
+    """The LaTeX of all pages, what they show in reading order, and the key of each mark."""
+
+    latex: str
+    blocks: tuple[Block, ...]
+    keys: dict[int, str]
+
+
+class _Setting:
+    def __init__(self, draft: DocumentDraft, folder: Path) -> None:
+        self.draft, self.look, self.folder = draft, draft.look, folder
+        self.tables = [block for sheet in draft.sheets for block in sheet.tables]
+        self.long = any(block.long for block in self.tables)
+        harvested = any(block.source for block in self.tables)
+        self.format = precompiled(table_preamble(self.look.document_class, harvested=harvested))
+
+    def render(self) -> Rendered:
+        sizes = self._measure(boxes_to_measure(self.draft, self.tables))
+        packer = Packer(
+            self.draft, sizes, stream("pack", self.draft.name, self.draft.first_page, len(self.draft.blocks))
+        )
+        body = self._long_body(packer) if self.long else self._pages_body(packer)
+        shutil.copy(MARKS_FILE, self.folder / MARKS_FILE.name)
+        pdf, marked = self._typeset(body, marked=False), self._typeset(body, marked=True)
+        draft = replace(self.draft, blocks=body.blocks, sheets=())
+        places = tuple(_places(draft, read_marks(marked), body.keys))
+        if self.draft.sheets and max(place.page for place in places) != len(self.draft.sheets):
+            raise LatexError(f"{len(self.draft.sheets)} pages became {max(p.page for p in places)}.")
+        return Rendered(draft, pdf, places, table_latex=LatexWriter(draft).table_latex)
+
+    def _measure(self, boxes: Sequence[str]) -> dict[str, Size]:
+        """Set each box once, without making a PDF, and read its size from the log."""
+        calls = "\n".join(rf"\pmmeasure{{{i}}}{{{box.replace(NUMBER, '8')}}}" for i, box in enumerate(boxes))
+        result = self._compile(f"{calls}\n", "measure", draft=True)
+        sizes = {
+            int(m[1]): Size(float(m[2]) * TEX_POINT, (float(m[3]) + float(m[4])) * TEX_POINT)
+            for m in _MEASURED.finditer(result.log)
+        }
+        if len(sizes) != len(boxes):
+            raise LatexError(f"{len(boxes) - len(sizes)} blocks could not be measured: {result.reason}")
+        return {box: sizes[index] for index, box in enumerate(boxes)}
+
+    def _pages_body(self, packer: Packer) -> _Body:
+        all_tables = any(sheet.wanted > 3 for sheet in self.draft.sheets)
+        sheets = [
+            packer.page(sheet, all_tables=all_tables) for sheet in self.draft.sheets
+        ] or packer.in_order()
+        blocks = with_numbers(block for sheet in sheets for block in sheet.blocks())
+        marks = _Marks()
+        writer = LatexWriter(self.draft, marks.take)
+        numbered = iter(enumerate(blocks))
+        pages = [f"{self._sheet(sheet, writer, numbered)}\n\\newpage\n" for sheet in sheets]
+        return _Body("".join(pages), blocks, marks.keys)
+
+    def _sheet(self, sheet: SheetPlan, writer: LatexWriter, numbered: Iterator[tuple[int, Block]]) -> str:
+        look = self.look
+        wide = self._stack([next(numbered) for _ in sheet.wide], writer, look.text_width)
+        columns = []
+        for column in sheet.columns:
+            own = [next(numbered) for _ in column]
+            content, feet = self._stack(own, writer, look.column_width), ""
+            for index, block in own:
+                if isinstance(block, TextBlock) and block.note.runs:
+                    note = writer.footnote(index, block, look.column_width)
+                    feet += rf"\pmunit{{{note}}}\kern{GAP_INSIDE}bp" + "\n"
+            columns.append(rf"\vbox to\dimen0{{\hsize{look.column_width:.3f}bp {content}\vfil{feet}}}")
+        joined = rf"\kern{look.column_gap}bp".join(columns)
+        return (
+            rf"\setbox1\vbox{{{wide}}}\dimen0\textheight\advance\dimen0-\ht1\advance\dimen0-\dp1"
+            "\n"
+            rf"\vbox to\textheight{{\box1\nointerlineskip\hbox{{{joined}}}\vss}}"
+        )
+
+    def _stack(self, blocks: Sequence[tuple[int, Block]], writer: LatexWriter, width: float) -> str:
+        parts = []
+        for index, block in blocks:
+            units = [rf"\pmunit{{{unit}}}" for unit in writer.units(index, block, width)]
+            parts.append(rf"\kern{GAP_INSIDE}bp".join(units) + rf"\kern{gap(self.look)}bp" + "\n")
+        return "".join(parts)
+
+    def _long_body(self, packer: Packer) -> _Body:
+        """A table over all pages of the document, with text before and after it."""
+        height = self.look.text_height
+        packer.texts = [b for b in packer.texts if not (isinstance(b, TextBlock) and b.note.runs)]
+        room = height * packer.rng.uniform(0.15, 0.5)
+        before = packer.take(room)
+        table = self._cut(self.tables[0], packer, height - room)
+        after = packer.take(height * (1 - LONG_END) * 0.55)
+        blocks = with_numbers([*before, table, *after])
+        marks = _Marks()
+        writer = LatexWriter(self.draft, marks.take)
+        numbered = list(enumerate(blocks))
+        at, width = len(before), self.look.column_width
+        caption = rf"\pmunit{{{writer.beside(at, table_at(blocks, at), width)[0]}}}\nobreak\kern2pt"
+        long = f"{{{setting(table)}{longtable(table.layout, table.look.line, width)}}}"
+        parts = [
+            self._stack(numbered[:at], writer, width),
+            f"{caption}{long}",
+            self._stack(numbered[at + 1 :], writer, width),
+        ]
+        return _Body("\n".join(parts) + "\n", blocks, marks.keys)
+
+    def _cut(self, block: TableBlock, packer: Packer, first_room: float) -> TableBlock:
+        """Keep as many rows as make the table end on the last page; a section heading is never the last."""
+        natural, head = packer.sizes[packer.writer.natural(block)], block.layout.draft.header_rows
+        if natural.width > self.look.text_width:
+            raise LatexError("The long table is too wide.")
+        pages = len(self.draft.sheets)
+        room = first_room + self.look.text_height * (pages - 2 + LONG_END)
+        keep = int(room / (natural.height / block.layout.n_rows)) - head * pages
+        rows = block.layout.draft.rows
+        if not 0 < keep <= len(rows):
+            raise LatexError("The long table has too few rows.")
+        while keep and rows[keep - 1].kind == "section":
+            keep -= 1
+        return replace(block, layout=block.layout.part(range(head + keep)))
+
+    def _page_style(self) -> str:
+        """Heads and feet with their marks."""
+
+        def block(kind: int, content: str) -> str:
+            return rf"\pmblock{{\number\numexpr{PAGE_MARKS}+\value{{page}}*10+{kind}\relax}}{{{content}}}"
+
+        draft, where = self.draft, self.look.head
+        number = block(PAGE_NUMBER, r"\thepage") if draft.page_numbers else ""
+        text = ""
+        if draft.running_head:
+            text = block(HEAD, rf"\small\itshape {plain(draft.running_head).latex}")
+        top = {"both": rf"{text}\hfil", "head": rf"{text}\hfil{number}", "foot": ""}[where]
+        bottom = {"both": rf"\hfil{number}\hfil", "head": "", "foot": rf"{text}\hfil{number}"}[where]
+        return (
+            rf"\makeatletter\def\ps@parsemark{{\def\@oddhead{{{top}}}\let\@evenhead\@oddhead"
+            rf"\def\@oddfoot{{{bottom}}}\let\@evenfoot\@oddfoot}}\makeatother\pagestyle{{parsemark}}"
+            rf"\setcounter{{page}}{{{draft.first_page}}}"
+        )
+
+    def _typeset(self, body: _Body, *, marked: bool) -> Path:
+        """Compile the pages with or without marks; raises if they fail or if one overflows."""
+        begin = f"\\input{{{MARKS_FILE.name}}}\n" if marked else ""
+        passes = LONG_PASSES if self.long else 1
+        source = f"{self._page_style()}\n{body.latex}"
+        result = self._compile(source, "marked" if marked else self.draft.name, begin=begin, passes=passes)
+        overfull = [float(m[1]) for m in _OVERFULL.finditer(result.log)]
+        if overfull and max(overfull) > OVERFULL_PT:
+            raise LatexError(f"A page overflows by {max(overfull):.1f} pt.")
+        if "Table widths have changed" in result.log:
+            raise LatexError("The columns of a long table have not settled.")
+        if "PARSEMARK: cannot mark" in result.log:
+            raise LatexError("This LaTeX installation has tables that the marks do not know.")
+        if result.pdf is None:
+            raise LatexError(f"No page was made: {result.reason}")
+        return result.pdf
+
+    def _compile(
+        self, body: str, name: str, *, begin: str = "", draft: bool = False, passes: int = 1
+    ) -> Compiled:
+        language = "" if self.draft.language == "english" else NO_HYPHENS
+        language += TICK_BOXES if self.draft.kind == "form" else ""
+        source = (
+            f"{opening(self.look)}\\begin{{document}}{begin}{MACROS}{language}\n{body}\\end{{document}}\n"
+        )
+        result = compile_latex(
+            source, self.folder, name=name, format=self.format, draft=draft, passes=passes, limits=LIMITS
+        )
+        if not result.ok:
+            raise LatexError(f"A synthetic document does not compile: {result.reason}")
+        return result
+
+
+class _Marks:
+    """Numbers what is shown."""
+
+    def __init__(self) -> None:
+        self.keys: dict[int, str] = {}
+
+    def take(self, key: str) -> int:
+        self.keys[len(self.keys) + 1] = key
+        return len(self.keys)
+
+
+def table_at(blocks: Sequence[Block], index: int) -> TableBlock:
+    """The block of a table."""
+    block = blocks[index]
+    assert isinstance(block, TableBlock)
+    return block
+
+
+def _places(draft: DocumentDraft, pages: Sequence[MarkedPage], keys: dict[int, str]) -> Iterator[Place]:
+    page_keys = {HEAD: "head", PAGE_NUMBER: "number"}
+    long = next((i for i, b in enumerate(draft.blocks) if isinstance(b, TableBlock) and b.long), None)
+    first = 0
+    for page in pages:
+        for mark, box in page.blocks.items():
+            key = page_keys[mark % 10] if mark >= PAGE_MARKS else keys.get(mark)
+            if key is None:
+                continue
+            yield Place(key, page.number, box)
+            block = draft.blocks[int(key)] if key.isdigit() else None
+            if isinstance(block, TableBlock):
+                marked = max(page.tables, key=lambda t: t.box.intersection_area(box))
+                yield from _cells(int(key), block, marked, page.number)
+        if long is not None:
+            block = table_at(draft.blocks, long)
+            head = block.layout.draft.header_rows
+            if not page.tables:
+                raise LatexError("A page has no part of its long table.")
+            marked = max(page.tables, key=lambda t: t.box.area)
+            rows = [*range(head), *range(head + first, first + marked.n_rows)]
+            first += marked.n_rows - head
+            yield Place(str(long), page.number, marked.box)
+            yield from _cells(long, block, marked, page.number, rows)
+
+
+def _cells(
+    index: int, block: TableBlock, marked: MarkedTable, page: int, rows: Sequence[int] | None = None
+) -> Iterator[Place]:
+    """The cells of a table, or of some rows of it; raises if TeX's grid is another one."""
+    layout = block.layout if rows is None else block.layout.part(rows)
+    wanted = {(c.row, c.col, c.rowspan, c.colspan) for c in layout.cells.values()}
+    found = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells}
+    if (layout.n_rows, layout.draft.n_cols) != (marked.n_rows, marked.n_cols) or wanted != found:
+        raise LatexError(f"The grid of a table differs from TeX's own at {sorted(wanted ^ found)[:3]}.")
+    for cell in marked.cells:
+        row = cell.row if rows is None else rows[cell.row]
+        yield Place(f"{index}.{row}.{cell.col}", page, cell.box)

@@ -1,0 +1,167 @@
+"""Writes the blocks of a document as LaTeX boxes, each part in a mark of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from parsemark.corpora.synthetic.document import (
+    Block,
+    DocumentDraft,
+    FigureBlock,
+    FormulaBlock,
+    TableBlock,
+    TextBlock,
+)
+from parsemark.corpora.synthetic.pieces import Piece, plain
+from parsemark.corpora.synthetic.renderers.latex.tabular import tabular
+from parsemark.model import Category
+
+GAP_INSIDE = 4.0
+"""Between a table or figure and what stands beside it."""
+FIGURE_WIDTH, FIGURE_SHAPE = 200.0, 0.5
+_HEADINGS = {
+    "bold": r"\bfseries\raggedright",
+    "caps": r"\scshape\raggedright",
+    "centred": r"\bfseries\centering",
+}
+
+Mark = Callable[[str], int]
+"""Gives the number of the mark of a key."""
+
+
+class LatexWriter:
+    """Writes blocks; without `mark`, for measuring, all marks are 0."""
+
+    def __init__(self, draft: DocumentDraft, mark: Mark = lambda key: 0) -> None:
+        self.draft, self.look, self.mark = draft, draft.look, mark
+
+    def units(self, index: int, block: Block, width: float) -> list[str]:
+        """The boxes of a block, one below the other; its footnote is not among them."""
+        if isinstance(block, TextBlock):
+            return [self._text(index, block, width)]
+        if isinstance(block, FormulaBlock):
+            return [self._formula(index, block, width)]
+        if isinstance(block, FigureBlock):
+            return [self._figure(index, block, width), *self.beside(index, block, width)]
+        beside = self.beside(index, block, width)
+        captions, notes = beside[: bool(block.caption.runs)], beside[bool(block.caption.runs) :]
+        table = self._table(index, block, width)
+        return [table, *notes, *captions] if block.caption_below else [*captions, table, *notes]
+
+    def beside(self, index: int, block: FigureBlock | TableBlock, width: float) -> list[str]:
+        """Caption and notes, as far as there are any."""
+        parts = []
+        if block.caption.runs:
+            parts.append(
+                self._paragraph(f"{index}.caption", block.caption, width, r"\small\noindent\centering ")
+            )
+        if isinstance(block, TableBlock) and block.notes.runs:
+            parts.append(self._paragraph(f"{index}.notes", block.notes, width, r"\footnotesize\noindent "))
+        return parts
+
+    def footnote(self, index: int, block: TextBlock, width: float) -> str:
+        """A note at the foot of the page, under a short rule that is not part of it."""
+        rule = r"\hbox{\vrule height0.4pt width60pt}\nointerlineskip\kern3pt"
+        box = self._paragraph(f"{index}.note", block.note, width, r"\footnotesize\noindent ")
+        return rf"\vbox{{{rule}{box}}}"
+
+    def natural(self, block: TableBlock) -> str:
+        """A table alone, for measuring."""
+        return rf"\hbox{{{setting(block)}\pmblock{{0}}{{{self.table_latex(block)}}}}}"
+
+    def table_latex(self, block: TableBlock) -> str:
+        """A tabular environment."""
+        return block.source or tabular(block.layout, block.look.line, self.look.column_width)
+
+    def block(self, key: str, body: str) -> str:
+        """A body in its mark."""
+        return rf"\pmblock{{{self.mark(key)}}}{{{body}}}"
+
+    def _paragraph(self, key: str, piece: Piece, width: float, before: str = "") -> str:
+        return self._broken(key, piece.latex, width, before)
+
+    def _broken(self, key: str, content: str, width: float, before: str) -> str:
+        """A box of the given width around text that is broken into lines."""
+        return self.block(key, rf"\vbox{{\pmbody{{{width:.3f}bp}}{before}{content}\par}}")
+
+    def _text(self, index: int, block: TextBlock, width: float) -> str:
+        if block.category == Category.TITLE:
+            size = r"\LARGE" if block.level == 0 else r"\large"
+            before = rf"{size}{_HEADINGS[self.look.heading]}\noindent\hyphenpenalty10000 "
+            return self._paragraph(str(index), block.lines[0], width, before)
+        if block.marks:
+            items = "".join(
+                rf"\noindent\hangindent18pt\hangafter1\hbox to18pt{{{plain(mark).latex}\hfil}}"
+                rf"{line.latex}\par"
+                for mark, line in zip(block.marks, block.lines, strict=True)
+            )
+            return self._broken(str(index), items, width, "")
+        content = r"\par\noindent ".join(line.latex for line in block.lines)
+        indented = self.look.indent and len(block.lines) == 1
+        return self._broken(str(index), content, width, "" if indented else r"\noindent ")
+
+    def _formula(self, index: int, block: FormulaBlock, width: float) -> str:
+        body = self.block(str(index), rf"$\displaystyle {block.latex}$")
+        tag = ""
+        if block.caption.runs:
+            tag = rf"\llap{{{self.block(f'{index}.caption', block.caption.latex)}}}"
+        return rf"\hbox to {width:.3f}bp{{\hss {body}\hss {tag}}}"
+
+    def _figure(self, index: int, block: FigureBlock, width: float) -> str:
+        across = min(width * 0.9, FIGURE_WIDTH)
+        high = across * FIGURE_SHAPE
+        body = {"bars": _bars, "curve": _curve, "boxes": _boxes}[block.kind](block, across, high)
+        frame = rf"\begin{{picture}}({across:.1f},{high:.1f}){body}\end{{picture}}"
+        picture = rf"\setlength{{\unitlength}}{{1bp}}{frame}"
+        return rf"\hbox to {width:.3f}bp{{\hss{self.block(str(index), picture)}\hss}}"
+
+    def _table(self, index: int, block: TableBlock, width: float) -> str:
+        """The table in its final form: scaled or rotated, in the middle of the column."""
+        body = self.block(str(index), self.table_latex(block))
+        if block.scale < 1:
+            body = rf"\scalebox{{{block.scale:.4f}}}{{{body}}}"
+        if block.rotate:
+            body = rf"\rotatebox{{{block.rotate if block.rotate == 90 else -90}}}{{{body}}}"
+        return rf"\hbox to {width:.3f}bp{{\hss{setting(block)}{body}\hss}}"
+
+
+def setting(block: TableBlock) -> str:
+    """Font size, column separation and row stretch of a table."""
+    look, stretch = block.look, 0.8 + block.look.pad_y / 10
+    return (
+        rf"\fontsize{{{look.size}}}{{{look.size * 1.2:.1f}}}\selectfont"
+        rf"\setlength{{\tabcolsep}}{{{look.pad_x}pt}}\renewcommand{{\arraystretch}}{{{stretch:.2f}}}"
+    )
+
+
+def _bars(block: FigureBlock, across: float, high: float) -> str:
+    step = across / len(block.labels)
+    parts = [rf"\put(0,12){{\line(1,0){{{across:.1f}}}}}\put(0,12){{\line(0,1){{{high - 12:.1f}}}}}"]
+    for index, (label, share) in enumerate(zip(block.labels, block.shares, strict=True)):
+        x, tall = index * step, share * (high - 14)
+        parts.append(rf"\put({x + step * 0.2:.1f},12){{\rule{{{step * 0.6:.1f}bp}}{{{tall:.1f}bp}}}}")
+        parts.append(rf"\put({x + step / 2:.1f},2){{\makebox(0,0)[b]{{\tiny {plain(label).latex}}}}}")
+    return "".join(parts)
+
+
+def _curve(block: FigureBlock, across: float, high: float) -> str:
+    step = across / (len(block.shares) - 1)
+    points = [(index * step, high * share) for index, share in enumerate(block.shares)]
+    line = "".join(f"({x:.1f},{y:.1f})" for x, y in points)
+    dots = "".join(rf"\put({x:.1f},{y:.1f}){{\circle*{{3}}}}" for x, y in points)
+    axes = rf"\put(0,0){{\line(1,0){{{across:.1f}}}}}\put(0,0){{\line(0,1){{{high:.1f}}}}}"
+    return rf"{axes}\polyline{line}{dots}"
+
+
+def _boxes(block: FigureBlock, across: float, high: float) -> str:
+    wide, between = across * 0.26, across * 0.11
+    parts = []
+    for index, label in enumerate(block.labels):
+        x = index * (wide + between)
+        parts.append(
+            rf"\put({x:.1f},{high * 0.3:.1f}){{\framebox({wide:.1f},{high * 0.4:.1f}){{"
+            rf"\parbox{{{wide - 4:.1f}bp}}{{\centering\tiny {plain(label).latex}}}}}}}"
+        )
+        if index < len(block.labels) - 1:
+            parts.append(rf"\put({x + wide:.1f},{high * 0.5:.1f}){{\vector(1,0){{{between:.1f}}}}}")
+    return "".join(parts)

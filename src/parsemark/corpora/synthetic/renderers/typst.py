@@ -1,0 +1,284 @@
+"""Sets documents with Typst, which tells positions: the PDF that is measured is the one published."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora.synthetic.document import (
+    DocumentDraft,
+    FigureBlock,
+    FlowingBlock,
+    TableBlock,
+    TextBlock,
+    flowing_blocks,
+)
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL
+from parsemark.corpora.synthetic.pieces import Piece, TextRun
+from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
+from parsemark.corpora.synthetic.table_draft import Placed
+from parsemark.corpora.synthetic.truth import Place, Rendered
+from parsemark.errors import MakingError
+from parsemark.model import Box, Category
+from parsemark.pdf.text import is_right_to_left
+from parsemark.system import write_bytes, write_text
+
+_MARKS = """
+#let _at(key, end) = [#metadata((key, end))<mark>]
+#let area(key, body) = {
+  place(top + left, _at(key, 0))
+  place(bottom + right, _at(key, 1))
+  body
+}
+"""
+_PLACES = """
+#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]
+"""
+THICK, THIN = "0.9pt + black", "0.4pt + black"
+
+
+_SET_AT = 0
+"""When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
+
+
+def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
+    """Set documents, each as a PDF in `folder`."""
+    return [_render(draft, folder) for draft in drafts]
+
+
+def _render(draft: DocumentDraft, folder: Path) -> Rendered:
+    typst: Any = import_module("typst")  # its stubs are wrong
+    require_glyphs(draft)
+    source = folder / f"{draft.name}.typ"
+    write_text(source, _document(draft))
+    folders = tuple(sorted({str(path.parent) for path in font_files(families(draft))}))
+    try:
+        compiler = typst.Compiler(source, root=folder, font_paths=_fonts(folders))
+        pdf = compiler.compile(format="pdf", timestamp=_SET_AT)
+        found = json.loads(compiler.query("<places>", field="value", one=True))
+    except (typst.TypstError, RuntimeError) as error:
+        raise MakingError(f"{draft.name}: Typst says {str(error)[:300]}") from error
+    path = folder / f"{draft.name}.pdf"
+    assert isinstance(pdf, bytes)
+    write_bytes(path, pdf)
+    return Rendered(draft, path, tuple(_places(draft, found)))
+
+
+@lru_cache(maxsize=4)
+def _fonts(folders: tuple[str, ...]) -> Any:
+    """The fonts of some folders; to find them costs as much as to set a page."""
+    fonts = import_module("typst").Fonts
+    return fonts(include_system_fonts=False, font_paths=list(folders))
+
+
+def _places(draft: DocumentDraft, found: list[tuple[str, int, dict[str, Any]]]) -> list[Place]:
+    starts: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
+    places = []
+    for key, end, at in found:
+        where = (float(at["x"].removesuffix("pt")), float(at["y"].removesuffix("pt")))
+        if not end:
+            starts[key, at["page"]].append(where)
+            continue
+        x, y = starts[key, at["page"]].pop()
+        box = Box(min(x, where[0]), min(y, where[1]), max(x, where[0]), max(y, where[1]))
+        index, _, cell = key.partition(".")
+        if cell and cell[0].isdigit():
+            block = draft.blocks[int(index)]
+            assert isinstance(block, TableBlock)
+            pad_x, pad_y = block.look.pad_x, block.look.pad_y
+            box = Box(box.x0 - pad_x, box.y0 - pad_y, box.x1 + pad_x, box.y1 + pad_y)
+        places.append(Place(key, at["page"], box))
+    return places
+
+
+def _document(draft: DocumentDraft) -> str:
+    look = draft.look
+    width, height = look.page_size
+    fonts = ", ".join(f'"{family}"' for family in families(draft))
+    head = f'area("head", block(width: 100%, text(size: 8pt, {_string(draft.running_head)})))'
+    number = 'area("number", block(width: 100%, align(center, context counter(page).display("1"))))'
+    tall = draft.words.code == "ar"  # with long strokes above and below the line
+    lines = [
+        _MARKS,
+        f"#set page(width: {width}pt, height: {height}pt, "
+        f"margin: (x: {look.margin_x}pt, y: {look.margin_y}pt), "
+        f"header: {head if draft.running_head else 'none'}, "
+        f"footer: {number if draft.page_numbers else 'none'}, columns: {look.columns})",
+        f'#set text(font: ({fonts}), lang: "{draft.words.code}", size: {look.size}pt, fallback: false'
+        + (', top-edge: "ascender", bottom-edge: "descender")' if tall else ")"),
+        f"#set par(justify: {'true' if look.justified else 'false'}, "
+        f"leading: {0.3 if tall else 0.62}em, spacing: 0.9em)",
+        "#set block(spacing: 0.95em)",
+    ]
+    for index, block in flowing_blocks(draft):
+        lines.append(f"#{_TypstWriter(draft, index).block(block)}")
+    return "\n".join([*lines, _PLACES])
+
+
+@dataclass(frozen=True)
+class _TypstWriter:
+    """Writes one block as an expression of Typst's."""
+
+    draft: DocumentDraft
+    index: int
+
+    def block(self, block: FlowingBlock) -> str:
+        if isinstance(block, TextBlock):
+            return self._text(block)
+        if isinstance(block, TableBlock):
+            return self._table_block(block)
+        return self._bars(block)
+
+    def _area(self, key: str, body: str) -> str:
+        return f'area("{key}", {body})'
+
+    def _text(self, block: TextBlock) -> str:
+        look = self.draft.look
+        if block.category == Category.TITLE:
+            size = look.size * (1.7 if block.level == 0 else 1.2)
+            style = f'size: {size:.2f}pt, weight: "bold", fill: rgb("{look.accent}")'
+            body = f"text({style}, {_content(block.lines[0])})"
+            if look.centred_title and block.level == 0:
+                body = f"align(center, {body})"
+            inner = self._area(str(self.index), body)
+            return f"block(width: 100%, breakable: false, sticky: true, above: 1.4em, {{{inner}}})"
+        if block.marks:
+            items = ", ".join(
+                f"{_string(mark)}, {_content(line)}"
+                for mark, line in zip(block.marks, block.lines, strict=True)
+            )
+            body = f"grid(columns: (1.6em, 1fr), row-gutter: 0.65em, {items})"
+        else:
+            body = " + linebreak() + ".join(_content(line) for line in block.lines)
+            body = f"par({body})"
+        return f"block(width: 100%, breakable: false, {{{self._area(str(self.index), body)}}})"
+
+    def _bars(self, block: FigureBlock) -> str:
+        accent = self.draft.look.accent
+        bars = ", ".join(
+            f'align(bottom, rect(width: 60%, height: {70 * share:.2f}pt, fill: rgb("{accent}")))'
+            for share in block.shares
+        )
+        labels = ", ".join(f"text(size: 7pt, {_string(label)})" for label in block.labels)
+        grid = (
+            f"grid(columns: (1fr,) * {len(block.labels)}, row-gutter: 3pt, align: center, {bars}, {labels})"
+        )
+        drawing = f"block(width: 60%, {{{self._area(str(self.index), grid)}}})"
+        caption = self._beside("caption", block.caption, 0.9)
+        return f"block(width: 100%, breakable: false, {{align(center, {drawing}); {caption}}})"
+
+    def _beside(self, part: str, piece: Piece, scale: float) -> str:
+        size = self.draft.look.size * scale
+        body = self._area(f"{self.index}.{part}", f"text(size: {size:.2f}pt, {_content(piece)})")
+        return f"block(width: 100%, breakable: false, spacing: 0.7em, {{{body}}})"
+
+    def _table_block(self, block: TableBlock) -> str:
+        caption = self._beside("caption", block.caption, 0.92) if block.caption.runs else ""
+        notes = self._beside("notes", block.notes, 0.82) if block.notes.runs else ""
+        table = f"align(center, {self._table(block)})"
+        order = [table, notes, caption] if block.caption_below else [caption, table, notes]
+        parts = "; ".join(part for part in order if part)
+        breakable = "true" if block.long else "false"
+        return f"block(width: 100%, breakable: {breakable}, above: 1.3em, below: 1.3em, {{{parts}}})"
+
+    def _table(self, block: TableBlock) -> str:
+        look, draft = block.look, block.layout.draft
+        head = draft.header_rows
+        cells = sorted(block.layout.cells.items())
+        header = ", ".join(self._cell(block, c) for (row, _), c in cells if row < head)
+        body = ", ".join(self._cell(block, c) for (row, _), c in cells if row >= head)
+        lines = ", ".join(_rules(block))
+        stroke = THIN if look.line == FULL else "none"
+        arguments = [
+            f"columns: ({', '.join(_columns(block))},)",
+            f"inset: (x: {look.pad_x}pt, y: {look.pad_y}pt)",
+            f"stroke: {stroke}",
+            f"fill: {_fill(block)}",
+            *([lines] if lines else []),
+            *([f"table.header({header})"] if header else []),
+            body,
+        ]
+        return f"{{set text(size: {look.size}pt); set par(justify: false); table({', '.join(arguments)})}}"
+
+    def _cell(self, block: TableBlock, cell: Placed) -> str:
+        look, draft = block.look, block.layout.draft
+        content = _content(cell.piece)
+        if self.draft.words.right_to_left and not any(is_right_to_left(run.text) for run in cell.piece.runs):
+            content = f"text(dir: ltr, {content})"  # codes and signed numbers keep their order
+        in_head = cell.row < draft.header_rows
+        if in_head:
+            fill = "white" if look.head_white else "black"
+            content = f'text(weight: "bold", fill: {fill}, {content})'
+        area = self._area(f"{self.index}.{cell.row}.{cell.col}", content)
+        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
+        if in_head and cell.colspan > 1:
+            side = "center"
+        return (
+            f"table.cell(x: {cell.col}, y: {cell.row}, colspan: {cell.colspan}, rowspan: {cell.rowspan}, "
+            f"align: {side} + horizon, {{{area}}})"
+        )
+
+
+def _columns(block: TableBlock) -> list[str]:
+    """Columns of text share what is left; a table over the full width stretches its first column of words."""
+    alignments = block.layout.draft.alignments
+    widths = ["1fr" if a.startswith("p") else "auto" for a in alignments]
+    if block.look.full_width and "1fr" not in widths:
+        words = [i for i, a in enumerate(alignments) if a == "l"]
+        for index in words[:1] or [0]:
+            widths[index] = "1fr"
+    return widths
+
+
+def _fill(block: TableBlock) -> str:
+    head, look = block.layout.draft.header_rows, block.look
+    top = f'rgb("{look.head_fill}")' if look.head_fill else "none"
+    stripe = f'rgb("{look.stripe}")' if look.stripe else "none"
+    return f"(x, y) => if y < {head} {{ {top} }} else if calc.odd(y - {head}) {{ {stripe} }} else {{ none }}"
+
+
+def _rules(block: TableBlock) -> list[str]:
+    draft, line, rows = block.layout.draft, block.look.line, block.layout.n_rows
+    if line in (FULL, NONE):
+        return []
+    head = draft.header_rows
+    rules = [
+        f"table.hline(y: 0, stroke: {THICK})",
+        f"table.hline(y: {head}, stroke: {THIN})",
+        f"table.hline(y: {rows}, stroke: {THICK})",
+    ]
+    if line == BOOKTABS:
+        for (row, _), cell in sorted(block.layout.cells.items()):
+            if row < head - 1 and cell.colspan > 1:
+                rules.append(
+                    f"table.hline(y: {row + 1}, start: {cell.col}, end: {cell.col + cell.colspan}, "
+                    f"stroke: {THIN})"
+                )
+        rules += [
+            f"table.hline(y: {head + row}, stroke: {THIN})"
+            for row, item in enumerate(draft.rows)
+            if item.kind == "total" and row
+        ]
+    if line == PARTIAL and draft.stub:
+        rules.append(f"table.vline(x: {len(draft.stub)}, stroke: {THIN})")
+    return rules
+
+
+def _content(piece: Piece) -> str:
+    return " + ".join(_run(run) for run in piece.runs) or "[]"
+
+
+def _run(run: TextRun) -> str:
+    body = f"super(typographic: false, {_string(run.text)})" if run.raised else f"text({_string(run.text)})"
+    body = f'text(style: "italic", {body})' if run.italic else body
+    return f"strong({body})" if run.bold else body
+
+
+def _string(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

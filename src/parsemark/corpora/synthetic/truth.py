@@ -1,0 +1,309 @@
+"""Joins a draft (content, order) with where a renderer says it stands: the truth of its pages.
+
+Renderers give areas: of blocks, and the slot of each cell. The box of an element is the hull of the ink in
+its area, read from the finished PDF; so all renderers mean the same by a box, and none is trusted further.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from parsemark.corpora.check_page import check_page
+from parsemark.corpora.synthetic.document import (
+    DocumentDraft,
+    FigureBlock,
+    FormulaBlock,
+    TableBlock,
+    TextBlock,
+    text_attributes,
+)
+from parsemark.errors import MakingError
+from parsemark.formats.write import write_table
+from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample, Table
+from parsemark.pdf import PageInk, page_ink
+from parsemark.pdf.document import count_pages
+
+WITHOUT_ORDER = frozenset({Category.PAGE_FOOTNOTE, Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER})
+REACH = 2.5
+"""How far ink may stick out of its area: descenders below a line's box, half of a rule. Points."""
+FORMULA_ATTRIBUTES: dict[str, AttributeValue] = {"formula_type": "print", "equation_language": "equation_en"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a renderer put something.
+
+    Keys: `0` is a block, `0.caption`, `0.notes` and `0.note` stand beside it, `0.2.1` is its cell in row 2,
+    column 1, `head` and `number` are those of a page.
+    """
+
+    key: str
+    page: int
+    """From 1."""
+    box: Box
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A document that was set."""
+
+    draft: DocumentDraft
+    """As it was set: blocks in reading order."""
+    pdf: Path
+    places: tuple[Place, ...]
+    source: bytes | None = None
+    """The document in the renderer's own format, where parsers read that too."""
+    source_suffix: str = ""
+    table_latex: Callable[[TableBlock], str] | None = None
+    """Writes a table, or a part of one, as LaTeX, where that is what set it."""
+
+
+def locate(rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
+    """The pages of a document with their truth.
+
+    Raises:
+        MakingError: Anything has no place or covers another, or `corpus check` would find a disagreement.
+    """
+    draft = rendered.draft
+    places: dict[int, dict[str, Box]] = defaultdict(dict)
+    for place in rendered.places:
+        known = places[place.page].get(place.key)
+        places[place.page][place.key] = place.box if known is None else Box.hull([known, place.box])
+    missing = _missing(draft, {place.key for place in rendered.places})
+    if missing:
+        raise MakingError(f"{draft.name}: {missing[0]} was not set.")
+    parts: Counter[int] = Counter()
+    samples = []
+    for number in range(1, count_pages(rendered.pdf) + 1):
+        ink = page_ink(rendered.pdf, number)
+        page = _PageTruth(rendered, ink, places[number], number, parts).page(maker)
+        samples.append(Sample(page.id, draft.name, number, page, rendered.pdf))
+        _require_faithful(samples[-1], ink)
+    return tuple(samples)
+
+
+def _require_faithful(sample: Sample, ink: PageInk) -> None:
+    """Hold a page against its own PDF."""
+    figures = check_page(sample, ink)
+    for problem in (*figures.problems, *figures.disagreements):
+        raise MakingError(problem)
+    if figures.glyphs_inside != figures.glyphs:
+        outside = figures.glyphs - figures.glyphs_inside
+        raise MakingError(f"{sample.id}: {outside} glyphs stick out of their cells.")
+
+
+def _missing(draft: DocumentDraft, keys: set[str]) -> list[str]:
+    wanted = []
+    for index, block in enumerate(draft.blocks):
+        if isinstance(block, TableBlock):
+            wanted += [f"{index}.{row}.{col}" for row, col in block.layout.cells]
+            wanted += [f"{index}.{part}" for part in ("caption", "notes") if getattr(block, part).runs]
+        else:
+            wanted.append(str(index))
+    return [key for key in wanted if key not in keys]
+
+
+class _PageTruth:
+    def __init__(
+        self, rendered: Rendered, ink: PageInk, places: dict[str, Box], number: int, parts: Counter[int]
+    ) -> None:
+        self.rendered, self.draft = rendered, rendered.draft
+        self.ink, self.places, self.number, self.parts = ink, places, number, parts
+        self.where = f"{self.draft.name}, page {number}"
+        self.elements: list[Element] = []
+        self.relations: list[Relation] = []
+        self.text_attributes = text_attributes(self.draft.language)
+        self._order = 0
+        self._glyphs = _by_area([g.box for g in ink.glyphs], places)
+
+    def page(self, maker: str) -> Page:
+        for index, block in enumerate(self.draft.blocks):
+            if isinstance(block, TableBlock):
+                self._table_block(index, block)
+            elif str(index) in self.places:
+                self._block(index, block)
+        if "head" in self.places:
+            at_foot = self.draft.look.head == "foot"
+            self._text("head", Category.FOOTER if at_foot else Category.HEADER, self.draft.running_head)
+        if "number" in self.places:
+            self._text("number", Category.PAGE_NUMBER, str(self.draft.first_page + self.number - 1))
+        self._require_room()
+        size = (round(self.ink.width, 2), round(self.ink.height, 2))
+        name = f"{self.draft.name}-p{self.number}"
+        return Page(name, *size, tuple(self.elements), tuple(self.relations), self._attributes(maker))
+
+    def _require_room(self) -> None:
+        frame = Box(0, 0, self.ink.width, self.ink.height)
+        for element in self.elements:
+            if element.box is not None and not frame.contains(element.box):
+                raise MakingError(f"{self.where}: a {element.category} leaves the page.")
+        overlap = first_overlap(self.elements)
+        if overlap is not None:
+            raise MakingError(f"{self.where}: {overlap}")
+
+    def _attributes(self, maker: str) -> dict[str, AttributeValue]:
+        look, tables = self.draft.look, [e for e in self.elements if e.category == Category.TABLE]
+        own: dict[str, AttributeValue] = {}
+        if look.document_class:
+            own = {"document_class": look.document_class, "font": look.font, "line_spacing": look.spread}
+        return {
+            "data_source": "synthetic",
+            "maker": maker,
+            "kind": self.draft.kind,
+            "language": self.draft.language,
+            "layout": "double_column" if look.columns == 2 else "single_column",
+            "fuzzy_scan": False,
+            "watermark": False,
+            "colorful_background": False,
+            "rotated": any(bool(e.attributes.get("rotated")) for e in tables),
+            "long": any(bool(e.attributes.get("long")) for e in tables),
+            "font_size": look.size,
+            "paper": look.paper,
+            **own,
+        }
+
+    def _block(self, index: int, block: TextBlock | FormulaBlock | FigureBlock) -> None:
+        if isinstance(block, TextBlock):
+            self._text(str(index), block.category, block.text)
+            if block.note.runs:
+                self._text(f"{index}.note", Category.PAGE_FOOTNOTE, block.note.text)
+            return
+        box = self._hull(self.places[str(index)])
+        if isinstance(block, FormulaBlock):
+            category = Category.EQUATION_CAPTION
+            head = self._append(
+                Category.EQUATION_ISOLATED, box, latex=block.latex, attributes=FORMULA_ATTRIBUTES
+            )
+        else:
+            category = Category.FIGURE_CAPTION
+            head = self._append(Category.FIGURE, box)
+        if block.caption.runs:
+            self._belongs(head, self._text(f"{index}.caption", category, block.caption.text))
+
+    def _table_block(self, index: int, block: TableBlock) -> None:
+        slots = {
+            (row, col): self.places[f"{index}.{row}.{col}"]
+            for row, col in block.layout.cells
+            if f"{index}.{row}.{col}" in self.places
+        }
+        if not slots:
+            return
+        caption: Element | None = None
+        if f"{index}.caption" in self.places and not block.caption_below:
+            caption = self._text(f"{index}.caption", Category.TABLE_CAPTION, block.caption.text)
+        element = self._table(index, block, slots)
+        if f"{index}.notes" in self.places:
+            notes = self._text(f"{index}.notes", Category.TABLE_FOOTNOTE, block.notes.text)
+            self._belongs(element, notes)
+        if f"{index}.caption" in self.places and block.caption_below:
+            caption = self._text(f"{index}.caption", Category.TABLE_CAPTION, block.caption.text)
+        if caption is not None:
+            self._belongs(element, caption)
+
+    def _table(self, index: int, block: TableBlock, slots: dict[tuple[int, int], Box]) -> Element:
+        """The table, or the part of it that stands on this page, which is a table of its own."""
+        attributes = block.attributes(self.draft.language)
+        rows = sorted({row for row, _ in slots})
+        present, whole = set(rows), len(slots) == len(block.layout.cells)
+        if any(c.row in present and c.row + c.rowspan - 1 not in present for c in block.table.cells):
+            raise MakingError(f"{self.where}: a merged cell runs over pages.")
+        if not whole or block.long:
+            self.parts[index] += 1
+            attributes = {**attributes, "long": True, "part": self.parts[index]}
+        shown = block if whole else replace(block, layout=block.layout.part(rows))
+        if len(slots) != len(shown.table.cells):
+            raise MakingError(f"{self.where}: cells of a table were not set together.")
+        box = self._hull(self.places.get(str(index)) or Box.hull(slots.values()))
+        rank = {row: position for position, row in enumerate(rows)}
+        boxes = {(rank[row], col): rounded(_clipped(slot, box)) for (row, col), slot in slots.items()}
+        cells = tuple(replace(c, box=boxes[c.row, c.col]) for c in shown.table.cells)
+        return self._append(
+            Category.TABLE,
+            box,
+            latex=None if self.rendered.table_latex is None else self.rendered.table_latex(shown),
+            html=write_table(shown.table, "html"),
+            table=Table(shown.table.n_rows, shown.table.n_cols, cells),
+            attributes=attributes,
+        )
+
+    def _belongs(self, head: Element, son: Element) -> None:
+        self.relations.append(Relation("parent_son", head.id, son.id))
+
+    def _text(self, key: str, category: Category, text: str) -> Element:
+        inside = self._glyphs[key] if key in self.places else []
+        if not inside:
+            raise MakingError(f"{self.where}: a {category} has no ink.")
+        return self._append(category, Box.hull(inside), text=text, attributes=self.text_attributes)
+
+    def _hull(self, area: Box) -> Box:
+        inside = _by_area(self.ink.boxes, {"": area.expanded(REACH / 2)}, reach=1e-9)[""]
+        if not inside:
+            raise MakingError(f"{self.where}: a table, figure or formula has no ink.")
+        return Box.hull(inside)
+
+    def _append(
+        self,
+        category: Category,
+        box: Box,
+        *,
+        text: str | None = None,
+        latex: str | None = None,
+        html: str | None = None,
+        table: Table | None = None,
+        attributes: dict[str, AttributeValue] | None = None,
+    ) -> Element:
+        order = None
+        if category not in WITHOUT_ORDER:
+            order, self._order = self._order, self._order + 1
+        name = str(len(self.elements) + 1)
+        element = Element(
+            name, category, rounded(box), order, text, latex, html, table, attributes=attributes or {}
+        )
+        self.elements.append(element)
+        return element
+
+
+def rounded(box: Box) -> Box:
+    """To hundredths of a point, the precision of the truth."""
+    return Box(*(round(v, 2) for v in box.as_tuple()))
+
+
+def first_overlap(elements: Sequence[Element]) -> str | None:
+    """What covers something else by more than a twentieth, or None."""
+    boxed = [(e.category, e.box) for e in elements if e.box is not None]
+    for index, (one, box) in enumerate(boxed):
+        for other, other_box in boxed[index + 1 :]:
+            if box.intersection_area(other_box) > 0.05 * min(box.area, other_box.area):
+                return f"A {one} and a {other} overlap."
+    return None
+
+
+def _clipped(slot: Box, frame: Box) -> Box:
+    """The slot without what lies outside of the table's ink."""
+    x0, x1 = (min(max(x, frame.x0), frame.x1) for x in (slot.x0, slot.x1))
+    y0, y1 = (min(max(y, frame.y0), frame.y1) for y in (slot.y0, slot.y1))
+    return Box(x0, y0, x1, y1)
+
+
+def _by_area(boxes: Sequence[Box], areas: dict[str, Box], reach: float = REACH) -> dict[str, list[Box]]:
+    """Each box with the area that it stands in, or nearest to, if that is within reach."""
+    found: dict[str, list[Box]] = {key: [] for key in areas}
+    if not boxes or not areas:
+        return found
+    keys = list(areas)
+    edges = np.array([areas[key].as_tuple() for key in keys])
+    own = np.array([box.as_tuple() for box in boxes])
+    x, y = (own[:, 0, None] + own[:, 2, None]) / 2, (own[:, 1, None] + own[:, 3, None]) / 2
+    beside = np.maximum(edges[:, 0] - x, x - edges[:, 2])
+    above = np.maximum(edges[:, 1] - y, y - edges[:, 3])
+    distances = np.maximum(np.maximum(beside, above), 0.0)
+    nearest = distances.argmin(axis=1)
+    for box, area, distance in zip(boxes, nearest, distances.min(axis=1), strict=True):
+        if distance < reach:
+            found[keys[area]].append(box)
+    return found

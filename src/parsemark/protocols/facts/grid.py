@@ -1,0 +1,197 @@
+"""A table as a grid whose cells know their neighbours, as boards of facts walk through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from parsemark.errors import FormatError
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+
+Place = tuple[int, int]
+"""Row and column of a cell's first slot: its name."""
+Direction = Literal["up", "down", "left", "right"]
+DIRECTIONS: tuple[Direction, ...] = ("up", "down", "left", "right")
+MAX_SLOTS = 400_000
+"""Slots of the tables of one page; a colspan of a billion is no table."""
+
+
+MAX_PAIRS = 1_000_000
+"""Tables times rows, and nodes of cells: nested ones are looked at again and again."""
+
+
+class TableTooLargeError(FormatError):
+    """A table of an output whose spans or nesting make more slots than any page has."""
+
+
+class CellSpec(NamedTuple):
+    """A cell as it was written."""
+
+    text: str
+    rowspan: int = 1
+    colspan: int = 1
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CellGrid:
+    """A table's cells by place, and which cell covers each slot."""
+
+    text: dict[Place, str]
+    headings: frozenset[Place]
+    spans: dict[Place, tuple[int, int]]
+    slots: tuple[tuple[Place | None, ...], ...]
+
+    @property
+    def rectangular(self) -> bool:
+        """Whether every slot has a cell."""
+        return all(slot is not None for row in self.slots for slot in row)
+
+    def neighbours(self, cell: Place, direction: Direction) -> set[Place]:
+        """The next cells in a direction; empty slots are skipped over.
+
+        Raises:
+            IndexError: A cell that was partly overwritten reaches below the grid.
+        """
+        (row, col), (rowspan, colspan) = cell, self.spans[cell]
+        found: Iterable[Place | None]
+        if direction in ("left", "right"):
+            steps = (
+                range(col - 1, -1, -1) if direction == "left" else range(col + colspan, len(self.slots[0]))
+            )
+            found = (self._first(cell, (self.slots[r][c] for c in steps)) for r in range(row, row + rowspan))
+            if row + rowspan > len(self.slots):
+                raise IndexError("a cell with a rowspan reaches below its table")
+        else:
+            rows = range(row - 1, -1, -1) if direction == "up" else range(row + rowspan, len(self.slots))
+            found = (self._first(cell, (self.slots[r][c] for r in rows)) for c in range(col, col + colspan))
+        return {place for place in found if place is not None}
+
+    def _first(self, cell: Place, slots: Iterator[Place | None]) -> Place | None:
+        return next((slot for slot in slots if slot is not None and slot != cell), None)
+
+    def check(self) -> None:
+        """Raise the IndexError that building all neighbours at once would raise."""
+        for (row, _), (rowspan, _) in self.spans.items():
+            if row + rowspan > len(self.slots):
+                raise IndexError("a cell with a rowspan reaches below its table")
+
+    def reached(self, cell: Place, direction: Direction, headings: frozenset[Place]) -> set[Place]:
+        """The headings met on the way from a cell; where there are none, the cells at the way's ends."""
+        seen: set[Place] = set()
+        todo, met, ends = {cell}, set(), set()
+        while todo:
+            place = todo.pop()
+            seen.add(place)
+            if place in headings and place != cell:
+                met.add(place)
+            following = self.neighbours(place, direction)
+            if following:
+                todo |= following - seen
+            else:
+                ends.add(place)
+        return (met or ends) - {cell}
+
+
+def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> CellGrid | None:
+    """Place cells row by row; None without any.
+
+    A colspan overwrites what a rowspan from above holds, as the boards do it.
+    """
+    text: dict[Place, str] = {}
+    headings: set[Place] = set()
+    spans: dict[Place, tuple[int, int]] = {}
+    slots: list[list[Place | None]] = []
+    pending: list[tuple[Place, int] | None] = []
+
+    def carried(col: int) -> Place | None:
+        held = pending[col]
+        if held is None:
+            return None
+        pending[col] = (held[0], held[1] - 1) if held[1] > 1 else None
+        return held[0]
+
+    for row, cells in enumerate(rows):
+        line: list[Place | None] = []
+        left = iter(cells)
+        following = next(left, None)
+        while following is not None or len(line) < len(pending):
+            if len(line) < len(pending) and (pending[len(line)] is not None or following is None):
+                line.append(carried(len(line)))
+                continue
+            assert following is not None
+            place = (row, len(line))
+            text[place], spans[place] = following.text, (following.rowspan, following.colspan)
+            if following.heading:
+                headings.add(place)
+            budget -= following.colspan
+            _within(budget)
+            pending.extend([None] * (len(line) + following.colspan - len(pending)))
+            for col in range(len(line), len(line) + following.colspan):
+                pending[col] = (place, following.rowspan - 1) if following.rowspan > 1 else None
+            line += [place] * following.colspan
+            following = next(left, None)
+        budget -= len(line)
+        _within(budget)
+        slots.append(line)
+    while any(pending):
+        budget -= len(pending)
+        _within(budget)
+        slots.append([carried(col) for col in range(len(pending))])
+    width = max((c for line in slots for c, slot in enumerate(line) if slot is not None), default=-1) + 1
+    if not text or not width:
+        return None
+    padded = tuple(tuple((line + [None] * width)[:width]) for line in slots)
+    return CellGrid(text, frozenset(headings), spans, padded)
+
+
+def _within(budget: int) -> None:
+    if budget < 0:
+        raise TableTooLargeError(f"The tables of this output have more than {MAX_SLOTS:,} slots.")
+
+
+class HtmlTables:
+    """The tables of an HTML text as they are written, nested ones again by themselves, within bounds."""
+
+    def __init__(self, text: str) -> None:
+        from bs4 import BeautifulSoup
+
+        soup = BeautifulSoup(text, "html.parser")
+        self.tables: list[Tag] = soup.find_all("table")
+        heads, rows = soup.find_all("thead"), soup.find_all("tr")
+        if (len(self.tables) + len(heads)) * len(rows) > MAX_PAIRS:
+            raise TableTooLargeError(
+                f"{len(self.tables):,} tables with {len(rows):,} rows have more than any page."
+            )
+        self._in_head = {id(row) for head in heads for row in head.find_all("tr")}
+        self._budget = MAX_PAIRS
+
+    def rows(self, table: Tag) -> Iterator[tuple[list[Tag], int, bool]]:
+        """The rows of a table, nested tables' rows included: cells, rows left, inside a thead."""
+        rows = table.find_all("tr")
+        for number, row in enumerate(rows):
+            cells = row.find_all(["th", "td"], recursive=False)
+            for cell in cells:
+                for _ in cell.descendants:
+                    self._budget -= 1
+                    if self._budget < 0:
+                        raise TableTooLargeError("The output has cells inside of cells, more than any page.")
+            yield cells, len(rows) - number, id(row) in self._in_head
+
+
+def rowspan_of(cell: Tag, rows_left: int) -> int:
+    """A cell's rowspan; 0 means to the end of the table."""
+    raw = cell.get("rowspan")
+    return max(1, rows_left) if isinstance(raw, str) and raw.strip() == "0" else span_of(raw)
+
+
+def span_of(raw: object) -> int:
+    """A span as a positive number; 1 for anything else."""
+    try:
+        number = int(raw)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        return 1
+    return number if number > 0 else 1

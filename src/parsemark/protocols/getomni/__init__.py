@@ -1,0 +1,1 @@
+"""getomni-ai/benchmark: text similarity and accuracy of extracted JSON."""

@@ -1,0 +1,1 @@
+"""marker's own benchmark (Datalab): blocks looked for in a page."""

@@ -1,0 +1,1 @@
+"""olmOCR-bench (Allen AI): unit tests on pages."""

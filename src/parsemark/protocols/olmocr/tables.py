@@ -1,0 +1,127 @@
+"""olmOCR-bench's rules on tables: which tables a page has, and which cells stand around a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from parsemark.protocols.facts.grid import (
+    DIRECTIONS,
+    MAX_SLOTS,
+    CellGrid,
+    CellSpec,
+    HtmlTables,
+    Place,
+    grid_of,
+    rowspan_of,
+    span_of,
+)
+from parsemark.protocols.olmocr.text import is_equal, limit, normalise
+
+RELATIONS = (*DIRECTIONS, "top_heading", "left_heading")
+
+
+def markdown_tables(md: str) -> list[CellGrid]:
+    """Every run of at least two lines with a `|`: also one inside of HTML, formulas or prose."""
+    found: list[CellGrid] = []
+    run: list[str] = []
+    for line in [*md.strip().split("\n"), ""]:
+        if "|" in line:
+            run.append(line)
+            continue
+        if len(run) > 1 and (grid := _markdown_grid(run)) is not None:
+            found.append(grid)
+        run = []
+    return found
+
+
+def _markdown_grid(lines: list[str]) -> CellGrid | None:
+    rows: list[list[CellSpec]] = []
+    headed = False
+    for line in lines:
+        bare = line.replace("|", "").strip()
+        is_separator = not headed and bool(bare) and not bare.strip("- :")
+        headed = headed or is_separator
+        if is_separator or (line.strip() and not line.strip().strip("- :|")):
+            continue
+        parts = [part.strip() for part in line.split("|")]
+        parts = parts[1:] if parts and not parts[0] else parts
+        parts = parts[:-1] if parts and not parts[-1] else parts
+        if parts:
+            rows.append([CellSpec(part, heading=not rows or not col) for col, part in enumerate(parts)])
+    return grid_of(rows)
+
+
+def html_tables(md: str) -> list[CellGrid]:
+    """Every table element that has rows, nested ones again by themselves."""
+    if "<table" not in md.lower():
+        return []
+    found: list[CellGrid] = []
+    budget = MAX_SLOTS
+    html = HtmlTables(md)
+    for table in html.tables:
+        specs = []
+        for cells, rows_left, in_head in html.rows(table):
+            budget -= 1 + len(cells)
+            for cell in cells:
+                for line_end in cell.find_all("br"):
+                    line_end.replace_with("\n")
+            specs.append(
+                [
+                    CellSpec(
+                        cell.get_text().strip(),
+                        rowspan_of(cell, rows_left),
+                        span_of(cell.get("colspan")),
+                        cell.name == "th" or in_head,
+                    )
+                    for cell in cells
+                ]
+            )
+        if (grid := grid_of(specs, budget)) is not None:
+            grid.check()
+            found.append(grid)
+    return found
+
+
+@lru_cache(maxsize=16)
+def tables_of(md: str, markdown: bool) -> tuple[tuple[CellGrid, dict[Place, str]], ...]:
+    """The tables of a page with the normal form of their cells; Markdown's first, if they are asked for."""
+    grids = [*(markdown_tables(md) if markdown else []), *html_tables(md)]
+    return tuple((grid, {place: normalise(text) for place, text in grid.text.items()}) for grid in grids)
+
+
+def related(grid: CellGrid, cell: Place, relation: str) -> set[Place]:
+    """The cells that stand in a relation to a cell."""
+    if relation == "top_heading":
+        return grid.reached(cell, "up", grid.headings)
+    if relation == "left_heading":
+        return grid.reached(cell, "left", grid.headings)
+    return grid.neighbours(cell, relation)  # type: ignore[arg-type]
+
+
+def table_holds(wanted: Mapping[str, Any], max_diffs: int, md: str, markdown: bool) -> tuple[bool, str]:
+    """Whether some table has a cell in these surroundings; the texts are in normal form."""
+    tables = tables_of(md, markdown)
+    cell, found = wanted["cell"], False
+    asked = [(name, wanted[name]) for name in RELATIONS if wanted.get(name)]
+    for grid, texts in tables:
+        for place, text in texts.items():
+            if not _equal(cell, text, max_diffs):
+                continue
+            found = True
+            if all(
+                any(_equal(value, texts[other], max_diffs) for other in related(grid, place, name))
+                for name, value in asked
+            ):
+                return True, text
+    if not tables:
+        return False, "the output has no table"
+    if not found:
+        return False, f"no cell says {cell!r}"
+    return False, f"a cell says {cell!r}, but not with {', '.join(f'{n} {v!r}' for n, v in asked)}"
+
+
+def _equal(query: str, text: str, max_diffs: int) -> bool:
+    least = max(0.5, limit(query, max_diffs))
+    return query == text if least == 1.0 else is_equal(query, text, least)

@@ -1,0 +1,1 @@
+"""Omni Parse Bench (Datalab): yes/no tests on pages."""

@@ -1,0 +1,1 @@
+"""opendataloader-bench: reading order, tables and headings of Markdown pages."""
