@@ -124,7 +124,7 @@ def test_a_page_that_breaks_the_protocol_is_worth_no_more_than_a_bad_one(
         (tmp_path / name / "p2.md").write_text(second)
         run = import_predictions(tmp_path / "run", corpus, tmp_path / name, protocols=(spec,))
     (summary,) = score_run(run, protocols=[spec], n_workers=1)
-    info = next(f for f in summary.figures if f.name == summary.primary)
+    info = next(f for f in summary.figures if f.name == "text_edit")
     sign = 1 if info.higher_is_better else -1
     found = {parser: own[info.name] for parser, own in summary.parsers.items()}
     worth = {parser: sign * (figure.value or 0.0) for parser, figure in found.items()}

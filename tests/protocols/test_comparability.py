@@ -34,6 +34,7 @@ SPECS = (
     "dp-bench",
     "getomni",
     "olmocr",
+    "omni-parse",
     "opendataloader",
     "rd-tablebench",
 )

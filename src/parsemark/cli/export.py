@@ -125,11 +125,11 @@ def query(
     for column in result.columns:
         table.add_column(column, overflow="fold")
     for row in result.rows:
-        table.add_row(*(Text("" if value is None else _shown(value)) for value in row))
+        table.add_row(*(Text("" if value is None else _show_value(value)) for value in row))
     Console().print(table)
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

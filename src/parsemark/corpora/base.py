@@ -30,6 +30,7 @@ CORPORA = Registry(
         "icdar2013-uncorrected": "parsemark.corpora.loaders.icdar2013:load_uncorrected",
         "omnidocbench": "parsemark.corpora.loaders.omnidocbench:load",
         "olmocr-bench": "parsemark.corpora.loaders.olmocr_bench:load",
+        "omni-parse-bench": "parsemark.corpora.loaders.omni_parse_bench:load",
         "opendataloader-bench": "parsemark.corpora.loaders.boards:load_opendataloader",
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",

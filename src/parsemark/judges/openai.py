@@ -274,7 +274,7 @@ class _Connection:
             message = choice["message"]
             usage = found.get("usage") or {}
             prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-            text, refusal = _text(message.get("content")), message.get("refusal")
+            text, refusal = _text_of_content(message.get("content")), message.get("refusal")
             finish, model = choice.get("finish_reason"), found.get("model")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             # A page of a proxy, an error with the wrong status: nothing that was judged can have caused it.
@@ -312,7 +312,7 @@ def tightened(schema: Any) -> Any:
     return schema
 
 
-def _text(content: object) -> str:
+def _text_of_content(content: object) -> str:
     """The content of a message: a text, or parts of which some are texts."""
     if content is None:
         return ""

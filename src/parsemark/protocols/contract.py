@@ -135,6 +135,7 @@ PROTOCOLS = Registry(
         "getomni": "parsemark.protocols.getomni.protocol:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench.protocol:MarkerProtocol",
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
+        "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
         "opendataloader": "parsemark.protocols.opendataloader.protocol:OpendataloaderProtocol",
         "rd-tablebench": "parsemark.protocols.rd_tablebench.protocol:RdTableBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",

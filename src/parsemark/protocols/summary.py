@@ -133,7 +133,7 @@ class Summary(FrozenModel):
     failures_count: bool = True
     """Whether pages on which a parser failed stand in the denominators of its figures."""
     notes: list[str] = Field(default_factory=list)
-    """What whoever reads the numbers must know: scores that failed, too few documents."""
+    """What a reader of the numbers must know: scores that failed, too few documents."""
     details: dict[str, Any] = Field(default_factory=dict)
     """What the protocol's own charts need: curves, bins, figures under other rules. Plain JSON data."""
 

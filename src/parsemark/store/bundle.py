@@ -118,8 +118,8 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
     Args:
         run: The run.
         out: The file; whole or absent.
-        truth: Whether truths, text layers and messages (which quote both) go with it; without them whoever
-            checks it needs the corpus.
+        truth: Whether truths, text layers and messages (which quote both) go with it; without them a
+            check needs the corpus.
         submitter: Whose results they are, as a board shows it.
 
     Raises:
@@ -295,7 +295,7 @@ class Bundle:
     def manifest(self) -> Manifest:
         """What was run."""
         try:
-            return parse_manifest(self._text(MANIFEST), MANIFEST)
+            return parse_manifest(self._member_bytes(MANIFEST), MANIFEST)
         except NewerError:
             raise
         except StoreError as error:
@@ -409,11 +409,11 @@ class Bundle:
 
     def _json(self, name: str) -> Any:
         try:
-            return json.loads(self._text(name))
+            return json.loads(self._member_bytes(name))
         except (ValueError, RecursionError) as error:
             raise self._damaged(f"{name} is not JSON ({str(error)[:200]})") from error
 
-    def _text(self, name: str) -> bytes:
+    def _member_bytes(self, name: str) -> bytes:
         return self._read(name, MAX_TEXT_BYTES) if name == INDEX else self._hashed(name)
 
     def _read(self, name: str, limit: int) -> bytes:

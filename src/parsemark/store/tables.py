@@ -33,7 +33,7 @@ _OTHER_ROWS = 16_384
 
 
 class TableFiles:
-    """The tables of one run directory as files. Whoever replaces one holds the run's lock.
+    """The tables of one run directory as files. Hold the run's lock to replace one.
 
     Args:
         path: The run directory.
@@ -167,7 +167,7 @@ class _Scanned(Protocol):
 class StoredTables(RunTables):
     """The tables of a run under one protocol, each read when it is asked for.
 
-    `parses` has a row for every page and parser, as whoever counts pages expects: a page that a parser was
+    `parses` has a row for every page and parser, as a count of pages expects: a page that a parser was
     not run on, since it came later or only some pages were asked for, is one without a prediction.
     """
 

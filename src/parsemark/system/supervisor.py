@@ -4,7 +4,7 @@
 
 The supervisor waits for one byte on the descriptor LIFELINE (so that limits can be set on it first, which the
 program inherits), starts the program in a session of its own, and then waits for the first of: the program
-ends, the lifeline closes (whoever started the supervisor is gone, however it died), SIGTERM. Then it ends all
+ends, the lifeline closes (the process that started it is gone, however it died), SIGTERM. Then it ends all
 descendants, and ends as the program ended.
 
 On Linux it is a subreaper: a descendant whose parent dies becomes the supervisor's child, also one that has
@@ -51,7 +51,7 @@ def catch_signals() -> int:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    for number in (signal.SIGINT, signal.SIGHUP):  # Ctrl-C is the business of whoever started us
+    for number in (signal.SIGINT, signal.SIGHUP):  # Ctrl-C is the business of our parent
         signal.signal(number, signal.SIG_IGN)
     return reading
 
@@ -156,7 +156,7 @@ def send(pids: set[int], number: int) -> None:
 
 
 def end_as(status: int | None) -> None:
-    """End as the program did, so that whoever waits for us learns how."""
+    """End as the program did, so that our parent learns how."""
     code = -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
     if code < 0:
         with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler to reset

@@ -134,7 +134,7 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
 def files_inside(root: Path, pattern: str, remarks: list[Remark] | None = None) -> list[Path]:
     """The files below `root` that match, sorted; links that lead out of it are refused.
 
-    One whose name is no Unicode is left out; `remarks` are told.
+    One whose name is no Unicode is left out, with a remark.
     """
     found = sorted(path for path in root.rglob(pattern) if path.is_file())
     if remarks is not None:

@@ -197,7 +197,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     """Take over truths that were corrected since the run was made; returns whether there were any.
 
     Only what can be meant: the run was made here, the corpus is still where it was, and the pages of the run
-    are the same. Where it has other pages by now, nothing is changed and `events` are told how to go on.
+    are the same. Where it has other pages by now, nothing is changed and `events` report how to go on.
     """
     events, known = events or Events(), run.manifest.corpus
     if not known.spec or not run.manifest.origin or run.manifest.origin != origin_mark():
@@ -267,7 +267,7 @@ def add_samples(
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 
     Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
-    that cannot be read is left out, and `events` are told.
+    that cannot be read is left out, and `events` report it.
     """
     samples = _readable(corpus, select_keys(corpus.keys, wanted), events or Events(), needs_pdf=needs_pdf)
     without = [sample.id for sample in samples if sample.pdf is None]

@@ -244,7 +244,7 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                     (page.number, page.sample, truth, prediction, text)
                 )
     for seen in whole.values():
-        joined = _joined(seen)
+        joined = _join_pages(seen)
         for spec, recipe in recipes.items():
             if recipe.whole_documents:
                 found[spec].extend(_score(recipe, *joined))
@@ -263,7 +263,7 @@ _Seen = tuple[int, str, Page | None, Prediction, str | None]
 """A page of a document as it was read: number, sample, truth, prediction, text layer."""
 
 
-def _joined(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
+def _join_pages(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
     """The pages of a document as one page."""
     from parsemark.protocols.tables.long_tables import joined_document, joined_text
 

@@ -117,7 +117,7 @@ class DocumentFigures(ABC):
         return "overall"
 
     def notes(self) -> list[str]:
-        """What whoever reads the figures must know."""
+        """What a reader of the figures must know."""
         return []
 
 

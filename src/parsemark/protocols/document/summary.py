@@ -135,7 +135,7 @@ def _only_tables(pages: Mapping[str, Page]) -> list[str]:
 
 
 def _failed(tables: RunTables) -> list[str]:
-    """Formulas that could not be drawn count 0: whoever reads the figure must know."""
+    """Formulas that could not be drawn count 0: say so to the reader of the figure."""
     failed = tables.scores.filter(
         (pl.col("metric") == "cdm") & (pl.col("element") != PAGE_LEVEL) & pl.col("message").is_not_null()
     )

@@ -95,7 +95,7 @@ class AnnotateApp:
 
     async def state(self, request: Request) -> Response:
         """The page as it is now."""
-        return answer(await asyncio.to_thread(self._shown, self._sample(request)))
+        return answer(await asyncio.to_thread(self._page_data, self._sample(request)))
 
     async def edit(self, request: Request) -> Response:
         """One change, committed and written before this returns."""
@@ -111,7 +111,7 @@ class AnnotateApp:
             raise BadRequestError(str(error), 422) from error
         except OutdatedError as error:
             raise _outdated() from error
-        return answer({"saved": True, **await asyncio.to_thread(self._shown, name)})
+        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
 
     async def undo(self, request: Request) -> Response:
         """Take the last change back, where the browser shows it."""
@@ -122,7 +122,7 @@ class AnnotateApp:
             done = await asyncio.wrap_future(self.work.undo(name, revision))
         except OutdatedError as error:
             raise _outdated() from error
-        return answer({"saved": done, **await asyncio.to_thread(self._shown, name)})
+        return answer({"saved": done, **await asyncio.to_thread(self._page_data, name)})
 
     async def accept(self, request: Request) -> Response:
         """Say that the page is right."""
@@ -136,7 +136,7 @@ class AnnotateApp:
             await asyncio.wrap_future(self.work.accept(name, person, revision))
         except OutdatedError as error:
             raise _outdated() from error
-        return answer({"saved": True, **await asyncio.to_thread(self._shown, name)})
+        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
 
     async def math(self, request: Request) -> Response:
         """A formula as MathML."""
@@ -160,7 +160,7 @@ class AnnotateApp:
             raise BadRequestError("There is no such page.", 404)
         return name
 
-    def _shown(self, name: str) -> dict[str, Any]:
+    def _page_data(self, name: str) -> dict[str, Any]:
         return shown(self.work.state(name))
 
 

@@ -54,7 +54,7 @@ def _number(edit: Edit, key: str, low: int, high: int) -> int:
     return value
 
 
-def _text(edit: Edit) -> str:
+def _new_text(edit: Edit) -> str:
     text = edit.get("text")
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         raise EditError("A text is needed, and not a longer one than a page holds.")
@@ -73,7 +73,7 @@ def _with(table: Table, *cells: Cell, without: tuple[Cell, ...] = ()) -> Table:
 
 
 def _set_text(table: Table, edit: Edit) -> Table:
-    return _with(table, replace(_cell(table, edit), text=_text(edit)))
+    return _with(table, replace(_cell(table, edit), text=_new_text(edit)))
 
 
 def _merge(table: Table, edit: Edit) -> Table:
@@ -214,8 +214,8 @@ def _set_content(element: Element, edit: Edit) -> Element:
     if element.table is not None:
         raise EditError("A table is edited cell by cell.")
     if element.category == Category.EQUATION_ISOLATED:
-        return replace(element, latex=_text(edit), text=None)
-    return replace(element, text=_text(edit))
+        return replace(element, latex=_new_text(edit), text=None)
+    return replace(element, text=_new_text(edit))
 
 
 def _set_category(element: Element, edit: Edit) -> Element:

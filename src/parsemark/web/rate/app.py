@@ -123,7 +123,7 @@ class RateApp:
                 "score": place.score,
                 "comment": place.comment,
                 "marked": place.marked,
-                **_shown(self.pairs[place.pair], self.store.tasks),
+                **_pair_data(self.pairs[place.pair], self.store.tasks),
             },
         }
 
@@ -211,7 +211,7 @@ def _clean_name(name: object) -> str:
     return clean
 
 
-def _shown(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
+def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
     """What a rater sees of a pair: nothing that tells the parser, its id included."""
     return {
         "truth": _side(pair.truth_html or pair.truth, pair.truth),

@@ -206,10 +206,10 @@ def _side(elements: Iterable[Element]) -> PageSide:
 
 def truth_side(page: Page) -> PageSide:
     """The elements of a truth; parts of a paragraph that a column or page break cut are one."""
-    return _side(_joined(page))
+    return _side(_join_truncated(page))
 
 
-def _joined(page: Page) -> list[Element]:
+def _join_truncated(page: Page) -> list[Element]:
     from dataclasses import replace
 
     owner: dict[str, str] = {}
