@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from parsemark.compare.comparison import Comparison, RunComparison
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
     from parsemark.engine.imports.confidences import Calibration, ConfidenceRow, Estimated
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from parsemark.protocols import Summary
     from parsemark.protocols.document.tasks import TaskResult
     from parsemark.store import Run
+    from parsemark.verdicts.comparison import Comparison, RunComparison
 
 CORPUS = "demo"
 """Installed with parsemark."""
@@ -169,8 +169,8 @@ def compare(
     run: str | Path | Run, first: str, second: str | None = None, *, protocol: str | None = None
 ) -> Comparison | RunComparison:
     """Two parsers of a run; or, with the folder of a newer run as `first`, the parsers of both."""
-    from parsemark.compare.comparison import compare_parsers, compare_runs
     from parsemark.store import Run
+    from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
     if second is not None:
         return compare_parsers(_opened(run), first, second, protocol)

@@ -8,7 +8,6 @@ from tests.engine.fakes import FakeParser, make_corpus, truth
 from tests.packages import installed_protocol
 from tests.protocols.share_protocol import ShareProtocol
 
-from parsemark.compare.comparison import compare_sides
 from parsemark.corpora import Corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
@@ -19,6 +18,7 @@ from parsemark.protocols import PageScores, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.rows import BROKEN
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_sides
 
 PAGES = ["fine", "fine", "error", "crash", "fine", "fine"]
 

@@ -35,11 +35,11 @@ def compare(
     not compared (exit code 2). The last lines say where the two can be looked at beside
     the truth, with their differences marked cell by cell.
     """
-    from parsemark.compare.comparison import compare_parsers, compare_runs, parsers_of
     from parsemark.errors import UsageError
     from parsemark.report import build_report
     from parsemark.report.verdicts import comparison_markdown, runs_markdown, side_by_side
     from parsemark.store import Run
+    from parsemark.verdicts.comparison import compare_parsers, compare_runs, parsers_of
 
     if second is not None:
         comparison = compare_parsers(Run.open(run), first, second, protocol)

@@ -49,7 +49,7 @@ MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError
 """What a truth raises that is of another shape than it should be, or that the model refuses."""
 
 
-_ID = re.compile(r"[A-Za-z0-9._-]+")
+_ID = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
-from parsemark.compare.comparison import Comparison, RunComparison
-from parsemark.compare.errors import ErrorChange
-from parsemark.compare.gate import GateResult
 from parsemark.plain_words import (
     DIGITS,
     counted,
@@ -27,6 +24,9 @@ from parsemark.plain_words import (
 from parsemark.protocols import FigureInfo, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
+from parsemark.verdicts.comparison import Comparison, RunComparison
+from parsemark.verdicts.errors import ErrorChange
+from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
 LINKED_PAGES = 3

@@ -385,8 +385,9 @@ def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
         (p, name): bool(j > THETA)
         for p, name, j in zip(by_box.page, by_box.pred, by_box.overlap, strict=True)
     }
-    guesses = zip(by_content.page, by_content.pred, by_content.overlap, strict=True)
-    pairs = [(j > THETA, truth.get((p, name), False)) for p, name, j in guesses]
+    # Predictions under the threshold of confidence are no predictions of a table under either rule.
+    guesses = zip(by_content.page, by_content.pred, by_content.overlap, by_content.positive, strict=True)
+    pairs = [(j > THETA, truth.get((p, name), False)) for p, name, j, is_counted in guesses if is_counted]
     both = sum(g and t for g, t in pairs)
     n_guessed, n_true = sum(g for g, _ in pairs), sum(t for _, t in pairs)
     return {
