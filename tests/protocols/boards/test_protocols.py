@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Cell, Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
+from parsemark.report.board_files import export_board
 from parsemark.store import Run
 
 HTML = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
@@ -88,6 +91,27 @@ def test_getomni_compares_text_and_json() -> None:
     assert values("getomni(empty_left_out=false)", truth, "")["json_accuracy"] == 0
 
 
+def test_an_evaluation_file_has_the_pages_and_means_of_the_run(tmp_path: Path) -> None:
+    truths = tmp_path / "ground-truth" / "markdown"
+    truths.mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    for name, text in (("01", "# a\n\ntext"), ("02", "other words")):
+        (truths / f"{name}.md").write_text(text)
+        (tmp_path / "out" / f"{name}.md").write_text(text.replace("text", "test"))
+    corpus = load_corpus(f"opendataloader-bench:{tmp_path}")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=("opendataloader",))
+    score_run(run, n_workers=1)
+    assert export_board(run.path, None, tmp_path / "files") == 4
+    data = json.loads((tmp_path / "files" / "prediction" / "out" / "evaluation.json").read_text())
+    first, second = (document["scores"] for document in data["documents"])
+    assert second["nid"] == 1 and second["mhs"] is None and 0 < first["overall"] < 1
+    assert data["metrics"]["score"]["overall_mean"] == pytest.approx((first["overall"] + 1) / 2)
+    assert (data["metrics"]["nid_count"], data["metrics"]["mhs_count"]) == (2, 1)
+    score_run(run, protocols=["tables"], n_workers=1)
+    with pytest.raises(UsageError, match="no result files"):
+        export_board(run.path, "tables", tmp_path / "none")
+
+
 @pytest.mark.parametrize("spec", ["opendataloader", "dp-bench", "getomni"])
 def test_a_failed_page_is_worth_nothing_and_stays(spec: str) -> None:
     found = values(spec, page(TITLE, WORDS), None, status=Status.PARSER_FAILED)
@@ -138,5 +162,10 @@ def test_folders_of_the_boards_are_loaded_and_scored(tmp_path: Path) -> None:
         score_run(run, n_workers=1)
         found = Run.open(run.path).summary(protocol).parsers["out"][figure]
         assert found.value is not None and found.value > 0.4 and found.n == 1
+        written = tmp_path / f"files-{folder}"
+        arguments = ["export", str(run.path), "--format", "board", "--out", str(written)]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        assert [p for p in written.rglob("*") if p.is_file() and "01" in p.read_text() + p.name]
         with pytest.raises(CorpusError, match="Is this"):
             load_corpus(f"{loader}:{tmp_path / 'out'}")

@@ -16,6 +16,8 @@ from parsemark.protocols.measured import (
     predicted_elements,
     score_info,
 )
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 PAGE = "dp_bench_page"
 """Where a page keeps its elements as the board's file has them."""
@@ -42,6 +44,10 @@ class DpBenchProtocol(MeasuredProtocol):
 
     empty_is_hundredth: bool = True
 
+    def presentation(self) -> Presentation:
+        """Write the board's files."""
+        return Presentation(result_files=result_files)
+
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The three numbers of a page."""
         from parsemark.protocols.dp_bench.rules import page_teds, page_text, raw_nid
@@ -55,6 +61,17 @@ class DpBenchProtocol(MeasuredProtocol):
         except (ValueError, ZeroDivisionError):
             teds = 0.0, 0.0
         return {"nid": nid, "teds": teds and teds[0], "teds_s": teds and teds[1]}
+
+
+def result_files(board: BoardRun) -> Files:
+    """A prediction file of the board's form for each parser, and its scores."""
+    for parser in board.parsers:
+        pages = {
+            f"{document}.pdf": page_data(predicted_elements(board.prediction(sample, parser)))
+            for sample, document, _ in board.pages()
+        }
+        yield f"{parser}.json", as_json(pages)
+        yield f"{parser}_scores.json", as_json(board.figures(parser))
 
 
 _CATEGORIES = {str(Category.TABLE): "table", str(Category.FIGURE): "figure"}

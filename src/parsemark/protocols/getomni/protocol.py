@@ -11,6 +11,8 @@ from typing import ClassVar
 from parsemark.model import Page, Prediction
 from parsemark.protocols.figures import FigureInfo
 from parsemark.protocols.measured import MeasuredProtocol, own_truth, score_info
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
 """Where a page keeps its truth, named as in the board's files."""
@@ -36,6 +38,10 @@ class GetomniProtocol(MeasuredProtocol):
     ignore_cases: bool = False
     empty_left_out: bool = True
 
+    def presentation(self) -> Presentation:
+        """Write the board's file."""
+        return Presentation(result_files=result_files)
+
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The two numbers of a page; where upstream has NaN its dashboard counts 0."""
         from parsemark.formats import markdown_of, write_document
@@ -54,3 +60,24 @@ class GetomniProtocol(MeasuredProtocol):
                 score = json_accuracy(truth.annotation[JSON], answer, ignore_cases=self.ignore_cases).score
                 values["json_accuracy"] = 0.0 if math.isnan(score) else score
         return values
+
+
+def result_files(board: BoardRun) -> Files:
+    """`results.json`: an entry for each document and model."""
+    from parsemark.formats import markdown_of
+
+    entries = []
+    for parser in board.parsers:
+        values = board.values(parser)
+        for sample, document, _ in board.pages():
+            own = values.get(sample, {})
+            entries.append(
+                {
+                    "fileUrl": document,
+                    "ocrModel": parser,
+                    "predictedMarkdown": markdown_of(board.prediction(sample, parser)),
+                    "levenshteinDistance": own.get("text_similarity"),
+                    "jsonAccuracy": own.get("json_accuracy"),
+                }
+            )
+    yield "results.json", as_json(entries)

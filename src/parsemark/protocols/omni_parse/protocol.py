@@ -65,10 +65,11 @@ class OmniParseProtocol(PageProtocol):
         ]
 
     def presentation(self) -> Presentation:
-        """Show facts page by page; see `facts/views.py`."""
+        """Show facts page by page, and write the board's files; see `facts/views.py` and `exports.py`."""
         from parsemark.protocols.facts.views import fact_views
+        from parsemark.protocols.omni_parse.exports import result_files
 
-        return Presentation(pages=fact_views(self.score_page, HEADLINE.name))
+        return Presentation(pages=fact_views(self.score_page, HEADLINE.name), result_files=result_files)
 
 
 def _info(scope: str, name: str, *, main: bool = False) -> FigureInfo:

@@ -18,6 +18,7 @@ from parsemark.protocols.measured import (
     own_truth,
     score_info,
 )
+from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_tables import RunTables
 
 MARKDOWN = "opendataloader_markdown"
@@ -70,6 +71,12 @@ class OpendataloaderProtocol(MeasuredProtocol):
             if self.page_errors_drop:
                 raise LeftOutError(str(error)) from error
             raise
+
+    def presentation(self) -> Presentation:
+        """Write the board's files; see `exports.py`."""
+        from parsemark.protocols.opendataloader.exports import result_files
+
+        return Presentation(result_files=result_files)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, and the README's overall."""

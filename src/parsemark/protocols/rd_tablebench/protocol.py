@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.figures import FigureInfo
 from parsemark.protocols.measured import LeftOutError, MeasuredProtocol, html_of, own_truth, score_info
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
 HTML = "rd_tablebench_html"
 """Where a page keeps its true table."""
@@ -39,6 +42,24 @@ class RdTableBenchProtocol(MeasuredProtocol):
 
     choose: Literal["longest", "largest", "first"] = "longest"
     missing_left_out: bool = False
+
+    def presentation(self) -> Presentation:
+        """Write the board's files."""
+        return Presentation(result_files=self.result_files)
+
+    def result_files(self, board: BoardRun) -> Files:
+        """The chosen table of each page as `providers/PARSER/NAME.html`, and a file of scores."""
+        for parser in board.parsers:
+            values = board.values(parser)
+            rows: list[list[object]] = [["name", "similarity"]]
+            for sample, document, _ in board.pages():
+                with suppress(ValueError):
+                    yield (
+                        f"providers/{parser}/{document}.html",
+                        self._chosen(board.prediction(sample, parser)),
+                    )
+                rows.append([document, values.get(sample, {}).get("similarity")])
+            yield f"{parser}.csv", as_csv(rows)
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The number of a page; none where it has not exactly one table."""
