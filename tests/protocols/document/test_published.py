@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.growth import slowness
 
+from parsemark.formats import markdown_of
 from parsemark.kernels import kernel
 from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
-from parsemark.protocols.document.annotation import annotation_of, markdown_of
+from parsemark.protocols.document.annotation import annotation_of
 from parsemark.protocols.document.published import formulas, table_html
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
