@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -162,7 +163,8 @@ def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | No
     return table
 
 
-AnyTable = str | Table | TableInput
+AnyTable = Any
+"""A text in any format, a Table, a TableInput, rows as lists, or a DataFrame of pandas or polars."""
 
 
 def as_truth(table: AnyTable) -> TableInput:
@@ -173,5 +175,25 @@ def as_truth(table: AnyTable) -> TableInput:
 
 
 def as_input(table: AnyTable) -> TableInput:
-    """A table, prepared."""
-    return table if isinstance(table, TableInput) else TableInput(table)
+    """A table, prepared; rows and DataFrames become tables, the names of columns their header.
+
+    >>> [cell.text for cell in as_input([["a", "b"], [1, None]]).table.cells]
+    ['a', 'b', '1', '']
+    """
+    if isinstance(table, TableInput):
+        return table
+    columns = getattr(table, "columns", None)
+    if columns is not None and (hasattr(table, "rows") or hasattr(table, "itertuples")):  # polars, pandas
+        rows = [columns, *(table.rows() if hasattr(table, "rows") else table.itertuples(index=False))]
+        return TableInput(Table.from_rows([[_written(value) for value in row] for row in rows], 1))
+    if isinstance(table, list | tuple):
+        if not all(isinstance(row, list | tuple) for row in table):
+            raise FormatError("A table of rows must be a list of lists, one for each row")
+        return TableInput(Table.from_rows([[_written(value) for value in row] for row in table]))
+    return TableInput(table)
+
+
+def _written(value: object) -> str:
+    """A value as a cell shows it; what is missing is empty."""
+    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return "" if is_missing else str(value)
