@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from bench.report import pretended_run
-from parsemark.compare.gate import GateLimits, GateSide, check_against
 from parsemark.protocols import RunTables, get_protocol
+from parsemark.verdicts.gate import GateLimits, GateSide, check_against
 
 REPEATS = 60
 NOISE, TIME_NOISE = 0.02, 0.08

@@ -26,12 +26,12 @@ from pathlib import Path
 import polars as pl
 
 import parsemark as pm
-from parsemark.compare.comparison import compare_parsers
 from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
 from parsemark.report.build import build_site
 from parsemark.report.site import ReportOptions
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_parsers
 
 PARSERS = ("pdfplumber", "camelot(flavor=stream)", "liteparse", "pdf-inspector")
 SIZES = tuple(int(n) for n in os.environ.get("PARSEMARK_SCALE_PAGES", "2000,5000,10000").split(","))

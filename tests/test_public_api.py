@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import parsemark
 
@@ -32,6 +33,7 @@ def test_import_loads_nothing_heavy() -> None:
 def test_help_loads_nothing_heavy() -> None:
     code = f"""
 import sys
+from pathlib import Path
 from typer.testing import CliRunner
 from parsemark.cli.main import app
 result = CliRunner().invoke(app, ["--help"])
@@ -39,3 +41,9 @@ print(result.exit_code, [m for m in {HEAVY!r} if m in sys.modules])
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "0 []"
+
+
+def test_no_room_hides_a_public_name() -> None:
+    """Importing a room sets its name on the package, over a function of the same name."""
+    rooms = {path.stem for path in Path(parsemark.__path__[0]).iterdir()}
+    assert not rooms & set(EXPORTED)

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from parsemark.compare.comparison import Comparison, RunComparison
-    from parsemark.compare.gate import GateLimits, GateResult
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
     from parsemark.engine.imports.confidences import Calibration, ConfidenceRow, Estimated
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from parsemark.protocols.document.tasks import TaskResult
     from parsemark.report.board_site import BoardResult
     from parsemark.store import Run
+    from parsemark.verdicts.comparison import Comparison, RunComparison
+    from parsemark.verdicts.gate import GateLimits, GateResult
 
 CORPUS = "demo"
 """Installed with parsemark."""
@@ -222,7 +222,7 @@ def compare(
     run: str | Path | Run, first: str | Path | Run, second: str | None = None, *, protocol: str | None = None
 ) -> Comparison | RunComparison:
     """Compare two parsers of a run; or an old run with a new one, as `first`, parser by parser."""
-    from parsemark.compare.comparison import compare_parsers, compare_runs
+    from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
     if second is not None:
         return compare_parsers(_opened(run), str(first), second, protocol)
@@ -242,11 +242,11 @@ def gate(
     Args:
         new: The run to check.
         old: The run, or baseline, that it is held against.
-        limits: `parsemark.compare.gate.GateLimits`; by default no drop beyond chance and no new failures.
+        limits: `parsemark.verdicts.gate.GateLimits`; by default no drop beyond chance and no new failures.
         parsers: Only these.
         protocol: Whose figures; by default the first of the run.
     """
-    from parsemark.compare.gate import GateLimits, gate_runs
+    from parsemark.verdicts.gate import GateLimits, gate_runs
 
     older = None if old is None else _opened(old)
     return gate_runs(_opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol)

@@ -1,13 +1,11 @@
 """The choice itself, on runs of workers that are made for it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.choose import Choice, ParserCandidate, choose, in_words, next_step
-from parsemark.corpora import Corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.stats.prediction_powered import Estimate
@@ -55,22 +53,3 @@ def test_a_single_label_is_one_and_names_stay_as_they_are(
     labelled = tuple(f"p{k}" for k in range(10))
     choice = Choice("tables", "TE F1", (first, second), 30, 5, labelled, (), 10, False, ())
     assert f"{said} separate Theirs from Mine." in " ".join(in_words(choice))
-
-
-def test_a_page_that_nobody_spoke_of_is_no_label(tmp_path: Path) -> None:
-    """In a folder, pages without a file count as pages without tables; but a label is what someone gave."""
-    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 6)
-    run = parse_corpus(
-        tmp_path / "run", corpus, [FakeParser("one"), FakeParser("two")], ParseOptions(n_workers=1)
-    )
-    score_run(run, n_workers=1)
-    order = choose(run, corpus=corpus, budget=6).labelled
-    assert len(order) == 6
-    assumed = set(order[2:5])
-    samples = [
-        replace(s, truth=replace(s.truth, assumed=s.id in assumed)) for s in corpus.samples() if s.truth
-    ]
-    partly = Corpus.of("fakes", samples, root=corpus.root, version="1", licence="CC0")
-    choice = choose(run, corpus=partly, budget=6)
-    assert choice.labelled == order[:2], "labels count up to the first page without one"
-    assert choice.next_pages == order[2:5], "the last page has its label already"

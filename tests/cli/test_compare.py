@@ -7,10 +7,10 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.compare.comparison import compare_parsers, compare_runs
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.report.verdicts import comparison_markdown
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
 PARSERS = ("first", "second", "third")
 

@@ -1,5 +1,6 @@
 """`folder:DIR`."""
 
+import hashlib
 import json
 import os
 import re
@@ -22,20 +23,36 @@ def test_truth_beside_and_within(tmp_path: Path) -> None:
     write(tmp_path / "notes.txt", "not a truth")
     samples = list(load_corpus(f"folder:{tmp_path}").samples())
     assert [s.id for s in samples] == ["report-p1", "report-p2", "report-p3"]
-    assert [len(s.truth.tables) for s in samples if s.truth] == [0, 2, 1]
+    assert samples[0].truth is None
+    assert [len(s.truth.tables) for s in samples if s.truth] == [2, 1]
     tables = [e for s in samples if s.truth for e in s.truth.tables]
     assert [e.table.text_rows() for e in tables if e.table] == [[["a"]], [["b"], ["c"]], [["d", "e"]]]
     assert tables[0].html == "<table><tr><td>a</td></tr></table>"
     assert samples[1].truth and samples[1].truth.width == 842
 
 
-def test_documents_without_truth_have_none(tmp_path: Path) -> None:
+def test_what_no_file_speaks_of_is_not_known(tmp_path: Path) -> None:
     make_pdf(tmp_path / "a" / "x.pdf")
     make_pdf(tmp_path / "b" / "x.pdf")
     (tmp_path / "b" / "x").mkdir()
-    first, second = load_corpus(f"folder:{tmp_path}").samples()
-    assert (first.document, first.truth) == ("a/x", None)
-    assert second.truth is not None and second.truth.tables == ()
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [(s.document, s.truth) for s in corpus.samples()] == [("a/x", None), ("b/x", None)]
+    assert corpus.remarks == (), "no truth at all is a use of its own"
+
+
+@pytest.mark.parametrize("name", ["x.no-tables", "x/no-tables", "x.NO-TABLES"])
+def test_a_whole_document_can_be_without_tables(tmp_path: Path, name: str) -> None:
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
+    make_pdf(tmp_path / "y.pdf")
+    write(tmp_path / name, "")
+    write(tmp_path / "x.p2.t1.csv", "a,b\n")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [0, 1, None]
+    (remark,) = corpus.remarks
+    assert str(remark).startswith("1 page") and "y-p1" in str(remark) and not remark.left_out
+    write(tmp_path / "x-p1.csv", "c,d\n")
+    first, *_ = load_corpus(f"folder:{tmp_path}").samples()
+    assert first.truth is None, "a table that fits no page may be this page's"
 
 
 @pytest.mark.parametrize(
@@ -119,9 +136,10 @@ def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str) -> None:
-    """Where it may be of a document's page, pages without a file have no truth instead of no tables."""
+    """Where it may be of a document's page, its pages without a file have no truth instead of no tables."""
     make_pdf(tmp_path / "report.pdf", (595, 842), (595, 842), (595, 842))
     write(tmp_path / "report.p1.t1.csv", "a,b\n")
+    write(tmp_path / "report.no-tables", "")
     write(tmp_path / "report.p3.png", "a picture of a page")
     write(tmp_path / name, "| a |\n|---|\n| b |")
     corpus = load_corpus(f"folder:{tmp_path}")
@@ -140,23 +158,15 @@ def test_two_truths_of_one_table_leave_the_page_without(tmp_path: Path) -> None:
     assert "are for the same page or table" in str(corpus.left_out[0])
 
 
-def test_pages_marked_as_without_tables_make_labels_count_page_by_page(tmp_path: Path) -> None:
-    make_pdf(tmp_path / "x.pdf", *[(595, 842)] * 4)
+def test_a_label_says_nothing_of_other_pages(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf", *[(595, 842)] * 5)
     write(tmp_path / "x.p2.no-tables", "")
     write(tmp_path / "x" / "page-3-no-tables.txt", "")
     write(tmp_path / "x.P4.T1.CSV", "a,b\n")
     corpus = load_corpus(f"folder:{tmp_path}")
-    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [None, 0, 0, 1]
-    assert corpus.remarks == ()
-
-
-def test_one_labelled_page_of_many_is_warned_about(tmp_path: Path) -> None:
-    make_pdf(tmp_path / "x.pdf", *[(595, 842)] * 4)
-    write(tmp_path / "x.p2.t1.csv", "a,b\n")
-    corpus = load_corpus(f"folder:{tmp_path}")
-    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [0, 1, 0, 0]
+    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [None, 0, 0, 1, None]
     (remark,) = corpus.remarks
-    assert not remark.left_out and "1 of 4 pages" in remark.message
+    assert not remark.left_out and "2 pages" in str(remark) and "x-p1, x-p5" in str(remark)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +246,8 @@ def test_odd_names(tmp_path: Path) -> None:
     samples = list(load_corpus(f"folder:{tmp_path}").samples())
     assert {s.document for s in samples} == {name.removesuffix(".pdf") for name in names}
     assert len({s.id for s in samples}) == len(names)
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", s.id) for s in samples)
+    assert all(re.fullmatch(r"[\w.-]+", s.id) for s in samples)
+    assert "日本-p1" in {s.id for s in samples}
     assert [s.document for s in samples if s.truth is not None] == ["Über größe (1) "]
 
 
@@ -262,11 +273,10 @@ def test_all_tables_of_a_page_in_one_file_and_the_bare_name_of_a_page(tmp_path: 
     }
     assert texts == {
         "invoice-17-p1": [[["a"]], [["b"]]],
-        "report-p1": [],
         "report-p2": [[["a"]], [["b"]]],
         "report-p3": [[["c", "d"]]],
     }
-    assert not corpus.remarks
+    assert not corpus.left_out
 
 
 def test_the_bare_name_says_no_page_of_several_and_the_advice_follows_the_number(tmp_path: Path) -> None:
@@ -296,3 +306,85 @@ def test_a_page_as_json_may_have_its_table_as_html_only_and_no_document(tmp_path
     assert sample.truth is not None
     (element,) = sample.truth.tables
     assert element.table is not None and element.table.text_rows() == [["a", "b"]]
+
+
+def test_ids_do_not_depend_on_other_files(tmp_path: Path) -> None:
+    names = [
+        "乙.pdf",
+        "丙.pdf",
+        "Ü b.pdf",
+        "Ü_b.pdf",
+        "a/b.pdf",
+        "a_b.pdf",
+        "x" * 150 + ".pdf",
+        "x" * 149 + ".pdf",
+    ]
+    alone = {}
+    for number, name in enumerate(names):
+        make_pdf(tmp_path / str(number) / name)
+        (alone[name],) = (s.id for s in load_corpus(f"folder:{tmp_path / str(number)}").samples())
+        make_pdf(tmp_path / "all" / name)
+    together = {f"{s.document}.pdf": s.id for s in load_corpus(f"folder:{tmp_path / 'all'}").samples()}
+    assert together == alone and len(set(alone.values())) == len(names)
+    assert alone["乙.pdf"] == "乙-p1" and alone["Ü b.pdf"].startswith("Ü_b-")
+
+
+def test_the_truth_of_another_pdf_is_refused(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf")
+    own = hashlib.sha256((tmp_path / "x.pdf").read_bytes()).hexdigest()
+    info = {"page_no": 1, "width": 595, "height": 842, "pdf_sha256": own}
+    write(tmp_path / "x.p1.json", json.dumps({"layout_dets": [], "page_info": info}))
+    (sample,) = load_corpus(f"folder:{tmp_path}").samples()
+    assert sample.truth is not None
+    make_pdf(tmp_path / "x.pdf", (600, 842))
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [s.truth for s in corpus.samples()] == [None]
+    assert "x.p1.json is truth of another PDF" in str(corpus.left_out[0])
+
+
+PAGE = """# Report
+
+Some text with $x^2$.
+
+- one
+- two
+
+$$a = b$$
+
+| h | k |
+|---|---|
+| 1 | 2 |
+"""
+
+
+def test_a_whole_page_as_markdown(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
+    write(tmp_path / "x.p2.md", PAGE)
+    first, second = load_corpus(f"folder:{tmp_path}").samples()
+    assert first.truth is None and second.truth is not None
+    assert not second.truth.only_tables
+    kinds = [e.category for e in second.truth.elements]
+    assert kinds == ["title", "text_block", "list_group", "equation_isolated", "table"]
+    assert second.truth.elements[0].attributes["level"] == 1
+    orders = [e.order for e in second.truth.elements]
+    assert orders == sorted(orders)
+    write(tmp_path / "x.p1.md", "| h | k |\n|---|---|\n| 1 | 2 |\n")
+    first, _ = load_corpus(f"folder:{tmp_path}").samples()
+    assert first.truth is not None and first.truth.only_tables, "nothing is said about the text"
+
+
+@pytest.mark.parametrize("mark", ["<!-- page break -->", "\\newpage", "\f", "<!--pagebreak-->"])
+def test_a_whole_document_as_markdown(tmp_path: Path, mark: str) -> None:
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
+    write(tmp_path / "x.md", f"# One\n\n---\n\nA rule parts nothing.\n\n{mark}\n\n# Two\n")
+    first, second = load_corpus(f"folder:{tmp_path}").samples()
+    assert first.truth and second.truth
+    assert [e.text for e in second.truth.elements] == ["Two"]
+    write(tmp_path / "x.p2.no-tables", "")
+    _, second = load_corpus(f"folder:{tmp_path}").samples()
+    assert second.truth and not second.truth.elements, "a page's own file says more of it"
+    (tmp_path / "x.p2.no-tables").unlink()
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842), (595, 842))
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert {s.truth for s in corpus.samples()} == {None}
+    assert "has 2 parts, but x.pdf has 3 pages" in str(corpus.left_out[0])

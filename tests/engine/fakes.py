@@ -1,7 +1,7 @@
 """Parsers and corpora for tests of the engine."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,7 @@ class FakeParser:
     fingerprint: str = "f1"
     broken: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    script: Path = WORKER
     info: Info = field(default_factory=lambda: Info(licence="MIT", gives=("markdown",)))
 
     def state(self) -> State:
@@ -30,7 +31,7 @@ class FakeParser:
     def install(self, progress: Callable[[str], None] | None = None) -> None:
         raise ParserError(self.broken or "")
 
-    def command(self) -> WorkerCommand:
+    def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
         return WorkerCommand((sys.executable, "-u", str(WORKER), *self.arguments), {}, str(WORKER.parent))
 
     @property

@@ -32,7 +32,7 @@ class DocumentParser(FakeParser):
     name: str = "whole"
     info: Info = dataclasses.field(default_factory=lambda: Info(scope="document", gives=("cells",)))
 
-    def command(self) -> WorkerCommand:
+    def command(self, hidden: object = ()) -> WorkerCommand:
         argv = (sys.executable, "-P", str(KIT), str(SCRIPT))
         return WorkerCommand(
             argv, {"PYTHONPATH": str(KIT.parent), "PATH": "/usr/bin:/bin"}, str(SCRIPT.parent)

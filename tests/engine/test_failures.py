@@ -11,7 +11,7 @@ from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.parsing.worker import PageLimits
 from parsemark.store import ParseRecord, Run
 
-LIMITS = PageLimits(timeout_s=60, memory_mb=300, max_answer_bytes=2**20)
+LIMITS = PageLimits(timeout_s=60, patience=1, memory_mb=300, max_answer_bytes=2**20)
 IMPATIENT = dataclasses.replace(LIMITS, timeout_s=10)
 """For what hangs; all else must have time, also on a busy machine."""
 

@@ -9,7 +9,6 @@ from tests.engine.hostile_tasks import score_or_die
 from tests.judges.chat_server import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
 
-from parsemark.compare.gate import save_baseline
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import chunk as chunks
@@ -22,6 +21,7 @@ from parsemark.protocols.broken import complete_summary
 from parsemark.protocols.rows import BROKEN
 from parsemark.report.source import RunSource
 from parsemark.store import SCHEMAS, Run
+from parsemark.verdicts.gate import save_baseline
 
 BEHAVIOURS = ["fine", "fine", "error", "crash", "fine", "fine"]
 

@@ -33,7 +33,7 @@ BAD = [
     *("long-error", "die-9", "die-11", "die-34", "die-35", "die-50", "die-63", "die-64"),
 ]
 ODD_BUT_FINE = ["talkative", "nan", "cpu-huge", "crash-once", "fine"]
-LIMITS = PageLimits(timeout_s=20, memory_mb=300, max_answer_bytes=2**20)
+LIMITS = PageLimits(timeout_s=20, patience=1, memory_mb=300, max_answer_bytes=2**20)
 
 
 def attack(work: Path) -> Iterator[Case]:

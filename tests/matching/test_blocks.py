@@ -118,3 +118,25 @@ def test_what_one_block_answers_is_compared_up_to_the_budget(turned: bool) -> No
     assert not found.is_complete
     same = BlockMatch((1,), (100,)) if turned else BlockMatch((100,), (1,))
     assert [m for m in found.matches if m.truths and m.preds] == [same]
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_headings_in_capitals_cost_what_their_letters_cost(data: st.DataObject) -> None:
+    """Each is matched and charged once: not missed as one heading and invented as another."""
+    truths = data.draw(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4, unique=True))
+    shout = data.draw(st.lists(st.booleans(), min_size=len(truths), max_size=len(truths)))
+    preds = [text.upper() if loud else text for text, loud in zip(truths, shout, strict=True)]
+    found = match_blocks(truths, preds)
+    assert [(m.truths, m.preds) for m in found.matches] == [((k,), (k,)) for k in range(len(truths))]
+    assert _edits(truths, preds, found.matches) == _least_edits(truths, preds)
+
+
+def test_a_short_heading_with_an_error_in_every_3_gram_is_matched_in_place() -> None:
+    matches = match_blocks(["Introduction", SENTENCES[0]], ["lntr0duct1on", SENTENCES[0]]).matches
+    assert matches == (BlockMatch((0,), (0,)), BlockMatch((1,), (1,)))
+
+
+def test_a_moved_heading_in_capitals_is_found() -> None:
+    matches = match_blocks(["Results", *SENTENCES[:2]], [*SENTENCES[:2], "RESULTS"]).matches
+    assert BlockMatch((0,), (2,), is_moved=True) in matches

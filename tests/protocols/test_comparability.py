@@ -31,7 +31,15 @@ SPECS = (
     "document(profile=v1.0)",
     "document(profile=v1.5)",
     "document(profile=v1.6)",
+    "dp-bench",
+    "getomni",
+    "olmocr",
+    "omni-parse",
+    "opendataloader",
+    "rd-tablebench",
 )
+NOT_HELD = {"marker"}
+"""Its figures depend on the version of pandoc that is installed."""
 
 
 def figures_now(folder: Path) -> dict[str, Any]:
@@ -65,7 +73,7 @@ def test_the_same_outputs_get_the_figures_that_their_number_stands_for(tmp_path:
 
 
 def test_every_protocol_of_ours_is_held() -> None:
-    assert {get_protocol(spec).name for spec in SPECS} == set(PROTOCOLS.names())
+    assert {get_protocol(spec).name for spec in SPECS} | NOT_HELD == set(PROTOCOLS.names())
 
 
 if __name__ == "__main__":

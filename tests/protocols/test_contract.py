@@ -10,7 +10,6 @@ from tests.packages import installed_protocol
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.compare.comparison import compare_parsers, compare_runs
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
@@ -19,6 +18,7 @@ from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.verdicts import comparison_markdown
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Bench, table, value
 
-from parsemark.compare.comparison import compare_in_tables
 from parsemark.model import Box, Element, Status
 from parsemark.protocols import Figure, Summary
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.verdicts import in_words
+from parsemark.verdicts.comparison import compare_in_tables
 
 
 def test_detection_and_extraction_by_hand() -> None:

@@ -54,6 +54,17 @@ def test_agreement_of_content_with_boxes() -> None:
     assert figures["content_for_bbox_recall"] == Figure(value=0.5, n=2)
 
 
+def test_agreement_of_content_with_boxes_leaves_out_what_is_under_the_threshold() -> None:
+    bench = Bench()
+    sure, unsure = table("a", ROWS_A, LEFT, 0.9), table("b", ROWS_B, NOWHERE, 0.3)
+    bench.add("x", "p1", sure)
+    bench.add("x", "p2", unsure)
+    figures = bench.summary().parsers["x"]
+    # The unsure one has the right text at a wrong place, but is no prediction of a table.
+    assert figures["content_for_bbox_precision"] == Figure(value=1.0, n=1)
+    assert figures["content_for_bbox_recall"] == Figure(value=1.0, n=1)
+
+
 def without_box(name: str, rows: list[list[str]]) -> Element:
     return Element(name, "table", table=Table.from_rows(rows))
 

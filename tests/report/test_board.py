@@ -15,7 +15,6 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.compare.leagues import builtin_worker, join_league, make_leagues, read_submissions
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
@@ -25,6 +24,7 @@ from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.board_site import build_board
 from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
+from parsemark.verdicts.leagues import builtin_worker, join_league, make_leagues, read_submissions
 
 
 def submit(

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.compare.comparison import compare_runs
-from parsemark.compare.errors import find_errors
-from parsemark.compare.gate import GateLimits, gate_runs
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
@@ -19,6 +16,9 @@ from parsemark.report import build_report
 from parsemark.report.mathml import mathml
 from parsemark.report.source import RunSource
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_runs
+from parsemark.verdicts.errors import find_errors
+from parsemark.verdicts.gate import GateLimits, gate_runs
 
 HOSTILE = (
     "&lt;script&gt;alert(1)&lt;/script&gt; <img src=x onerror=alert(2)>\n\n"

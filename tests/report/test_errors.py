@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from parsemark.compare.errors import Errors, find_errors
 from parsemark.metrics.reader.events import Kind
 from parsemark.model import Cell, Element, Table
 from parsemark.protocols import get_protocol
@@ -15,6 +14,7 @@ from parsemark.protocols.tables.errors import ERROR_KINDS, OF_EVENT, explain_pai
 from parsemark.report.chunks import decode
 from parsemark.report.source import RunSource
 from parsemark.store import Run
+from parsemark.verdicts.errors import Errors, find_errors
 
 Open = Callable[..., Any]
 

@@ -11,17 +11,6 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.compare.comparison import compare_runs, require_comparable
-from parsemark.compare.gate import (
-    GateCheck,
-    GateLimits,
-    GateResult,
-    GateSide,
-    check_against,
-    gate_runs,
-    save_baseline,
-)
-from parsemark.compare.speed import Timing, time_ratio, timing_between
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
@@ -39,6 +28,17 @@ from parsemark.report.verdicts import (
     runs_markdown,
 )
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_runs, require_comparable
+from parsemark.verdicts.gate import (
+    GateCheck,
+    GateLimits,
+    GateResult,
+    GateSide,
+    check_against,
+    gate_runs,
+    save_baseline,
+)
+from parsemark.verdicts.speed import Timing, time_ratio, timing_between
 
 
 @pytest.fixture(scope="module")

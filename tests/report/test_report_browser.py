@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from tests.store.fabricate import fabricate_run
 
-from parsemark.compare.comparison import compare_parsers
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
 from parsemark.report.names import safe_name
 from parsemark.report.verdicts import comparison_markdown
 from parsemark.store import Run
+from parsemark.verdicts.comparison import compare_parsers
 
 pytestmark = pytest.mark.browser
 

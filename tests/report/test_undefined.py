@@ -13,8 +13,6 @@ from tests.corpora.small_files import make_pdf, write
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.compare.comparison import compare_parsers, compare_runs
-from parsemark.compare.gate import GateLimits, gate_runs
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
@@ -26,6 +24,8 @@ from parsemark.report.terminal import leaderboard
 from parsemark.report.verdicts import comparison_markdown, gate_json, gate_junit, gate_markdown, runs_markdown
 from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
+from parsemark.verdicts.comparison import compare_parsers, compare_runs
+from parsemark.verdicts.gate import GateLimits, gate_runs
 
 N_DOCUMENTS = 7
 PROTOCOLS = ("tables", "document", "document(profile=v1.0)", "semantic")

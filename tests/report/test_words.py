@@ -7,7 +7,6 @@ import pytest
 from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
-from parsemark.compare.comparison import compare_parsers
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.summary import State
 from parsemark.report import build_report
@@ -16,6 +15,7 @@ from parsemark.report.names import safe_name
 from parsemark.report.source import ShownParser
 from parsemark.report.terminal import leaderboard
 from parsemark.report.verdicts import comparison_markdown, side_by_side
+from parsemark.verdicts.comparison import compare_parsers
 
 
 def summary_of(states: Mapping[str, State], value: float = 0.9, **info: object) -> Summary:

@@ -67,7 +67,8 @@ def test_identical_contestants_are_equal_as_far_as_documents_were_drawn() -> Non
         assert (found.difference, found.p) == (0, 1) and found.low == -found.high
         assert found.high == pytest.approx(t_quantile(0.95, n - 1) * UNSEEN_APART / n)
         (near,) = contrasts({"a": same, "b": scores(*(values + 1e-7 * noise))}, mean, [("a", "b")])
-        assert near.high == pytest.approx(found.high, rel=0.05)
+        # The patterns of signs of few documents are few: their critical value is near Student's, not his.
+        assert near.high == pytest.approx(found.high, rel=0.1)
         assert (found.high <= 0.05) == (n >= 12)
 
 
@@ -135,3 +136,87 @@ def test_few_documents_that_agree_resolve_nothing(n: int, spread: float) -> None
     assert found.low is not None and found.high is not None
     assert found.p >= 2.0 ** (1 - n)
     assert (found.p < 0.05) == (found.low > 0) == (n >= 6)
+
+
+def f1(totals: np.ndarray) -> np.ndarray:
+    return 2 * totals[..., 2] / (totals[..., 0] + totals[..., 1])
+
+
+def dominated(n: int, seed: int, effect: float = 0.0) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Six parsers on documents one of which holds half of all tables; the first is better by `effect`."""
+    rng = np.random.default_rng(seed)
+    tables = 1.0 + rng.poisson(2.0, n)
+    tables[0] = tables[1:].sum()
+    sums = {}
+    for name in "abcdef":
+        hits = rng.binomial(tables.astype(int), np.clip(rng.beta(2.1, 0.9, n) + effect * (name == "a"), 0, 1))
+        sums[name] = np.stack([tables, hits + rng.poisson(0.2 * tables), hits], axis=1)
+    return sums, tables
+
+
+def test_one_document_that_holds_half_of_all_tables_makes_no_false_verdicts() -> None:
+    """Student's t with n − 1 degrees of freedom is wrong in 15 to 24 % of such runs."""
+    wrong = 0
+    for seed in range(150):
+        sums, tables = dominated(20, seed)
+        found = contrasts(sums, f1, list(combinations(sums, 2)), weights=tables)
+        wrong += any(c.p < 0.05 for c in found)
+    assert wrong <= 15, "10 % of 150 runs; 5 % are expected"
+
+
+def test_a_document_alone_decides_nothing() -> None:
+    """All others agree that there is no difference, and the interval says that much more is possible."""
+    tables = np.array([100.0] + [1.0] * 19)
+    a, b = (np.stack([tables * share, tables], axis=1) for share in (1.0, 1.0))
+    b[0, 0] = 0.0
+    (found,) = contrasts({"a": a, "b": b}, mean, [("a", "b")], weights=tables)
+    assert found.difference > 0.8 and found.p > 0.9 and found.low < 0
+
+
+def test_all_patterns_of_signs_by_hand() -> None:
+    """Six documents, 32 patterns: p is the share of those that make as large a sum."""
+    rng = np.random.default_rng(4)
+    gaps = rng.normal(0.2, 0.3, 6)
+    a, b = 0.5 + gaps / 2, 0.5 - gaps / 2
+    (found,) = contrasts({"a": scores(*a), "b": scores(*b)}, mean, [("a", "b")])
+    added = gaps / 6  # influence and share of the difference together
+    spread = np.sqrt(np.sum(added**2))
+    patterns = np.array([[1, *(1 - 2 * (k >> j & 1) for j in range(5))] for k in range(32)])
+    seen = abs(added.sum()) / np.hypot(spread, UNSEEN_APART / 6)
+    assert found.p == pytest.approx(np.mean(np.abs(patterns @ added) / spread >= seen - 1e-9))
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.integers(6, 16))
+def test_documents_of_no_share_and_the_order_of_documents_change_nothing(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    tables = rng.integers(1, 9, n).astype(float)
+    sums = {name: np.stack([tables * rng.random(n), tables], axis=1) for name in "ab"}
+    (plain,) = contrasts(sums, mean, [("a", "b")], weights=tables)
+    padded = {name: np.concatenate([own, np.zeros((3, 2))]) for name, own in sums.items()}
+    (with_more,) = contrasts(padded, mean, [("a", "b")], weights=np.concatenate([tables, np.zeros(3)]))
+    assert with_more == plain
+
+
+def test_many_documents_agree_with_signs() -> None:
+    """Beyond `MANY_DOCUMENTS` the signs are not drawn: what they give is normal."""
+    import parsemark.stats.comparison as comparison
+
+    rng = np.random.default_rng(1)
+    n = comparison.MANY_DOCUMENTS + 1
+    sums = {name: scores(*rng.random(n)) for name in "abc"}
+    pairs = list(combinations(sums, 2))
+    many = contrasts(sums, mean, pairs)
+    few = contrasts({name: own[:-1] for name, own in sums.items()}, mean, pairs)
+    for c, d in zip(many, few, strict=True):
+        assert c.high - c.low == pytest.approx(d.high - d.low, rel=0.05)
+
+
+def test_strata_take_differences_of_kinds_as_given() -> None:
+    """Two kinds on which the difference is known exactly: the whole is known, however far kinds are apart."""
+    gaps = np.array([0.4] * 10 + [-0.2] * 10) + np.random.default_rng(0).normal(0, 0.01, 20)
+    sums = {"a": scores(*(0.5 + gaps / 2)), "b": scores(*(0.5 - gaps / 2))}
+    (open_,) = contrasts(sums, mean, [("a", "b")])
+    (within,) = contrasts(sums, mean, [("a", "b")], strata=["x"] * 10 + ["y"] * 10)
+    assert within.difference == open_.difference == pytest.approx(0.1, abs=0.01)
+    assert within.p < 0.05 and within.high - within.low < 0.8 * (open_.high - open_.low)

@@ -62,7 +62,7 @@ def fabricate_run(
     rng = random.Random(seed)
     run = Run.create(path, fabricate_manifest(n_pages, parsers))
     samples = [_sample(rng, index, pdf) for index in range(n_pages)]
-    run.add_samples(sample_to_row(sample, "0" * 64) for sample in samples)
+    run.add_samples(sample_to_row(sample, f"{k:064x}") for k, sample in enumerate(samples))
     predictions, matches, scores = [], [], []
     with run.parses.journal() as journal:
         for rank, parser in enumerate(parsers):

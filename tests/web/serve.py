@@ -84,7 +84,8 @@ class Person:
         return text
 
     def post(self, path: str, data: Any, **headers: str) -> httpx.Response:
-        return self.client.post(path, json=data, headers={"x-parsemark": self.csrf, **headers})
+        known = {"x-parsemark": self.csrf, "content-type": "application/json"}
+        return self.client.post(path, content=json.dumps(data), headers={**known, **headers})
 
     def get(self, path: str) -> Any:
         return self.client.get(path).json()

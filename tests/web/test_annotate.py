@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sqlite3
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from PIL import Image
+from tests.waiting import PATIENCE_S, is_running, wait_until
 from tests.web.serve import Person, served
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
+from parsemark.errors import StoreError
+from parsemark.formats.model_json import table_from_json
 from parsemark.model import Element, Sample, Status, Table
 from parsemark.web.annotate.consensus import Start
 from parsemark.web.annotate.work import DATABASE, Work
@@ -55,37 +61,214 @@ class Annotator(Person):
     def accept(self) -> httpx.Response:
         return self.post(f"{self.path}/accept", {"revision": self.get(self.path)["revision"]})
 
+    def rows(self) -> list[list[str]]:
+        """The texts of the first table as it is now."""
+        table = next(e["table"] for e in self.get(self.path)["page"]["elements"] if e.get("table"))
+        return table_from_json(table).text_rows()
+
     def undo(self, revision: int | None = None) -> httpx.Response:
         """Take the last change back, of the page as it is now unless `revision` names another state of it."""
         now = self.get(self.path)["revision"] if revision is None else revision
         return self.post(f"{self.path}/undo", {"revision": now})
 
 
+def runs_of(folder: Path, out: Path, tables: dict[str, list[list[str]]]) -> list[str]:
+    """`--run RUN` for parsers with one table on the first page each."""
+    options = []
+    for name, rows in tables.items():
+        (out / name).mkdir(parents=True)
+        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+        (out / name / f"{first_sample(folder)}.html").write_text(f"<table>{body}</table>")
+        run = str(out / f"run-{name}")
+        arguments = [
+            "--predictions",
+            str(out / name),
+            "--corpus",
+            f"folder:{folder}",
+            "--name",
+            name,
+            "--out",
+            run,
+        ]
+        done = CliRunner().invoke(app, ["score", *arguments])
+        assert done.exit_code == 0, (done.output, done.exception)
+        options += ["--run", run]
+    return options
+
+
 def first_sample(folder: Path) -> str:
     return next(iter(load_corpus(f"folder:{folder}").samples())).id
 
 
-def test_what_is_typed_is_truth_at_once(folder: Path) -> None:
+def test_what_is_accepted_is_truth_and_nothing_else(folder: Path) -> None:
     sample = first_sample(folder)
     with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
         person = Annotator(links[LINK], "Ada", sample)
-        assert truth(folder, 1) is None
         person.edit(do="add", category="table", box=[10, 20, 300, 200])
         for row, texts in enumerate((["Méthode", "<b>β</b>"], ["ours", "1.12"])):
             for col, text in enumerate(texts):
                 assert person.edit(do="text", element="t1", row=row, col=col, text=text).json()["saved"]
+        assert truth(folder, 1) is None and not (folder / "report.p1.json").exists(), "nobody has accepted it"
+        person.accept()
         table = truth(folder, 1).tables[0].table
         assert table.text_rows() == [["Méthode", "<b>β</b>"], ["ours", "1.12"]]
         assert truth(folder, 1).tables[0].box.as_tuple() == (10, 20, 300, 200)
         assert truth(folder, 2) is None, "pages that nobody has looked at are no truth"
         person.undo()
+        assert person.rows()[1] == ["ours", ""] and person.get(person.path)["changed"]
+        assert truth(folder, 1).tables[0].table.text_rows()[1] == ["ours", "1.12"], "what was accepted stays"
+        person.accept()
         assert truth(folder, 1).tables[0].table.text_rows()[1] == ["ours", ""]
-        for _ in range(10):
-            person.undo()
-        assert truth(folder, 1) is None, "who takes everything back has said nothing"
+        assert person.post(f"{person.path}/withdraw", {}).json()["accepted"] == []
+        assert truth(folder, 1) is None
         second = Annotator(links[LINK], "Ada", sample[:-1] + "2")
         second.accept()
         assert truth(folder, 2).elements == ()
+    listed = CliRunner().invoke(app, ["corpus", "list", f"folder:{folder}"])
+    assert "2 pages" in listed.output and "report-p1, report-p3" in " ".join(listed.output.split())
+
+
+@pytest.mark.parametrize(
+    "name", ["report.p1.t1.csv", "report.p1.html", "report/page-1-table-1.csv", "report.p1.md"]
+)
+def test_old_truth_is_taken_in_and_replaced(folder: Path, name: str) -> None:
+    content = "<table><tr><td>old</td><td>2</td></tr></table>" if name.endswith(".html") else "old,2\n"
+    content = "|old|2|\n|---|---|\n" if name.endswith(".md") else content
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(content)
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        person = Annotator(links[LINK], "Ada", sample)
+        (element,) = (e["id"] for e in person.get(person.path)["page"]["elements"])
+        assert person.rows() == [["old", "2"]]
+        person.edit(do="text", element=element, row=0, col=0, text="new")
+        assert truth(folder, 1).tables[0].table.text_rows() == [["old", "2"]], "until it is accepted"
+        person.accept()
+        assert truth(folder, 1).tables[0].table.text_rows() == [["new", "2"]]
+        assert not (folder / name).exists()
+        person.post(f"{person.path}/withdraw", {})
+        assert (folder / name).read_text() == content and not (folder / "report.p1.json").exists()
+
+
+def test_work_is_bound_to_its_pdf(folder: Path) -> None:
+    """A file that takes the name, or the place in the list, of another gets none of its truth."""
+    (folder / "report.pdf").rename(folder / "乙.pdf")
+    work = Work(folder)
+    work.edit("乙-p1", {"do": "add", "category": "table"}, "Ada", "nonce-0001", 0).result()
+    work.accept("乙-p1", "Ada", 1).result()
+    work.close()
+    Image.new("RGB", (500, 500), "white").save(folder / "丙.pdf")
+    work = Work(folder)
+    work.restore_files()
+    assert not work.state("丙-p1").page.elements and not (folder / "丙.p1.json").exists()
+    work.close()
+    (folder / "丙.pdf").replace(folder / "乙.pdf")
+    corpus = load_corpus(f"folder:{folder}")
+    assert [s.truth for s in corpus.samples()] == [None]
+    assert "truth of another PDF" in str(corpus.left_out[0])
+    work = Work(folder)
+    work.restore_files()
+    assert not work.state("乙-p1").page.elements and work.state("乙-p1").page.width == 500
+    work.close()
+
+
+def test_the_table_of_one_parser_can_be_taken(folder: Path, tmp_path: Path) -> None:
+    sample = first_sample(folder)
+    runs = runs_of(
+        folder, tmp_path, {"one": [["a", "b"], ["c", "d"]], "two": [["x", "y", "z"], ["1", "2", "3"]]}
+    )
+    with served("annotate", f"folder:{folder}", *runs, "--port", "0") as (links, _):
+        person = Annotator(links[LINK], "Ada", sample)
+        offers = person.get(person.path)["offers"]
+        assert [(o["parser"], o["rows"], o["cols"]) for o in offers] == [("one", 2, 2), ("two", 2, 3)]
+        for element in (e["id"] for e in person.get(person.path)["page"]["elements"]):
+            person.edit(do="remove", element=element)
+        assert person.edit(do="take", parser="two", index=0).status_code == 200
+        assert person.rows() == [["x", "y", "z"], ["1", "2", "3"]]
+        person.edit(do="transpose", element="t1")
+        assert person.rows() == [["x", "1"], ["y", "2"], ["z", "3"]]
+        person.edit(do="take", parser="one", index=0, element="t1")
+        assert person.rows() == [["a", "b"], ["c", "d"]]
+        for wrong in ({"parser": "no"}, {"parser": ["two"]}, {"parser": "two", "index": 7}, {}):
+            assert person.edit(do="take", **wrong).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"do": "text", "element": "t1", "row": 10**400, "col": 0, "text": "x"},
+        {"do": "add", "category": ["table"]},
+        {"do": "add", "category": {"a": 1}},
+        {"do": "category", "element": "t1", "category": []},
+        {"do": "box", "element": "t1", "box": [10**400, 0, 1, 1]},
+        {"do": "box", "element": "t1", "box": [True, None, 1, 1]},
+        {"do": "paste", "element": "t1", "row": 0, "col": 0, "texts": [[1]]},
+        {"do": "paste", "element": "t1", "row": 0, "col": 0, "texts": "a"},
+        {"do": ["text"]},
+        {"do": "text", "element": ["t1"], "row": 0, "col": 0, "text": "x"},
+    ],
+)
+def test_wrong_types_are_refused_in_words(link: tuple[str, str], edit: dict[str, Any]) -> None:
+    person = Annotator(*link[:1], "Ada", link[1])
+    if not person.get(person.path)["page"]["elements"]:
+        person.edit(do="add", category="table")
+    refused = person.edit(**edit)
+    assert refused.status_code in (400, 422) and refused.json()["error"]
+    assert person.post(f"{person.path}/accept", {"revision": 10**400}).status_code == 400
+    assert person.edit(do="text", element="t1", row=0, col=0, text="a\ud800b").status_code == 200
+    assert person.client.get("/picture/%ff").status_code == 404
+
+
+def test_a_secret_that_is_none_is_made_anew(folder: Path) -> None:
+    Work(folder).close()
+    with sqlite3.connect(folder / DATABASE) as db:
+        db.execute("UPDATE facts SET value = 'no hexadecimal number'")
+    db.close()
+    work = Work(folder)
+    assert len(work.secret) == 32
+    work.close()
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_a_database_that_is_a_link_is_refused(folder: Path, tmp_path: Path, suffix: str) -> None:
+    (folder / f"{DATABASE}{suffix}").symlink_to(tmp_path / "victim")
+    with pytest.raises(StoreError, match="symbolic link"):
+        Work(folder)
+    assert not (tmp_path / "victim").exists()
+
+
+def test_a_crash_of_the_server_is_logged_and_it_comes_back(folder: Path) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0", stderr=subprocess.PIPE) as (links, process):
+        person = Annotator(links[LINK], "Ada", sample)
+        person.edit(do="add", category="table")
+        child = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+        os.kill(child, signal.SIGSEGV)
+        wait_until(lambda: is_up(person))
+        assert person.rows() == [["", ""], ["", ""]], "what was saved is there, under the same address"
+        assert person.edit(do="text", element="t1", row=0, col=0, text="x").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert "The server ended by signal SIGSEGV. It is started again." in said
+    wait_until(lambda: not is_running(child))
+
+
+def is_up(person: Annotator) -> bool:
+    try:
+        return person.client.get("/").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_many_pages_are_drawn_at_once(folder: Path) -> None:
+    names = [s.id for s in load_corpus(f"folder:{folder}").samples()]
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, process):
+        client = httpx.Client(base_url=links[LINK], trust_env=False, timeout=PATIENCE_S)
+        with ThreadPoolExecutor(24) as pool:
+            found = list(pool.map(lambda n: client.get(f"/picture/{names[n % 3]}").status_code, range(24)))
+        assert found == [200] * 24 and process.poll() is None
 
 
 def test_a_second_person_checks_and_differences_are_shown(folder: Path) -> None:
@@ -124,9 +307,7 @@ def test_changes_of_cells_are_listed_beside_those_of_the_shape(folder: Path) -> 
 
 
 @pytest.mark.parametrize("keys", [{"do": "no_table"}, {"do": "insert_row", "element": "t1", "at": 1}])
-def test_undoing_everything_leaves_no_truth_that_only_parsers_said(
-    folder: Path, keys: dict[str, Any]
-) -> None:
+def test_what_only_parsers_said_is_no_truth(folder: Path, keys: dict[str, Any]) -> None:
     (name, *_) = samples = {s.id: s for s in load_corpus(f"folder:{folder}").samples()}
     table = Element("t1", "table", table=Table.from_rows([["a", "b"], ["c", "d"]]))
     for _ in range(2):  # also when it is begun again
@@ -135,12 +316,11 @@ def test_undoing_everything_leaves_no_truth_that_only_parsers_said(
         work.restore_files()
         assert work.state(name).page.tables == (table,)
         work.edit(name, keys, "Ada", f"nonce-{time.time_ns()}", work.state(name).revision).result()
-        assert (folder / "report.p1.json").is_file()
         work.close()
-        work = Work(folder)  # what was loaded now is the file of the edit
+        assert not (folder / "report.p1.json").exists()
+        work = Work(folder)
         work.restore_files()
         assert work.undo(name, work.state(name).revision).result()
-        assert not (folder / "report.p1.json").exists()
         assert work.state(name).page.tables == (table,) and work.overview()[0]["edits"] == 0
         work.close()
         assert truth(folder, 1) is None
@@ -151,22 +331,6 @@ def test_undoing_everything_leaves_no_truth_that_only_parsers_said(
     work.close()
     assert len(truth(folder, 1).tables) == 1, "who accepts the page says that it is so"
     assert len(samples) == 3
-
-
-def test_undoing_everything_brings_the_file_back_that_was_there(folder: Path) -> None:
-    sample = first_sample(folder)
-    work = Work(folder)
-    work.accept(sample, "Ada", 0).result()
-    work.close()
-    (folder / DATABASE).unlink()
-    before = (folder / "report.p1.json").read_bytes() + b"\n"  # written by other hands
-    (folder / "report.p1.json").write_bytes(before)
-    work = Work(folder)
-    work.edit(sample, {"do": "add", "category": "table"}, "Ada", "nonce-0001", 0).result()
-    assert (folder / "report.p1.json").read_bytes() != before
-    work.undo(sample, work.state(sample).revision).result()
-    work.close()
-    assert (folder / "report.p1.json").read_bytes() == before
 
 
 def test_files_that_cannot_be_annotated_are_named(folder: Path) -> None:
@@ -193,7 +357,7 @@ def test_a_word_is_undone_at_once(folder: Path) -> None:
         undone = []
         for _ in range(2):
             person.undo()
-            undone.append(truth(folder, 1).tables[0].table.text_rows())
+            undone.append(person.rows())
         # Who comes back to a cell has made a second edit, however soon.
         assert undone == [[["first", ""], ["", "word"]], [["first", ""], ["", ""]]]
 
@@ -203,8 +367,10 @@ def test_a_page_of_tables_alone_says_nothing_about_its_text(folder: Path) -> Non
     with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
         person = Annotator(links[LINK], "a", sample)
         person.edit(do="add", category="table")
+        person.accept()
         assert truth(folder, 1).only_tables
         person.edit(do="add", category="text_block")
+        person.accept()
         assert not truth(folder, 1).only_tables
         second = Annotator(links[LINK], "a", sample[:-1] + "2")
         second.accept()
@@ -251,6 +417,7 @@ def test_killed_it_goes_on_where_it_was(folder: Path) -> None:
             if k == 0:
                 person.edit(do="add", category="table")
             person.edit(do="text", element="t1", row=0, col=0, text=f"kept {k}").raise_for_status()
+            person.accept().raise_for_status()
             process.send_signal(signal.SIGKILL)
             process.wait()
         assert truth(folder, 1).tables[0].table.text_rows()[0][0] == f"kept {k}"

@@ -123,6 +123,33 @@ def test_the_own_link_opens_the_work_elsewhere_and_names_are_not_shared(tmp_path
         assert other.client.get("/join/nonsense").status_code == 404
 
 
+def test_a_link_that_is_clicked_elsewhere_changes_nobody(tmp_path: Path) -> None:
+    """Browsers send such cookies with links of other sites; and an address alone makes nobody another one."""
+    with served("rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
+        ada, bo = Rater(links[RATERS], "Ada"), Rater(links[RATERS], "Bo")
+        ada.rate(1)
+        code = bo.see().split('href="/join/')[1].split('"')[0]
+        seen = ada.see(f"/join/{code}")
+        assert "You rate here as" in seen and "Ada" in seen and "Bo" in seen
+        assert ada.get("/api/item")["progress"]["done"] == 1, "still Ada"
+        assert ada.client.post(f"/api/join/{code}").status_code == 403, "no page of ours said so"
+        assert ada.post(f"/api/join/{code}", {}).json()["ok"]
+        assert ada.get("/api/item")["progress"]["done"] == 0, "Bo now"
+        assert ada.post("/api/join/nonsense", {}).status_code == 404
+
+
+def test_odd_numbers_and_characters_are_no_errors_of_the_server(rate_links: dict[str, str]) -> None:
+    rater = Rater(rate_links[RATERS], "odd")
+    for asked in ("５²", "²", "-1", "1e3", "9" * 400, "\x00"):
+        assert rater.client.get("/api/item", params={"place": asked}).status_code == 200
+    assert rater.rate(5, seconds=10**400).status_code == 400
+    assert rater.rate(5, seconds="long").status_code == 200
+    assert rater.rate(5, comment="a\ud800b").status_code == 200
+    assert rater.rate(None, place=10**400).status_code == 400
+    assert rater.client.get("/picture/99999999999999999999").status_code == 404
+    assert rater.post("/api/enter", {"name": ["x"]}).status_code == 400
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -166,7 +193,7 @@ def test_other_sites_cannot_write(rate_links: dict[str, str]) -> None:
     assert send("/api/answer", json=answer, headers={"x-parsemark": stranger.csrf}).status_code == 403
     assert rater.get("/api/item")["progress"]["done"] == 0
     cookies = httpx.get(rate_links[RATERS], trust_env=False).headers["set-cookie"]
-    assert "SameSite=Strict" in cookies and "HttpOnly" in cookies
+    assert "SameSite=Lax" in cookies and "HttpOnly" in cookies
 
 
 def test_pages_can_run_nothing_foreign(rate_links: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Prediction, Sample, Status
+from parsemark.model import Prediction, Status
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.tables import is_positive
@@ -135,8 +135,6 @@ def choose(
     sanity = measure_sanity(predictions, parsers, samples, layers)
     scores, label = page_scores(run, recipe, parsers, samples)
     known: NDArray[np.bool_] = np.asarray(~np.isnan(scores).any(axis=0), dtype=np.bool_)
-    if corpus is not None:
-        known &= np.array([not _is_assumed(corpus.read(sample)) for sample in samples])
     if labels is not None:
         known &= np.array([labels(sample) for sample in samples])
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
@@ -301,11 +299,6 @@ def _same_outputs(
         if (one.status, one.elements, one.text) != (other.status, other.elements, other.text):
             return False
     return True
-
-
-def _is_assumed(sample: Sample) -> bool:
-    """Whether its truth is nobody's: a page without a file in a folder whose other pages have some."""
-    return sample.truth is not None and sample.truth.assumed
 
 
 def _number(value: float) -> float | None:

@@ -34,7 +34,7 @@ def bundle(
 ) -> None:
     """Put a run into one file: raw outputs, matches, scores, versions, with a hash of each part.
 
-    Whoever has the file can check it: `parsemark verify FILE`.
+    Check the file with: `parsemark verify FILE`.
     """
     target = out or run.resolve().with_name(f"{run.resolve().name}.zip")
     written = api.bundle_run(run, target, truth=truth, submitter=submitter)

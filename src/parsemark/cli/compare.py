@@ -59,8 +59,8 @@ def compare(
 
 
 def _new_run(old: Run, first: str) -> Path:
-    from parsemark.compare.comparison import parsers_of
     from parsemark.errors import UsageError
+    from parsemark.verdicts.comparison import parsers_of
 
     if first in (names := parsers_of(old)) and not Path(first).exists():
         others = ", ".join(shlex.quote(name) for name in names if name != first) or "no other"
@@ -72,10 +72,10 @@ def _new_run(old: Run, first: str) -> Path:
 
 
 def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, slices: bool, report: bool) -> None:
-    from parsemark.compare.comparison import compare_parsers, slice_differences
-    from parsemark.compare.errors import errors_beside
     from parsemark.report import build_report
     from parsemark.report.verdicts import comparison_markdown, errors_markdown, side_by_side, slices_markdown
+    from parsemark.verdicts.comparison import compare_parsers, slice_differences
+    from parsemark.verdicts.errors import errors_beside
 
     comparison = compare_parsers(run, a, b, protocol)
     if report:
@@ -93,10 +93,10 @@ def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, slices: bool
 def _two_runs(
     old: Run, new: Run, protocol: str | None, fail_below: float | None, *, slices: bool, report: bool
 ) -> None:
-    from parsemark.compare.comparison import compare_runs, slice_differences
-    from parsemark.compare.errors import errors_between
     from parsemark.report import build_report
     from parsemark.report.verdicts import errors_markdown, runs_markdown, side_by_side, slices_markdown
+    from parsemark.verdicts.comparison import compare_runs, slice_differences
+    from parsemark.verdicts.errors import errors_between
 
     result = compare_runs(old, new, protocol)
     if report:

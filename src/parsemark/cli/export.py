@@ -18,6 +18,7 @@ class ExportFormat(StrEnum):
     LATEX = "latex"
     CSV = "csv"
     OMNIDOCBENCH = "omnidocbench"
+    BOARD = "board"
 
 
 def export(
@@ -46,8 +47,11 @@ def export(
     `parsemark export RUN --format latex --table soric-4` prints a table for `booktabs`. Tables are the
     leaderboard, one for each attribute, and those of the papers that a protocol stands for. `omnidocbench`
     writes `…_metric_result.json` and `…_{element}_result.json` for each published profile that the run was
-    scored by; it needs `--out`.
+    scored by; it needs `--out`. `board` writes the files of the board whose rules `--protocol` has.
     """
+    if format is ExportFormat.BOARD:
+        _export_board(runs, protocol, out)
+        return
     if format is ExportFormat.OMNIDOCBENCH:
         _export_omnidocbench(runs, out)
         return
@@ -71,6 +75,15 @@ def export(
         path = out / f"{entry.key}{ending}"
         write_text(path, write(entry))
         typer.echo(path)
+
+
+def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> None:
+    from parsemark.errors import UsageError
+    from parsemark.report.board_files import export_board
+
+    if len(runs) != 1 or out is None:
+        raise UsageError("--format board writes the files of one run to a folder: give one RUN and --out.")
+    typer.echo(f"{counted(export_board(runs[0], protocol, out), 'file')} in {out}")
 
 
 def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
@@ -125,11 +138,11 @@ def query(
     for column in result.columns:
         table.add_column(column, overflow="fold")
     for row in result.rows:
-        table.add_row(*(Text("" if value is None else _shown(value)) for value in row))
+        table.add_row(*(Text("" if value is None else _show_value(value)) for value in row))
     Console().print(table)
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -60,7 +60,6 @@ def gate(
     RUN --min te_f1_con=0.7`. Runs of different pages, corpora or protocol versions, and an old run that is
     not there, end with exit code 2. Pages that got worse are listed whatever comes of it.
     """
-    from parsemark.compare.gate import GateLimits, gate_runs, save_baseline
     from parsemark.errors import UsageError
     from parsemark.report.pictures import write_worst_pages
     from parsemark.report.verdicts import (
@@ -72,6 +71,7 @@ def gate(
     )
     from parsemark.store import Run
     from parsemark.system.files import write_text
+    from parsemark.verdicts.gate import GateLimits, gate_runs, save_baseline
 
     if (run is None) == (new is None):
         raise UsageError("Name one run to check: parsemark gate --new RUN --old BASELINE.")

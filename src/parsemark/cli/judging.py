@@ -84,7 +84,7 @@ class Bill:
     spent_usd: float
     counted_usd: float
     over_usd: float
-    """By how much the limit was passed, which was told when it happened."""
+    """By how much the limit was passed, which was reported when it happened."""
 
     @classmethod
     def of(cls, asker: Asker) -> Bill:

@@ -111,7 +111,7 @@ def run() -> None:
             _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
-    except BrokenPipeError:  # whoever read our output has closed it, as `head` does
+    except BrokenPipeError:  # the reader of our output has closed it, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

@@ -19,9 +19,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a run: leaderboard, figures, parsers, page viewer, comparison, provenance."""
-    from parsemark.compare.scored_run import readable_protocols
     from parsemark.report import build_report
     from parsemark.store import Run
+    from parsemark.verdicts.scored_run import readable_protocols
 
     for spec in readable_protocols(Run.open(run))[1]:
         typer.echo(f"Not shown: {spec}, of a package that is not installed here, or does not work.", err=True)

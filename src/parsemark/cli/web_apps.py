@@ -66,27 +66,28 @@ def rate(
 
     tasks = read_tasks(file)
     require_web()
-    from parsemark.web.frame import choose_address, open_socket, serve
+    from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
     from parsemark.web.rate.app import RateApp, ratings_path
     from parsemark.web.rate.ratings import RatingStore
     from parsemark.web.rate.ratings import export as ratings_of
 
+    if export is not None:
+        store = RatingStore(ratings_path(file), tasks, repeats)
+        found = ratings_of(store)
+        store.close()
+        write_text(export, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        typer.echo(f"{len(found['pairs'])} rated pairs written to {export}")  # type: ignore[arg-type]
+        return
+    listener, address = open_socket(choose_address(host, port))
+    is_first = keep_serving()
     store = RatingStore(ratings_path(file), tasks, repeats)
     try:
-        if export is not None:
-            found = ratings_of(store)
-            write_text(export, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-            typer.echo(f"{len(found['pairs'])} rated pairs written to {export}")  # type: ignore[arg-type]
-            return
-        listener, address = open_socket(choose_address(host, port))
-        announce(
-            address.link(),
-            {
+        if is_first:
+            links = {
                 "Raters open": address.link(),
                 "You, the organiser": address.link(f"/organiser/{store.organiser_key}"),
-            },
-            browser=browser,
-        )
+            }
+            announce(address.link(), links, browser=browser)
         serve(RateApp(store, address).build(), listener)
     finally:
         store.close()
@@ -118,10 +119,10 @@ def annotate(
 ) -> None:
     """Make truth for your own documents: start from what parsers agree on, correct, let somebody check.
 
-    Each page that is touched or accepted is written as DOCUMENT.pN.json beside its PDF, which `folder:DIR`
-    reads at once. Every edit is kept in DIR/.parsemark-annotate.sqlite; the server can be stopped and
-    started at any time. Serves this machine alone unless --host names another interface; then the link
-    holds a token.
+    Each page that is accepted is written as DOCUMENT.pN.json beside its PDF, which `folder:DIR` reads, in
+    place of the truth that was there. Every edit is kept in DIR/.parsemark-annotate.sqlite; the server can be
+    stopped and started at any time. Serves this machine alone unless --host names another interface; then the
+    link holds a token.
     """
     from rich.console import Console
 
@@ -131,28 +132,31 @@ def annotate(
     require_web()
     from parsemark.web.annotate.app import AnnotateApp
     from parsemark.web.annotate.work import Work
-    from parsemark.web.frame import choose_address, open_socket, serve
+    from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
 
     folder = Path(corpus.removeprefix("folder:"))
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}. Give folder:DIR, a folder of PDFs.")
     default = Path("runs") / folder.resolve().name
     runs = run if run is not None else [default] if (default / "manifest.json").is_file() else []
+    listener, address = open_socket(choose_address(host, port))
+    is_first = keep_serving()
     work = Work(folder, runs, page or ())
     if unknown := [name for name in page or () if name not in work.samples]:
         work.close()
         raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
-    say_remarks(work.remarks, Console(stderr=True))
     try:
         work.restore_files()
-        if not runs:
+        if is_first:
+            say_remarks(work.remarks, Console(stderr=True))
+        if is_first and not runs:
             typer.echo(
                 f"No run to start from; pages begin empty. To start from parsers: parsemark bench -c "
                 f"folder:{folder} "
                 f"--out {default}, then this command again."
             )
-        listener, address = open_socket(choose_address(host, port))
-        announce(address.link(), {"Annotate at": address.link()}, browser=browser)
+        if is_first:
+            announce(address.link(), {"Annotate at": address.link()}, browser=browser)
         serve(AnnotateApp(work, address).build(), listener)
     finally:
         work.close()

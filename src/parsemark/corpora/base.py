@@ -23,14 +23,18 @@ CORPORA = Registry(
     {
         "demo": "parsemark.corpora.files:load_demo",
         "parsemark": "parsemark.corpora.files:load_folder",
+        "dp-bench": "parsemark.corpora.loaders.boards:load_dp_bench",
         "folder": "parsemark.corpora.loaders.folder:load",
         "icdar2013": "parsemark.corpora.loaders.icdar2013:load",
         "icdar2013-alternates": "parsemark.corpora.loaders.icdar2013:load_alternates",
         "icdar2013-uncorrected": "parsemark.corpora.loaders.icdar2013:load_uncorrected",
         "omnidocbench": "parsemark.corpora.loaders.omnidocbench:load",
         "olmocr-bench": "parsemark.corpora.loaders.olmocr_bench:load",
+        "omni-parse-bench": "parsemark.corpora.loaders.omni_parse_bench:load",
+        "opendataloader-bench": "parsemark.corpora.loaders.boards:load_opendataloader",
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
+        "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",
         "soric": "parsemark.corpora.loaders.soric:load",
         "sources": "parsemark.corpora.loaders.sources:load",
     },
@@ -45,7 +49,7 @@ MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError
 """What a truth raises that is of another shape than it should be, or that the model refuses."""
 
 
-_ID = re.compile(r"[A-Za-z0-9._-]+")
+_ID = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,10 @@ def write_page(root: Path, sample: Sample, pdf: str | None) -> None:
     write_text(path, page_file_text(sample, pdf))
 
 
-def page_file_text(sample: Sample, pdf: str | None) -> str:
-    """The page file of a sample as text."""
+def page_file_text(sample: Sample, pdf: str | None, pdf_sha256: str | None = None) -> str:
+    """The page file of a sample as text; with the hash of its PDF it is refused for another one."""
     data = page_to_file(sample, pdf).model_dump(mode="json", exclude_none=False)
+    data["page_info"]["pdf_sha256"] = pdf_sha256
     for element in data["layout_dets"]:
         _drop_none(element, keep=("order",))
         for cell in (element.get("table") or {}).get("cells", []):

@@ -1,6 +1,6 @@
 """Fresh corpora: pages that nobody has seen beforehand, and proof afterwards that they are those.
 
-Whoever makes a corpus publishes a *commitment*, a hash of seed, generator, settings and pages together with a
+The maker of a corpus publishes a *commitment*, a hash of seed, generator, settings and pages together with a
 random number, and keeps the *secret*, which holds all of these. Parsers are run. Then the secret is
 published: everybody can see that it fits the commitment, that the pages are those of the secret, and make
 them again from the seed. The random number keeps others from trying all seeds; the hash keeps the maker from

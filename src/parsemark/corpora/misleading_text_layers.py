@@ -2,7 +2,7 @@
 
 Users meet such files daily (fonts without a true table of characters, hidden text for search engines,
 instructions to language models), and a parser that trusts the text layer cannot see it. The truth stays that
-of the page; the attribute `text_layer` says which lie was told, so that every report shows who believes it.
+of the page; the attribute `text_layer` names the lie, so that every report shows who believes it.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def read_mapping(cmap: bytes) -> Iterator[tuple[str, str]]:
         index = 0
         while index + 1 < len(tokens):
             if block[1] == b"bfchar":
-                yield tokens[index].decode(), _text(tokens[index + 1])
+                yield tokens[index].decode(), _decode_token(tokens[index + 1])
                 index += 2
                 continue
             if index + 2 >= len(tokens):
@@ -192,10 +192,10 @@ def read_mapping(cmap: bytes) -> Iterator[tuple[str, str]]:
             codes = [f"{code:0{width}X}" for code in range(low, min(high, low + 0xFFFF) + 1)]
             if tokens[index + 2] == b"[":
                 end = tokens.index(b"]", index) if b"]" in tokens[index:] else len(tokens)
-                texts = [_text(token) for token in tokens[index + 3 : end]]
+                texts = [_decode_token(token) for token in tokens[index + 3 : end]]
                 index = end + 1
             else:
-                first = _text(tokens[index + 2])
+                first = _decode_token(tokens[index + 2])
                 texts = (
                     [first[:-1] + chr(ord(first[-1]) + step) for step in range(len(codes))] if first else []
                 )
@@ -203,7 +203,7 @@ def read_mapping(cmap: bytes) -> Iterator[tuple[str, str]]:
             yield from zip(codes, texts, strict=False)
 
 
-def _text(token: bytes) -> str:
+def _decode_token(token: bytes) -> str:
     digits = b"".join(token.split()).decode()
     return bytes.fromhex(digits + "0" * (len(digits) % 2)).decode("utf-16-be", errors="replace")
 

@@ -90,6 +90,8 @@ class PageInfo(Strict):
     """What its pages have in common; a page without one is a document of its own."""
     pdf: str | None = None
     """Path in the corpus folder."""
+    pdf_sha256: str | None = None
+    """Of the PDF that this is the truth of; with another one it is refused."""
     image_path: str | None = None
     page_attribute: dict[str, Scalar | list[str]] = Field(default_factory=dict)
     only_tables: bool = False

@@ -1,4 +1,4 @@
-"""What the engine tells whoever shows its progress."""
+"""What the engine reports to the display of its progress."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> 
             answer: tuple[Any, Any, str | None] = (function(task), None, None)
         except ParsemarkError as error:
             answer = (None, error, None)
-        except Exception as error:  # the boundary: told to the pool, which raises it
+        except Exception as error:  # the boundary: handed to the pool, which raises it
             answer = (None, repr(error), traceback.format_exc())
         try:
             pipe.send(answer)

@@ -19,7 +19,7 @@ def write_table(table: Table, format: str) -> str:
 
     Args:
         table: What to write.
-        format: `html`, `markdown`, `latex` or `csv`. What a format cannot say is told with its writer.
+        format: `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot hold.
     """
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))

@@ -40,7 +40,7 @@ SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"
 MAX_WAIT_S = 120.0
 """No pause is longer; an endpoint that asks for a longer one is not asked any more."""
 TOLD_WAIT_S = 5.0
-"""A pause of all requests that is as long as this is told."""
+"""Report a pause of all requests that is as long as this."""
 MAX_RESERVED_S = 900.0
 _ROUNDING = 1 + 1e-9
 _AHEAD = 2
@@ -238,7 +238,7 @@ class Asker:
                     for worker in workers:
                         worker.cancel()
             except BaseExceptionGroup as group:
-                # The first failure is told at once, not after the last question.
+                # Report the first failure at once, not after the last question.
                 raise group.exceptions[0] from None
 
     async def _opened(self, judge: Judge, opened: AsyncExitStack) -> _Endpoint:
@@ -255,7 +255,7 @@ class Asker:
             deliver(call, asked.outcome())
         else:
             endpoint.todo.put_nowait(asked)
-            await asyncio.sleep(0)  # whoever can send or read does so first
+            await asyncio.sleep(0)  # requests that can send or read do so first
 
     def _looked_up(self, call: Call) -> _Asked:
         """The call with the replies that are stored."""
@@ -351,7 +351,7 @@ class Asker:
         return float(min(MAX_WAIT_S, max(doubled if asked_for_s is None else 0.0, asked_for_s or 0.0)))
 
     def _hold_all(self, endpoint: _Endpoint, wait_s: float, failure: CallFailedError) -> None:
-        """No request to this judge for so long; a pause that somebody would take for a fault is told."""
+        """No request to this judge for so long; report a pause that somebody would take for a fault."""
         until = asyncio.get_running_loop().time() + wait_s
         if wait_s >= TOLD_WAIT_S and until >= endpoint.not_before + TOLD_WAIT_S:
             self.tell(f"{endpoint.judge.label}: waiting {wait_s:,.0f} s: {failure.message}")

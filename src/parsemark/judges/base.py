@@ -1,7 +1,7 @@
 """What a judge is: something that answers a question with JSON, and says what the answer cost.
 
 A question becomes a *request* (plain data, free of secrets, whose hash is its identity), the request is sent
-and gives a *reply*, and whoever asked reads the reply. Judging a pair of tables and locating tables in an
+and gives a *reply*, and the caller reads the reply. Judging a pair of tables and locating tables in an
 output are two kinds of questions.
 """
 

@@ -1,7 +1,7 @@
 """Contents from outside, fenced so that nothing in them can pass for an instruction.
 
 A table is put between two lines that carry a key, and every line of it begins with a mark. The key is a hash
-of the contents: whoever wrote them cannot have known it, so they cannot close the fence. The marks are set
+of the contents: their author cannot have known it, so they cannot close the fence. The marks are set
 after every kind of line break, so no line of the contents stands alone. Tokens by which chat templates
 separate roles are broken up, and characters that people cannot see are removed; both are done to truth and
 extraction alike, so that neither gains.

@@ -24,6 +24,7 @@ from urllib.request import getproxies, proxy_bypass
 from parsemark.errors import UsageError
 from parsemark.extras import needed_for
 from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
+from parsemark.system.secrets import MASK, masked
 
 if TYPE_CHECKING:
     import aiohttp
@@ -262,7 +263,7 @@ class _Connection:
         return " ".join(text[:1200].split())[:300] or "no reason given"
 
     def _blacked_out(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+        return masked(text, self._key).replace(MASK, "[key]")
 
     def _reply(self, data: bytes, seconds: float) -> Reply:
         try:
@@ -273,7 +274,7 @@ class _Connection:
             message = choice["message"]
             usage = found.get("usage") or {}
             prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-            text, refusal = _text(message.get("content")), message.get("refusal")
+            text, refusal = _text_of_content(message.get("content")), message.get("refusal")
             finish, model = choice.get("finish_reason"), found.get("model")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             # A page of a proxy, an error with the wrong status: nothing that was judged can have caused it.
@@ -311,7 +312,7 @@ def tightened(schema: Any) -> Any:
     return schema
 
 
-def _text(content: object) -> str:
+def _text_of_content(content: object) -> str:
     """The content of a message: a text, or parts of which some are texts."""
     if content is None:
         return ""

@@ -36,6 +36,8 @@ _MOSTLY = 0.6
 """Share of the characters of a long run that must be in members that occur in its counterpart."""
 _MAX_MISSES = 3
 """Members in a row of a long run that may be unlike."""
+_SHORT = 60
+"""Blocks up to this many characters are also compared letter by letter to see whether they may be matched."""
 _CONTAINED = 0.5
 """Share of the 3-grams of a part of a run that its counterpart must have."""
 
@@ -258,17 +260,22 @@ class _Finder:
         return [*found, longest] if longest > len(found) + 1 and is_first else found
 
     def _may_answer(self, a: str, b: str) -> bool:
-        return self._contains(a, b) or self._contains(b, a)
+        """Whether one may hold the other, or short ones are alike: few wrong letters spoil all 3-grams."""
+        if self._contains(a, b) or self._contains(b, a):
+            return True
+        return max(len(a), len(b)) <= _SHORT and ned(a.casefold(), b.casefold()) <= MAX_NED
 
     def _contains(self, whole: str, part: str) -> bool:
         grams = self._grams(part)
         if len(part) < 3:
-            return part in whole
+            return part.casefold() in whole.casefold()
         return len(grams & self._grams(whole)) >= _CONTAINED * len(grams)
 
     def _grams(self, text: str) -> set[str]:
+        """Case is folded: a heading in capitals is the same heading, and its edits are what it costs."""
         if text not in self.grams:
-            self.grams[text] = {text[i : i + 3] for i in range(max(1, len(text) - 2))}
+            folded = text.casefold()
+            self.grams[text] = {folded[i : i + 3] for i in range(max(1, len(folded) - 2))}
         return self.grams[text]
 
 
@@ -295,8 +302,13 @@ def _moved(
     columns = [p for p in open_preds if p not in taken_p]
     if not rows or not columns:
         return found
-    costs = np.array([[ned(truths[t], preds[p]) for p in columns] for t in rows])
+    costs = np.array([[_unlike(truths[t], preds[p]) for p in columns] for t in rows])
     for r, c in assignment(np.minimum(costs, MAX_NED + 0.01)):
-        if costs[r, c] <= MAX_NED:
+        if costs[r, c] <= MAX_NED + 1e-4:
             found.append(BlockMatch((rows[r],), (columns[c],), is_moved=True))
     return found
+
+
+def _unlike(truth: str, pred: str) -> float:
+    """Normalised distance without regard to case, which only decides between those that are equally alike."""
+    return ned(truth.casefold(), pred.casefold()) + 1e-4 * ned(truth, pred)

@@ -5,7 +5,7 @@
    each other, whichever resembles the truth's rows more.
 3. *Merges*: a left-over truth whose content a prediction holds besides that of another truth was merged with
    it. The rows of that prediction are dealt out in contiguous runs so that the total row similarity is
-   largest. Whoever merges k tables has found one of them: the one that its run of rows resembles most. The
+   largest. Who merges k tables has found one of them: the one that its run of rows resembles most. The
    match has all of the truths, that one first, and the kind `merge`; the others are misses too.
 
 The overlap of a match is the multiset Jaccard of 3-grams between the truth and what answers it, so that the

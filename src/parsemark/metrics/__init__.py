@@ -122,7 +122,7 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
         if score.value is None or low - _ROUNDING <= score.value <= high + _ROUNDING:
             return score
         why = f"The metric's value is {score.value}, outside of {low:g} to {high:g}"
-    except (Exception, SystemExit) as error:  # a failure is data, and told
+    except (Exception, SystemExit) as error:  # a failure is data
         said = " ".join(str(error).split())[:1000]
         why = f"The metric broke ({type(error).__name__}{f': {said}' if said else ''})"
     owner = type(metric).__module__

@@ -176,7 +176,7 @@ def _is_mark(symbols: Symbols, position: int) -> bool:
 
 
 def _is_renamed(written: str | None, given: str | None, times: int, truth: Symbols) -> bool:
-    """Whether a name is given everywhere by one that the formula does not use: it is still told apart."""
+    """Whether a name is given everywhere by one that the formula does not use: it is still distinct."""
     return (
         written is not None
         and given is not None

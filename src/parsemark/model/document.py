@@ -111,8 +111,6 @@ class Page:
     facts: tuple[Fact, ...] = ()
     only_facts: bool = False
     """Whether the truth is its facts alone, so that no element of the page is known."""
-    assumed: bool = False
-    """Whether nobody spoke of this page: it counts as one without tables since others have truth."""
 
     @property
     def tables(self) -> tuple[Element, ...]:

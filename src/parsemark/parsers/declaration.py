@@ -79,6 +79,12 @@ class Info(BaseModel):
     """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
     paper: str = ""
     """The papers in whose tables it stands, and under which name."""
+    network: bool = False
+    """Whether it speaks with others: without this it has no network, where the system can do that."""
+    variables: tuple[str, ...] = ()
+    """Names of environment variables that it is given, besides those that it needs; it sees no others."""
+    file_names: bool = Field(default=False, alias="file-names")
+    """Whether it must know the names of files; else each is called the same."""
     options: Mapping[str, Option] = Field(default_factory=dict)
     no_deps: bool = Field(default=False, alias="no-deps")
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""

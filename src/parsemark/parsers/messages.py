@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.registry import OptionValue
+from parsemark.system.secrets import masked, masked_bytes
 
 PROTOCOL = 1
 MAX_MESSAGE_CHARS = 2_000
@@ -38,6 +39,8 @@ class Hello:
     parser: str
     versions: Mapping[str, str]
     weights: Mapping[str, str]
+    prepares: bool = False
+    """Whether it loads models when it is asked to, before it is given a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ def request_line(request_id: str, pdf: str, page: int, options: Mapping[str, Opt
     return json.dumps(request).encode() + b"\n"
 
 
+def prepare_line(request_id: str, options: Mapping[str, OptionValue]) -> bytes:
+    """A request to load what the options need."""
+    return json.dumps({"id": request_id, "prepare": True, "options": dict(options)}).encode() + b"\n"
+
+
 def read_hello(line: bytes) -> Hello:
     """The first line: `{"hello": 1, "parser", "versions", "weights"}`."""
     message = _read_object(line)
@@ -68,19 +76,19 @@ def read_hello(line: bytes) -> Hello:
     if type(spoken) is not int:
         raise ProtocolError("it is not a hello")
     if spoken != PROTOCOL:
-        raise ProtocolError(f"it speaks protocol {_shown(spoken)}, not {PROTOCOL}")
+        raise ProtocolError(f"it speaks protocol {_show_value(spoken)}, not {PROTOCOL}")
     name = message.get("parser")
     if not isinstance(name, str):
         raise ProtocolError("its hello has no name of a parser")
     versions, weights = (_facts(message.get(key), key) for key in ("versions", "weights"))
-    return Hello(_text(name, MAX_FACT_CHARS), versions, weights)
+    return Hello(_shorten(name, MAX_FACT_CHARS), versions, weights, message.get("prepares") is True)
 
 
 def read_answer(line: bytes, request_id: str) -> Answer:
     """An answer: `{"id", "output", "error", "wall_s", "cpu_s"}`, `peak_memory_mb` and `cost_usd`."""
     message = _read_object(line)
     if message.get("id") != request_id:
-        raise ProtocolError(f"it answers request {_shown(message.get('id'))}, not {request_id!r}")
+        raise ProtocolError(f"it answers request {_show_value(message.get('id'))}, not {request_id!r}")
     output, error = message.get("output"), message.get("error")
     if output is None and error is None:
         raise ProtocolError("it has no output (does `parse` return one?) and no error")
@@ -113,7 +121,7 @@ def pages_in(output: bytes) -> dict[int, bytes]:
     found = {}
     for name, page in pages.items():
         if not (name.isascii() and name.isdigit() and len(name) < 10 and int(name) > 0):
-            raise ProtocolError(f"{_shown(name)} is no number of a page")
+            raise ProtocolError(f"{_show_value(name)} is no number of a page")
         try:
             found[int(name)] = _output(page)
         except ProtocolError as error:
@@ -125,7 +133,7 @@ def _read_object(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"it is no JSON: {line[:80].decode('utf-8', 'replace')!r}") from error
+        raise ProtocolError(f"it is no JSON: {masked(line.decode('utf-8', 'replace'))[:80]!r}") from error
     if not isinstance(message, dict):
         raise ProtocolError("it is no JSON object")
     return message
@@ -136,7 +144,7 @@ def _output(output: Any) -> bytes:
     if not isinstance(output, dict):
         raise ProtocolError("its output is no JSON object")
     try:
-        return json.dumps(output, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
+        return masked_bytes(json.dumps(output, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:  # a whole number of more digits than Python writes
         raise ProtocolError(f"its output cannot be stored: {error}") from error
 
@@ -147,7 +155,7 @@ def _error(error: Any) -> str:
     kind = error.get("kind", "Error")
     if not isinstance(kind, str):
         raise ProtocolError("the kind of its error is no text")
-    return _text(f"{kind[:100]}: {error['message']}", MAX_MESSAGE_CHARS)
+    return _shorten(masked(f"{kind[:100]}: {error['message']}"), MAX_MESSAGE_CHARS)
 
 
 def _measured(message: Mapping[str, Any], key: str) -> float | None:
@@ -169,7 +177,10 @@ def _facts(facts: Any, key: str) -> dict[str, str]:
         raise ProtocolError(f"its {key} are no object")
     if len(facts) > MAX_FACTS:
         raise ProtocolError(f"it names more than {MAX_FACTS} {key}")
-    return {_text(k, MAX_FACT_CHARS): _text(_plain(v, key), MAX_FACT_CHARS) for k, v in facts.items()}
+    return {
+        _shorten(k, MAX_FACT_CHARS): _shorten(masked(_plain(v, key)), MAX_FACT_CHARS)
+        for k, v in facts.items()
+    }
 
 
 def _plain(value: Any, key: str) -> str:
@@ -181,12 +192,12 @@ def _plain(value: Any, key: str) -> str:
         raise ProtocolError(f"its {key} hold a number that is too long") from error
 
 
-def _text(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     """Text that can be stored anywhere: bounded, and without halves of surrogate pairs."""
     return text[:limit].encode("utf-8", "replace").decode()
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     if isinstance(value, str):
         return repr(value[:40])
     return repr(value)[:40] if isinstance(value, int | float | None) else f"a {type(value).__name__}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +17,20 @@ from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.needs import given_files, missing_needs, program_versions
 from parsemark.parsers.working_tree import modules_in, resolve_requirements, sibling_modules
 from parsemark.registry import OptionValue, Spec
+from parsemark.system.processes import Confinement, confinement_for, why_not_confined
 
 KIT = Path(__file__).with_name("kit") / "parsemark_worker.py"
 WORKERS = Path(__file__).with_name("workers")
 """The built-in scripts: each stands alone, and some have the names of packages that others import."""
 
-_NOT_INHERITED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONSTARTUP")
+_INHERITED = re.compile(
+    r"PATH|LANG|LANGUAGE|LC_\w+|TZ|USER|LOGNAME|SHELL|TERM|LD_LIBRARY_PATH|JAVA_HOME|TESSDATA_PREFIX|FONTCONFIG_\w+"
+    r"|CUDA_\w+|NVIDIA_\w+|ROCR_\w+|HIP_\w+|PARSEMARK_FAULT|PARSEMARK_WAIT_S|COVERAGE_\w+"
+)
+"""Variables that every worker is given: of the system, none of them a secret."""
+_INHERITED_WITH_NETWORK = re.compile(
+    r"(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE", re.I
+)
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
 
 
@@ -44,6 +53,10 @@ class WorkerCommand:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
+    confinement: Confinement | None = None
+    """What it may use; a folder of its own comes to that. None for all that we may use."""
+    file_names: bool = True
+    """Whether it sees the names of the files that it is given."""
 
 
 @dataclass(frozen=True)
@@ -117,18 +130,51 @@ class Parser:
         """
         self.environment.build(progress)
 
-    def command(self) -> WorkerCommand:
-        """The command that starts its worker; the environment must be built."""
-        argv = (str(self.environment.python), "-P", str(KIT), str(self.script))
-        return WorkerCommand(argv, self._variables(), str(self.script.parent))
+    def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
+        """The command that starts its worker; the environment must be built.
 
-    @staticmethod
-    def _variables() -> dict[str, str]:
-        """Ours, without what would let our packages into the worker, and one thread per worker.
+        Args:
+            hidden: Folders that it must not see, also if they lie in its own one: of the corpus and the run.
+        """
+        argv = (str(self.environment.python), "-P", str(KIT), str(self.script))
+        confinement = None
+        if why_not_confined() is None:
+            values = (os.environ.get(name, "") for name in self._given)
+            given = [value for value in values if value.startswith("/")]
+            python = self.environment.python.resolve().parents[1]
+            own = [str(path) for path in self._own_files(hidden)]
+            read = [str(self.environment.folder), str(python), str(KIT.parent), *own, *given]
+            confinement = confinement_for(read, (), network=self.info.network)
+        names = self.info.file_names
+        return WorkerCommand(argv, self._variables(), str(self.script.parent), confinement, names)
+
+    def _own_files(self, hidden: Collection[Path]) -> list[Path]:
+        """The worker's folder; what lies in it beside a folder that must not be seen, one by one."""
+        folder = self.script.resolve().parent
+        secret = [path.resolve() for path in hidden]
+        if not any(path == folder or folder in path.parents for path in secret):
+            return [folder]
+        if folder in secret:  # pages lie beside the script: only what it can import
+            return [self.script.resolve(), *(p for p in folder.iterdir() if p.suffix in (".py", ".json"))]
+        return [p for p in folder.iterdir() if not any(p == path or p in path.parents for path in secret)]
+
+    @property
+    def _given(self) -> list[str]:
+        """Names of the variables that it declares."""
+        parted = [need.partition(":") for need in self.needs]
+        return [*(name for kind, _, name in parted if kind in ("env", "folder")), *self.info.variables]
+
+    def _variables(self) -> dict[str, str]:
+        """What it declares and what every program needs, and one thread per worker: no key of another.
 
         Workers are run side by side; each with its own pool of threads would make timings meaningless.
         """
-        variables = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+        network = _INHERITED_WITH_NETWORK if self.info.network else None
+        variables = {
+            name: value
+            for name, value in os.environ.items()
+            if _INHERITED.fullmatch(name) or name in self._given or (network and network.fullmatch(name))
+        }
         variables |= dict.fromkeys(_ONE_THREAD, "1")
         return variables | {"PYTHONPATH": str(KIT.parent), "PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0"}
 

@@ -123,7 +123,7 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
     category = data["category"]
     if category not in _CATEGORIES:
         raise ValueError(f"category {str(category)[:40]!r} is not known")
-    html, text = _text(data.get("html")), _text(data.get("text"))
+    html, text = _given_text(data.get("html")), _given_text(data.get("text"))
     order = data.get("order")
     return Element(
         id=element_id,
@@ -131,7 +131,7 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
         box=_read_box(data.get("box")),
         order=None if order is None else int(order),
         text=text,
-        latex=_text(data.get("latex")),
+        latex=_given_text(data.get("latex")),
         html=html,
         table=_read_table(data, html) if category == Category.TABLE else None,
         confidence=_read_confidence(data.get("confidence")),
@@ -145,7 +145,11 @@ def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
         return _read_structure(data["structure"], _read_box(data.get("box")))
     if data.get("cells") is not None:
         return _table_of_cells([_read_cell(cell) for cell in data["cells"]])
-    given = ((html, "html"), (_text(data.get("markdown")), None), (_text(data.get("latex")), "latex"))
+    given = (
+        (html, "html"),
+        (_given_text(data.get("markdown")), None),
+        (_given_text(data.get("latex")), "latex"),
+    )
     source, kind = next(((text, kind) for text, kind in given if text is not None), (None, None))
     if source is None:
         return None
@@ -184,7 +188,7 @@ def _read_cell(data: Mapping[str, Any]) -> Cell:
     return Cell(
         _whole(data["row"]),
         _whole(data["col"]),
-        " ".join((_text(text) or "").split()),
+        " ".join((_given_text(text) or "").split()),
         _whole(data.get("rowspan", 1)),
         _whole(data.get("colspan", 1)),
         box=None if box is None else _read_box(box),
@@ -221,7 +225,7 @@ def _whole(data: Any) -> int:
     return data
 
 
-def _text(data: Any) -> str | None:
+def _given_text(data: Any) -> str | None:
     if data is not None and not isinstance(data, str):
         raise TypeError(f"{str(data)[:40]} ({type(data).__name__}) is not text")
     return data

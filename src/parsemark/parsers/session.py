@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
+import secrets
 import selectors
 import shutil
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from parsemark.errors import ParserError
@@ -23,6 +27,7 @@ from parsemark.parsers.messages import (
     Answer,
     Hello,
     ProtocolError,
+    prepare_line,
     read_answer,
     read_hello,
     request_line,
@@ -30,6 +35,8 @@ from parsemark.parsers.messages import (
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.registry import OptionValue
 from parsemark.system.processes import Supervised, describe_exit
+from parsemark.system.scratch import ScratchFolder
+from parsemark.system.secrets import masked
 
 START_TIMEOUT_S = 120.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -76,11 +83,16 @@ class WorkerSession:
         self._max_answer_bytes = max_answer_bytes
         self._buffer = bytearray()
         self._asked = 0
+        self._prepared: set[str] = set()
+        self._desk = _Desk(command)
         try:
             if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
-            self._supervised = Supervised(command.argv, env=command.env, cwd=command.cwd)
+            self._supervised = Supervised(
+                command.argv, env=self._desk.env, cwd=command.cwd, confinement=self._desk.confinement
+            )
         except OSError as error:
+            self._desk.close()
             raise WorkerFailure("start", f"Cannot start {command.argv[0]}: {error.strerror}") from error
         self._process = self._supervised.process
         assert self._process.stdin and self._process.stdout and self._process.stderr
@@ -96,27 +108,63 @@ class WorkerSession:
         """The process id of the worker's supervisor: the worker and all its children are below it."""
         return self._supervised.pid
 
+    def prepare(self, options: Mapping[str, OptionValue], *, timeout_s: float) -> None:
+        """Have models loaded before the clock of a page starts, and before the worker has any page.
+
+        Only once for the same options, and only if the worker says that it prepares itself. What fails here
+        fails again, and is told, when a page is asked for.
+
+        Raises:
+            WorkerFailure: If no proper answer came in time. The worker is dead afterwards.
+        """
+        key = json.dumps(dict(options), sort_keys=True)
+        if self.hello.prepares and key not in self._prepared:
+            self._prepared.add(key)
+            self._exchange(
+                lambda name: prepare_line(name, options), time.monotonic() + timeout_s, "its preparation"
+            )
+
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
         """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`.
 
         Raises:
             WorkerFailure: If no proper answer came in time. The worker is dead afterwards.
         """
-        self._asked += 1
-        request_id = str(self._asked)
         what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
-        try:
-            self._stdin.write(request_line(request_id, pdf, page, options))
-            self._stdin.flush()
-        except OSError as error:
-            raise self._failure("died", f"The worker {self._how_it_ended('before')} {what}.") from error
-        line = self._read_line(time.monotonic() + timeout_s, what)
+        given = self._desk.put(pdf)
+        deadline = time.monotonic() + timeout_s
+        return self._exchange(lambda name: request_line(name, given, page, options), deadline, what)
+
+    def _exchange(self, question: Callable[[str], bytes], deadline: float, what: str) -> Answer:
+        self._asked += 1
+        # Not a number that could be guessed: nobody answers a question that was not read.
+        request_id = secrets.token_hex(8)
+        self._write(question(request_id), deadline, what)
+        line = self._read_line(deadline, what)
         try:
             return read_answer(line, request_id)
         except ProtocolError as error:
             raise self._failure(
                 "garbage", f"The worker's answer for {what} is not valid: {error}."
             ) from error
+
+    def _write(self, line: bytes, deadline: float, what: str) -> None:
+        """Write a question; whoever does not read it in time has not answered."""
+        rest, handle = memoryview(line), self._stdin.fileno()
+        os.set_blocking(handle, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(handle, selectors.EVENT_WRITE)
+            while rest:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0 or not selector.select(remaining):
+                    raise self._failure("timeout", f"The worker did not read the question for {what}.")
+                try:
+                    rest = rest[os.write(handle, rest) :]
+                except BlockingIOError:
+                    continue
+                except OSError as error:
+                    how = self._how_it_ended("before")
+                    raise self._failure("died", f"The worker {how} {what}.") from error
 
     def printed(self) -> str:
         """The end of what it wrote to standard error, and printed; whole once it is closed."""
@@ -126,6 +174,7 @@ class WorkerSession:
         """End the worker and everything that it has started."""
         self._supervised.close()
         self._stderr.join()
+        self._desk.close()
         for pipe in (self._stdin, self._stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 if pipe:
@@ -186,6 +235,50 @@ class WorkerSession:
         return WorkerFailure(kind, message, self._stderr.text())
 
 
+class _Desk:
+    """A folder of the worker's own, with the file that it is given, under a name that says nothing."""
+
+    def __init__(self, command: WorkerCommand) -> None:
+        self.env, self.confinement = command.env, command.confinement
+        self._keeps_names = command.file_names
+        self._folder: ScratchFolder | None = None
+        self._given: tuple[str, Path] | None = None
+        if command.confinement is None:
+            return
+        self._folder = ScratchFolder("parsemark-worker-")
+        room, files = self._folder.path / "own", self._folder.path / "given"
+        room.mkdir()
+        files.mkdir()
+        allowed = command.confinement
+        self.confinement = replace(
+            allowed, read=(*allowed.read, str(files)), write=(*allowed.write, str(room))
+        )
+        self.env = {**command.env, "HOME": str(room), "TMPDIR": str(room)}
+
+    def put(self, pdf: str) -> str:
+        """Where the worker finds a file: in its own folder, if it is confined to that."""
+        if self._folder is None:
+            return pdf
+        if self._given is None or self._given[0] != pdf:
+            if self._given is not None:
+                self._given[1].unlink(missing_ok=True)
+            source = Path(pdf)
+            name = source.name if self._keeps_names else f"document{source.suffix}"
+            copy = self._folder.path / "given" / name
+            with contextlib.suppress(
+                OSError
+            ):  # the worker says of a file that is not there what it always says
+                shutil.copyfile(source, copy)
+            self._given = pdf, copy
+        return str(self._given[1])
+
+    def close(self) -> None:
+        """Remove it."""
+        if self._folder is not None:
+            self._folder.close()
+            self._folder = None
+
+
 class _Tail:
     """Drains a pipe in the background and keeps its end: a talkative worker blocks nothing, fills nothing."""
 
@@ -210,5 +303,5 @@ class _Tail:
         self._thread.join(timeout=2)
 
     def text(self) -> str:
-        """The end of what was written."""
-        return self._kept.decode("utf-8", "replace")
+        """The end of what was written, without secrets."""
+        return masked(self._kept.decode("utf-8", "replace"))

@@ -97,7 +97,7 @@ kit.run_script(sys.argv[1])
 
 
 def _telling(command: WorkerCommand) -> WorkerCommand:
-    """The same worker, but it also prints the traceback of a page that fails: whoever tries it wants that.
+    """The same worker, but it also prints the traceback of a page that fails: a trial wants that.
 
     Not a feature of the kit, since the kit is part of what cached parses are known by.
     """

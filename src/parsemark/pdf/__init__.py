@@ -14,6 +14,7 @@ from parsemark.pdf.document import (
     open_page,
     page_shapes,
     producer,
+    taken_from,
     to_page_box,
 )
 from parsemark.pdf.pictures import (
@@ -53,5 +54,6 @@ __all__ = [
     "render_page",
     "save_picture_pdf",
     "sharp_pixels",
+    "taken_from",
     "to_page_box",
 ]

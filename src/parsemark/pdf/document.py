@@ -14,7 +14,7 @@ from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import WHERE_MEMORY_IS_SCARCE, in_child, is_child
 from parsemark.plain_words import counted
-from parsemark.system.files import write_bytes
+from parsemark.system.files import file_sha256, write_bytes
 
 _KEPT_OPEN = 4
 """Documents: opening one for each of its pages takes time that grows with their square."""
@@ -68,7 +68,9 @@ def close_documents() -> None:
 
 def extract_page(pdf: Path, page_number: int, target: Path) -> None:
     """Write one page, counted from 1, as a PDF of its own."""
-    write_bytes(target, _page_alone(pdf, page_number))
+    # A comment after the end of the file: it goes wherever the file goes, and readers pass over it.
+    mark = _TAKEN_FROM + file_sha256(pdf).encode() + b"\n"
+    write_bytes(target, _page_alone(pdf, page_number) + mark)
 
 
 @in_child()
@@ -85,6 +87,17 @@ def _page_alone(pdf: Path, page_number: int) -> bytes:
         finally:
             alone.close()
         return written.getvalue()
+
+
+_TAKEN_FROM = b"%parsemark-taken-from "
+
+
+def taken_from(pdf: Path) -> str:
+    """Hash of the PDF that `extract_page` took this one from; empty where it was not made so."""
+    with pdf.open("rb") as file:
+        file.seek(-min(200, pdf.stat().st_size), 2)
+        _, mark, rest = file.read().rpartition(_TAKEN_FROM)
+    return rest[:64].decode("ascii", "ignore") if mark else ""
 
 
 @contextmanager

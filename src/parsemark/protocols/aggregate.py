@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -15,15 +14,11 @@ from parsemark.model import Status
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, Style
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Ranking, Slice, State, Verdict
-from parsemark.registry import is_derived
+from parsemark.protocols.summary import Slice
 from parsemark.stats.bootstrap import sum_by_cluster
-from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import Range, jackknife_interval
 
-FEW_DOCUMENTS = 30
-"""With fewer, intervals cover less than they say (`bench/intervals.py`)."""
 MAX_VALUES = 20
 """An attribute with more values than this is an identifier or a measurement, not a group."""
 
@@ -55,13 +50,13 @@ def make_figure(value: float | None, n: float, interval: tuple[float, float] | N
 
 
 def figure_of(figure: FigureSums, parser: str) -> Figure:
-    """The number of one parser with its interval over documents."""
-    return _figure(figure, figure.sums[parser])
+    """The number of one parser with its interval over documents, or over kinds of them where they matter."""
+    return _figure(figure, figure.sums[parser], figure.witnesses)
 
 
-def _figure(figure: FigureSums, pages: Floats) -> Figure:
-    by_document = sum_by_cluster(pages, figure.documents)[0]
-    return from_sums(by_document, figure.statistic, figure.denominator, figure.info.top)
+def _figure(figure: FigureSums, pages: Floats, witnesses: Sequence[str]) -> Figure:
+    added = sum_by_cluster(pages, witnesses)[0]
+    return from_sums(added, figure.statistic, figure.denominator, figure.info.top)
 
 
 def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: float | None = 1.0) -> Figure:
@@ -81,7 +76,8 @@ def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: flo
     if statistic is not total_statistic:
         scale = top or 1.0
         bounds: Range = "positive" if top is None else "unit"
-        ends = jackknife_interval(sums, lambda of: statistic(of) / scale, bounds)
+        weights = sums[:, denominator]
+        ends = jackknife_interval(sums, lambda of: statistic(of) / scale, bounds, weights=weights)
         interval = (ends[0] * scale, ends[1] * scale) if ends else None
     return make_figure(float(statistic(totals)), n, interval)
 
@@ -140,7 +136,7 @@ def sums_of_rows(
     for (parser,), own in added.group_by("parser"):
         if parser in sums:
             sums[str(parser)][own["place"].to_numpy()] = own.select("sum", "n").to_numpy()
-    return FigureSums(info, places.samples, places.documents, sums, statistic)
+    return FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds)
 
 
 _MEASURED = "pages for which it was measured"
@@ -240,7 +236,7 @@ def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:
             kept[id(figure.samples)] = [_among(position, members) for *_, members in named]
         for parser, pages in figure.sums.items():
             for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
-                own[parser][figure.info.name] = _figure(figure, pages * keep[:, None])
+                own[parser][figure.info.name] = _figure(figure, pages * keep[:, None], figure.documents)
     return [
         Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
         for (attribute, value, members), own in zip(named, numbers, strict=True)
@@ -252,105 +248,3 @@ def _among(position: Mapping[str, int], members: Sequence[str]) -> NDArray[np.bo
     keep = np.zeros(len(position), dtype=bool)
     keep[[position[sample] for sample in members if sample in position]] = True
     return keep
-
-
-def rank(figure: FigureSums) -> Ranking:
-    """Verdicts on all pairs of parsers in one figure, and the places that the data allow."""
-    name, sign = figure.info.name, 1.0 if figure.info.higher_is_better else -1.0
-    value = {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
-    value = {parser: v for parser, v in value.items() if np.isfinite(v)}
-    if not value or not len(figure.samples):
-        return Ranking(figure=name)
-    # What is made of others shows the head-room; the best is a parser that one could choose.
-    tools = [parser for parser in value if not is_derived(parser)]
-    best = max(tools or value, key=lambda parser: sign * value[parser])
-    if figure.info.higher_is_better and value[best] == 0:
-        return Ranking(figure=name)
-    pairs = list(combinations(value, 2))
-    found = _contrasts(figure, pairs)
-    verdicts = [_verdict(figure, contrast, value, sign) for contrast in found]
-    n_documents = len(set(figure.documents))
-    # Of the intervals before they are cut where no difference can be.
-    widths = [
-        (c.high - c.low) / 2 for c in found if best in (c.a, c.b) and c.low is not None and c.high is not None
-    ]
-    resolution = float(np.median(widths)) if widths else None
-    return Ranking(
-        figure=name,
-        best=best,
-        ranks=rank_intervals(list(value), found),
-        verdicts=verdicts,
-        n_documents=n_documents,
-        resolution=resolution,
-        notes=_ranking_notes(figure.info, n_documents, resolution),
-    )
-
-
-def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-    """The verdict on each pair, simultaneous over these pairs."""
-    sign = 1.0 if figure.info.higher_is_better else -1.0
-    value = {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
-    found = _contrasts(figure, pairs)
-    return [_verdict(figure, contrast, value, sign) for contrast in found]
-
-
-def _contrasts(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Contrast]:
-    """The differences of pairs, in which larger is better."""
-    sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
-    scale = figure.info.top or 1.0
-    sign = (1.0 if figure.info.higher_is_better else -1.0) / scale
-    bounds: Range = "positive" if figure.info.top is None else "unit"
-    found = contrasts(sums, lambda totals: sign * figure.statistic(totals), pairs, bounds=bounds)
-    return [contrast.times(scale) for contrast in found]
-
-
-def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float], sign: float) -> Verdict:
-    """A contrast, in which larger is better, as a verdict in the figure's own direction."""
-    limit = np.inf if figure.info.top is None else figure.info.top
-    known = [] if contrast.low is None or contrast.high is None else [contrast.low, contrast.high]
-    ends = sorted(min(max(sign * end, -limit), limit) for end in known)
-    values = [v if np.isfinite(v := value[name]) else None for name in (contrast.a, contrast.b)]
-    is_known = None not in values
-    return Verdict(
-        a=contrast.a,
-        b=contrast.b,
-        figure=figure.info.name,
-        value_a=values[0],
-        value_b=values[1],
-        difference=sign * contrast.difference + 0.0 if is_known else None,  # −0 becomes 0
-        low=ends[0] if ends else None,
-        high=ends[1] if ends else None,
-        p=contrast.p if is_known else None,
-        state=_state(contrast, figure.info),
-        n_documents=contrast.n_documents,
-    )
-
-
-def _state(contrast: Contrast, info: FigureInfo) -> State:
-    if contrast.is_equal:
-        return "equal"
-    if contrast.low is None or contrast.high is None:
-        return "not_resolved"
-    if contrast.low > 0 or contrast.high < 0:
-        return "better" if contrast.difference > 0 else "worse"
-    inside = info.margin is not None and max(-contrast.low, contrast.high) <= info.margin
-    return "equivalent" if inside else "not_resolved"
-
-
-def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
-    notes = []
-    if n_documents == 1:
-        return ["1 document: there is no interval, and no difference is resolved."]
-    if resolution is not None and n_documents < FEWEST_DOCUMENTS:
-        notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
-    elif resolution is not None:
-        digits = 3 if resolution < 0.1 else 2
-        notes.append(
-            f"{n_documents} documents: differences under {resolution:.{digits}f} in {info.label} are mostly "
-            "not resolved."
-        )
-    if 0 < n_documents < FEW_DOCUMENTS:
-        notes.append(
-            f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide, and less certain than they say."
-        )
-    return notes

@@ -21,11 +21,11 @@ from parsemark.protocols.aggregate import (
     page_groups,
     page_slices,
     parser_figures,
-    rank,
     total_statistic,
 )
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
+from parsemark.protocols.ranking import rank
 from parsemark.protocols.rows import BROKEN
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
@@ -74,6 +74,13 @@ def complete_sums(
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     """The summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
+    if n_copies := tables.places.n_copies:
+        are = "document is" if n_copies == 1 else "documents are"
+        note = (
+            f"{n_copies} {are} counted with another that is the same: equal bytes, equal text, or pages "
+            "taken from one PDF."
+        )
+        summary = summary.model_copy(update={"notes": [*summary.notes, note]})
     broken = broken_pages(tables)
     if not broken:
         return summary

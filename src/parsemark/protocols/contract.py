@@ -107,7 +107,8 @@ class PageProtocol(ABC):
             sums: Of all figures, in the order in which they are shown; the first one ranks.
             parts: Fields of `Summary` that the protocol makes itself.
         """
-        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures, rank
+        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures
+        from parsemark.protocols.ranking import rank
 
         places = tables.places
         primary: str = parts.get("primary", sums[0].info.name)
@@ -130,7 +131,13 @@ PROTOCOLS = Registry(
     "parsemark.protocols",
     {
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "dp-bench": "parsemark.protocols.dp_bench.protocol:DpBenchProtocol",
+        "getomni": "parsemark.protocols.getomni.protocol:GetomniProtocol",
+        "marker": "parsemark.protocols.marker_bench.protocol:MarkerProtocol",
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
+        "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
+        "opendataloader": "parsemark.protocols.opendataloader.protocol:OpendataloaderProtocol",
+        "rd-tablebench": "parsemark.protocols.rd_tablebench.protocol:RdTableBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },

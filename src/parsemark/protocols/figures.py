@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
+
+from parsemark.stats.bootstrap import sum_by_cluster
+from parsemark.stats.clusters import Contrasts, Kinds, contrasts_over_kinds, find_kinds, influences
+from parsemark.stats.intervals import Range, normalised
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -115,7 +120,63 @@ class FigureSums:
     """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
     page_statistic: Statistic | None = None
     """What a single page earns, where that is not the same statistic."""
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute to the kind that each sample's document is of."""
+
+    @cached_property
+    def witnesses(self) -> tuple[str, ...]:
+        """What each sample is drawn with: its document, or its kind where figures are unlike on kinds."""
+        if self.info.style != "score" or not self.kinds:
+            return self.documents
+        found = DocumentSums(self).kinds()
+        return self.documents if found is None else self.kinds[found.attribute]
 
     def page_values(self, parser: str) -> Floats:
         """The value of each page; NaN where there is none."""
         return (self.page_statistic or self.statistic)(self.sums[parser])
+
+
+class DocumentSums:
+    """What whole documents add to one figure: the rows that intervals, tests and leverage are made of."""
+
+    def __init__(self, figure: FigureSums, parsers: Sequence[str] | None = None) -> None:
+        self.figure = figure
+        self.sums: dict[str, Floats] = {}
+        for parser in figure.sums if parsers is None else parsers:
+            self.sums[parser] = sum_by_cluster(figure.sums[parser], figure.documents)[0]
+        self.names = [str(name) for name in dict.fromkeys(figure.documents)]
+        counts = [_shares(own, figure.denominator) for own in self.sums.values() if len(own)]
+        self.weights: Floats = np.mean(counts, axis=0) if counts else np.zeros(len(self.names))
+
+    @property
+    def candidates(self) -> dict[str, list[str]]:
+        """The kinds that each document is of, by attribute."""
+        first = {document: k for k, document in reversed(list(enumerate(self.figure.documents)))}
+        places = [first[name] for name in self.names]
+        return {attribute: [of[k] for k in places] for attribute, of in self.figure.kinds.items()}
+
+    def kinds(self) -> Kinds | None:
+        """The kinds of documents on which the figures themselves are unlike."""
+        candidates = self.candidates
+        if not candidates or not self.sums:
+            return None
+        added = influences(list(self.sums.values()), self.figure.statistic)
+        return find_kinds(added, normalised(self.weights), candidates)
+
+    def contrasts(self, pairs: Sequence[tuple[str, str]]) -> Contrasts:
+        """The differences of pairs, in which larger is better."""
+        info, statistic = self.figure.info, self.figure.statistic
+        scale = info.top or 1.0
+        sign = (1.0 if info.higher_is_better else -1.0) / scale
+        bounds: Range = "positive" if info.top is None else "unit"
+        found = contrasts_over_kinds(
+            self.sums, lambda totals: sign * statistic(totals), pairs, self.weights, self.candidates, bounds
+        )
+        here = None if found.here is None else [contrast.times(scale) for contrast in found.here]
+        return Contrasts([contrast.times(scale) for contrast in found.found], found.kinds, here)
+
+
+def _shares(sums: Floats, denominator: int) -> Floats:
+    """Of each document in what a figure counts; of a mean of several figures, the mean of its shares."""
+    parts = range(1, sums.shape[1], 2) if denominator == 1 else [denominator]
+    return np.asarray(np.mean([normalised(sums[:, k]) for k in parts], axis=0))

@@ -20,6 +20,7 @@ from parsemark.protocols.exhibits import (
     PageViews,
     Section,
 )
+from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.summary import Summary
 
 if TYPE_CHECKING:
@@ -147,6 +148,9 @@ class Presentation:
     said, or it would take too long."""
     join_pieces: Callable[[Element, Sequence[Element]], Element | None] | None = None
     """What several predictions that answer one truth are scored as; without it they are not scored as one."""
+
+    result_files: Callable[[BoardRun], Files] | None = None
+    """The files that a board's own programs write and read, from this run."""
 
     pages: PageViews | None = None
     """How whole pages are shown."""

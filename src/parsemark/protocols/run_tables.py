@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from parsemark.protocols.places import PLACE_COLUMNS, Places
 from parsemark.registry import tool_of
 
 if TYPE_CHECKING:
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 BATCH_PAGES = 512
 """How many pages are looked at together where a run may have any number of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The pages of a run in order, each with its document."""
-
-    samples: tuple[str, ...]
-    documents: tuple[str, ...]
 
 
 class RunTables:
@@ -78,8 +70,9 @@ class RunTables:
     @cached_property
     def places(self) -> Places:
         """The pages in order of their ids."""
-        listed = self.read("samples", "sample", "document").sort("sample")
-        return Places(tuple(listed["sample"]), tuple(listed["document"]))
+        with self.scanning("samples") as rows:
+            there = rows.collect_schema().names()
+            return Places.of(rows.select([name for name in PLACE_COLUMNS if name in there]).collect())
 
     def changed(self, **frames: pl.DataFrame) -> RunTables:
         """The same tables, some of them exchanged: `changed(samples=…)`."""

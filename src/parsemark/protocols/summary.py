@@ -49,8 +49,13 @@ class Verdict(FrozenModel):
     p: float | None
     """Of the same test: below 5 % exactly where the interval leaves out 0; None without a difference."""
     state: State
-    """Of A, seen from B."""
+    """Of A, seen from B, on new documents: also of new kinds, where kinds matter."""
     n_documents: int
+    """What was drawn: documents, or kinds of them where kinds matter."""
+    here: State | None = None
+    """Of A, seen from B, on documents of these very kinds; None where kinds do not matter."""
+    kinds: str | None = None
+    """The attribute whose kinds matter."""
 
     def seen_from(self, parser: str) -> Verdict:
         """The same verdict with `parser` as A."""
@@ -68,6 +73,7 @@ class Verdict(FrozenModel):
                 "low": None if self.high is None else 0.0 - self.high,
                 "high": None if self.low is None else 0.0 - self.low,
                 "state": mirrored.get(self.state, self.state),
+                "here": None if self.here is None else mirrored.get(self.here, self.here),
             }
         )
 
@@ -84,6 +90,13 @@ class Ranking(FrozenModel):
     n_documents: int = 0
     resolution: float | None = None
     """Differences to the best below this are mostly not resolved by these documents."""
+    by_document: dict[str, float] = Field(default_factory=dict)
+    """Parser to the figure if every document counted alike, however much it holds."""
+    leverage: dict[str, float] = Field(default_factory=dict)
+    """The documents that hold most of what the figure counts, with their share."""
+    kinds: str | None = None
+    """The attribute by which documents are of kinds on which parsers do unlike."""
+    n_kinds: int = 0
     notes: list[str] = Field(default_factory=list)
     """What can be resolved, and a warning where there are few documents."""
 
@@ -120,7 +133,7 @@ class Summary(FrozenModel):
     failures_count: bool = True
     """Whether pages on which a parser failed stand in the denominators of its figures."""
     notes: list[str] = Field(default_factory=list)
-    """What whoever reads the numbers must know: scores that failed, too few documents."""
+    """What a reader of the numbers must know: scores that failed, too few documents."""
     details: dict[str, Any] = Field(default_factory=dict)
     """What the protocol's own charts need: curves, bins, figures under other rules. Plain JSON data."""
 

@@ -7,15 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.compare.leagues import (
-    Entry,
-    League,
-    Refused,
-    Submission,
-    join_league,
-    make_leagues,
-    read_submissions,
-)
 from parsemark.corpora import Corpus
 from parsemark.engine.imports.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
@@ -30,6 +21,15 @@ from parsemark.report.source import ShownParser
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
+from parsemark.verdicts.leagues import (
+    Entry,
+    League,
+    Refused,
+    Submission,
+    join_league,
+    make_leagues,
+    read_submissions,
+)
 
 MARK = ".parsemark-board"
 """A file that says that a folder holds a board, which may be replaced."""

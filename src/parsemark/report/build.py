@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from parsemark.compare.scored_run import readable_protocols
 from parsemark.errors import UsageError, WriteError
 from parsemark.report import (
     compare_page,
@@ -24,6 +23,7 @@ from parsemark.store import Run
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
+from parsemark.verdicts.scored_run import readable_protocols
 
 MARK = ".parsemark-report"
 """A file that says that a folder holds a report, which may be replaced."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsemark.compare.comparison import RunComparison
 from parsemark.plain_words import DIGITS, format_p, signed_interval
 from parsemark.protocols import Verdict
 from parsemark.report.chunks import write_chunk
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, page_values
+from parsemark.verdicts.comparison import RunComparison
 
 SHOWN_PAGES = 20
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.compare.errors import Errors
 from parsemark.report.chunks import write_chunk
 from parsemark.report.source import RunSource, ShownParser, page_values
+from parsemark.verdicts.errors import Errors
 
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from parsemark.compare.scored_run import readable_protocols
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import stored_sections
 from parsemark.report.charts.paper import Format, save_chart
@@ -14,6 +13,7 @@ from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.system import make_folder
+from parsemark.verdicts.scored_run import readable_protocols
 
 
 def _write(site: Site) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.compare.errors import Errors
 from parsemark.model import Status
 from parsemark.plain_words import counted, name_for
 from parsemark.report.board import Board, BoardRow, make_board
@@ -18,6 +17,7 @@ from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
 from parsemark.store import Run
+from parsemark.verdicts.errors import Errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.compare.errors import Key
 from parsemark.errors import StoreError
 from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.names import page_file
 from parsemark.report.site import ReportOptions
 from parsemark.report.source import RunSource
+from parsemark.verdicts.errors import Key
 
 Explained = Mapping[Key, dict[str, Any]]
 BATCH = 200

@@ -87,12 +87,12 @@ def beside_each_other(sources: Sequence[RunSource]) -> list[DataTable]:
     by_run = [{table.key: table for table in tables_of(source)} for source in sources]
     keys = dict.fromkeys(key for tables in by_run for key in tables)
     return [
-        _joined([(label, t[key]) for label, t in zip(labels, by_run, strict=True) if key in t])
+        _join_tables([(label, t[key]) for label, t in zip(labels, by_run, strict=True) if key in t])
         for key in keys
     ]
 
 
-def _joined(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
+def _join_tables(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
     first = parts[0][1]
     title = " · ".join(dict.fromkeys(table.title for _, table in parts))
     caption = first.caption

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from parsemark.compare.errors import Errors
 from parsemark.plain_words import format_value, signed
 from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.board import Scale
@@ -16,6 +15,7 @@ from parsemark.report.chunks import cut, write_chunk
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, ShownParser, page_values, value_words
+from parsemark.verdicts.errors import Errors
 
 WORST = 24
 MAX_FAILURES = 200

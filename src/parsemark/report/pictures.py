@@ -7,13 +7,13 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from parsemark.compare.gate import WorsePage
 from parsemark.corpora.render import corpus_pictures
 from parsemark.model import Box
 from parsemark.report.images import render_sample
 from parsemark.report.names import safe_name
 from parsemark.store import Run
 from parsemark.system.files import make_folder
+from parsemark.verdicts.gate import WorsePage
 
 MOST_PICTURES = 5
 DPI = 80

@@ -32,7 +32,7 @@ def _write(site: Site) -> None:
         {
             "parser": parser,
             "spec": source.summary.protocol,
-            "values": [_shown(source.summary, parser, column) for column in columns],
+            "values": [_figure_words(source.summary, parser, column) for column in columns],
         }
         for parser in sorted({p for s in sources for p in s.summary.parsers})
         for source in sources
@@ -55,7 +55,7 @@ def _write(site: Site) -> None:
     )
 
 
-def _shown(summary: Summary, parser: str, column: FigureColumn) -> str:
+def _figure_words(summary: Summary, parser: str, column: FigureColumn) -> str:
     info = next((i for i in summary.figures if FigureColumn.of(i) == column), None)
     figure = None if info is None else summary.figure(parser, info.name)
     return UNDEFINED if info is None or figure is None else format_value(figure.value, info.style)

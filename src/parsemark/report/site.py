@@ -16,11 +16,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from parsemark.compare.errors import Errors, find_errors
 from parsemark.plain_words import FILTERS, visible, visible_value
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import Older, RunSource
+from parsemark.verdicts.errors import Errors, find_errors
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parsemark.compare.comparison import RunComparison, compare_runs, require_comparable, require_same_corpus
-from parsemark.compare.scored_run import ScoredRun
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums
@@ -21,6 +19,8 @@ from parsemark.protocols.broken import complete_sums
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
+from parsemark.verdicts.comparison import RunComparison, compare_runs, require_comparable, require_same_corpus
+from parsemark.verdicts.scored_run import ScoredRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def _write(site: Site) -> None:
     parts = []
     for source in site.sources:
         prefix = "" if source is site.source else f"{safe_name(source.summary.protocol)}."
-        shown = [_shown(table, prefix) for table in tables_of(source)]
+        shown = [_shown_table(table, prefix) for table in tables_of(source)]
         shown.sort(key=lambda entry: entry.folded)
         for entry in shown:
             for (_, href), (_, write) in zip(entry.files, WRITERS.values(), strict=True):
@@ -51,7 +51,7 @@ def _write(site: Site) -> None:
     site.page("tables", current="tables", parts=parts)
 
 
-def _shown(table: DataTable, prefix: str) -> ShownTable:
+def _shown_table(table: DataTable, prefix: str) -> ShownTable:
     rows = []
     best = [table.best(k) for k in range(len(table.columns))]
     for i, row in enumerate(table.rows):

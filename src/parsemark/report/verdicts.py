@@ -9,9 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
-from parsemark.compare.comparison import Comparison, RunComparison, SliceDifference
-from parsemark.compare.errors import ErrorChange
-from parsemark.compare.gate import GateResult
 from parsemark.plain_words import (
     DIGITS,
     counted,
@@ -27,6 +24,9 @@ from parsemark.plain_words import (
 from parsemark.protocols import FigureInfo, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
+from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference
+from parsemark.verdicts.errors import ErrorChange
+from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
 LINKED_PAGES = 3
@@ -64,6 +64,9 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
+    if v.here in ("better", "worse"):
+        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
+        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 

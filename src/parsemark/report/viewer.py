@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from parsemark.compare.errors import Errors
 from parsemark.corpora.render import corpus_pictures
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
@@ -11,6 +10,7 @@ from parsemark.report.images import write_images
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, value_text
+from parsemark.verdicts.errors import Errors
 
 SCRIPTS = (
     "js/download.js",

@@ -1,30 +1,48 @@
-"""Is A better than B? One studentised test, simultaneous over all pairs, and the interval that belongs to it.
+"""Is A better than B? One test, simultaneous over all pairs, and the interval that belongs to it.
 
-The differences of several contestants on the same documents have jackknife standard errors and known
-correlations. The largest of all studentised differences (max-t) has one distribution under "no difference
-anywhere"; its quantile makes the intervals of all pairs true together, so also the interval of a pair that
-the data chose, such as "the best and the second". The p-value of a pair comes from the same distribution, so
-it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` measures how often both err.
+What each document adds to a difference is known. If A and B were equal, its sign would be chance, whatever
+its size and however many tables the document holds. So the signs of whole documents are exchanged, and the
+difference, divided by the root of its sum of squares, is compared with what that gives: the largest over all
+pairs, so that all pairs are true together, also one that the data chose, such as "the best and the second".
+Unlike Student's t that needs no normal distribution and no documents of one size: a document that decides
+alone has its difference in every pattern, and resolves nothing. The ends of the interval are the differences
+that the same test with the same critical value does not rule out, so p is below 5 % exactly where the
+interval leaves out 0. `docs/numbers.md` works through an example, `bench/` measures how often both err.
 
-As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN_APART`), so
-two contestants that are equal on every document have no interval of width 0, but the one to which the
-interval of nearly equal ones shrinks: of two alone inside ±.05 from twelve documents on. However small the
-spread, n documents that all point the same way are no rarer than n tosses of a coin that fall alike: p is at
-least 2^(1 − n), so fewer than `FEWEST_DOCUMENTS` resolve nothing.
+As for single figures, there is a share for documents that were not drawn (`UNSEEN_APART`), so two contestants
+that are equal on every document have no interval of width 0, but the one to which the interval of nearly
+equal ones shrinks: of two alone inside ±.05 from twelve documents on. n documents have 2^(n − 1) patterns of
+signs, so p is at least 2^(1 − n), and fewer than `FEWEST_DOCUMENTS` resolve nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from parsemark.stats.intervals import LEVEL, Floats, Range, Statistic, leave_one_out, t_quantile
+from parsemark.stats.intervals import (
+    LEVEL,
+    Floats,
+    Range,
+    Statistic,
+    effective_df,
+    influence,
+    leave_one_out,
+    normalised,
+    t_quantile,
+)
 
-N_DRAWS = 10_000
-FEW_DOCUMENTS = 40
-_BLOCK = 2_000
+Indices = NDArray[np.int64]
+
+N_DRAWS = 4_999
+ALL_SIGNS = 13
+"""Up to so many documents every pattern of signs is tried; of more, `N_DRAWS` are drawn."""
+MANY_DOCUMENTS = 2_000
+"""From so many on, what signs give is normal."""
 _CELLS = 2_000_000
 ALPHA = 1 - LEVEL
 FEWEST_DOCUMENTS = 6
@@ -60,97 +78,177 @@ def contrasts(
     sums: Mapping[str, Floats],
     statistic: Statistic,
     pairs: Sequence[tuple[str, str]],
-    seed: int = 0,
+    *,
+    weights: Floats | None = None,
+    strata: Sequence[object] | None = None,
     bounds: Range = "unit",
+    seed: int = 0,
 ) -> list[Contrast]:
     """The difference of each pair with an interval that is simultaneous over the pairs given.
 
     Args:
-        sums: Contestant to (documents, quantities); all on the same documents.
+        sums: Contestant to (documents, quantities); all on the same documents. Where kinds of documents
+            matter, a row is a kind: the sum of its documents.
         statistic: Maps totals (…, quantities) to values (…).
         pairs: Which differences are looked at.
-        seed: Of the draws from the distribution of the largest one.
+        weights: Share of each document in the figure, in any unit; None where all count alike.
+        strata: Kind of each document, to speak of these kinds alone: how kinds differ is then no chance.
         bounds: Whether the figure lies between 0 and 1, or what was not drawn is in proportion to the values.
+        seed: Of the signs that are drawn, where there are too many to try all.
     """
     if not pairs:
         return []
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    index = {name: k for k, name in enumerate(names)}
     counted = np.any([np.any(sums[name] != 0, axis=1) for name in names], axis=0)
     n = int(counted.sum())
-    values = np.array([float(statistic(sums[name].sum(axis=0))) for name in names])
-    columns = [leave_one_out(sums[name][counted], statistic) for name in names]
-    left_out = np.stack(columns, axis=1) if n else np.zeros((0, len(names)))
-    first = np.array([index[a] for a, _ in pairs])
-    second = np.array([index[b] for _, b in pairs])
-    differences = values[first] - values[second]
-    deviations = left_out - left_out.mean(axis=0) if n else left_out
-    influence = deviations[:, first] - deviations[:, second]
-    errors = np.sqrt((n - 1) / n * np.sum(influence**2, axis=0)) if n else np.zeros(len(pairs))
-    usable = np.isfinite(errors) & np.isfinite(differences) & (errors > 1e-12) & (n > 1)
+    rows = [sums[name][counted] for name in names]
+    values = np.array([float(statistic(own.sum(axis=0))) for own in rows])
+    position = {name: k for k, name in enumerate(names)}
+    first, second = np.array([[position[name] for name in pair] for pair in pairs]).T
+    known = np.array([n > 1 and bool(np.all(np.isfinite(leave_one_out(own, statistic)))) for own in rows])
+    known = (known & np.isfinite(values))[first] & known[second] & np.isfinite(values)[second]
+    shares = normalised(np.ones(n) if weights is None else weights[counted])
+    added = np.nan_to_num(np.stack([influence(own, statistic) for own in rows], axis=1))
+    if strata is not None:
+        kinds = [kind for kind, is_counted in zip(strata, counted, strict=True) if is_counted]
+        added = within_strata(added, shares, kinds)
     scale = np.maximum(np.abs(values[first]), np.abs(values[second])) if bounds == "positive" else 1.0
-    errors = np.where(usable, np.hypot(errors, UNSEEN_APART * scale / max(n, 1)), errors)
-    largest = _largest_t(influence[:, usable], n, seed)
-    critical = float(np.quantile(largest, LEVEL)) if usable.any() else t_quantile(LEVEL, max(n - 1, 1))
-    found = []
-    for k, (a, b) in enumerate(pairs):
-        difference = float(differences[k])
-        if usable[k]:
-            half = critical * float(errors[k])
-            p = float((1 + np.sum(largest >= abs(difference) / errors[k] - 1e-12)) / (1 + len(largest)))
-            found.append(_contrast(a, b, difference, half, p, n))
-        elif not np.isfinite(errors[k]) or not np.isfinite(difference) or n < 2:
-            found.append(Contrast(a, b, difference if np.isfinite(difference) else 0.0, None, None, 1.0, n))
-        else:  # every document makes the same difference, or none: what may be unseen is all of the interval
-            unseen = critical * UNSEEN_APART * float(np.broadcast_to(scale, len(pairs))[k]) / n
-            is_none = abs(difference) < 1e-12
-            found.append(_contrast(a, b, 0.0 if is_none else difference, unseen, 1.0 if is_none else 0.0, n))
-    known = np.isfinite(differences) & (n > 0)
+    unseen = np.broadcast_to(UNSEEN_APART * scale / max(n, 1), len(pairs))
+    signs = _Signs(added, shares, values[first] - values[second], (first, second), known, unseen, seed)
+    down, up, p = signs.test()
     return [
-        replace(c, is_equal=bool(is_known) and np.array_equal(sums[c.a], sums[c.b]))
-        for c, is_known in zip(found, known, strict=True)
+        replace(
+            _contrast(a, b, float(signs.differences[k]), (down[k], up[k]), float(p[k]), n)
+            if known[k]
+            else Contrast(a, b, float(np.nan_to_num(signs.differences[k])), None, None, 1.0, n),
+            is_equal=n > 0 and bool(np.isfinite(signs.differences[k])) and np.array_equal(sums[a], sums[b]),
+        )
+        for k, (a, b) in enumerate(pairs)
     ]
 
 
-def _contrast(a: str, b: str, difference: float, half: float, p: float, n: int) -> Contrast:
+def _contrast(a: str, b: str, difference: float, halves: tuple[float, float], p: float, n: int) -> Contrast:
     """With a p-value that so few documents can have, and an interval that says the same."""
+    difference = 0.0 if abs(difference) < 1e-12 else difference
     p = max(p, min(1.0, 2.0 ** (1 - n)))
-    reach = abs(difference)
+    reach, towards_0 = abs(difference), 0 if difference > 0 else 1
+    ends = [float(half) for half in halves]
     if p >= ALPHA:
-        half = max(half, reach * (1 + 1e-9))
-    elif half >= reach > 0:
-        half = reach * (1 - 1e-9)
-    return Contrast(a, b, difference, difference - half, difference + half, p, n)
+        ends[towards_0] = max(ends[towards_0], reach * (1 + 1e-9))
+    elif ends[towards_0] >= reach > 0:
+        ends[towards_0] = reach * (1 - 1e-9)
+    return Contrast(a, b, difference, difference - ends[0], difference + ends[1], p, n)
 
 
-def _largest_t(influence: Floats, n: int, seed: int) -> Floats:
-    """Draws of the largest studentised difference if no two contestants differed.
+def within_strata(added: Floats, shares: Floats, kinds: Sequence[object]) -> Floats:
+    """What documents add beyond the mean of their kind, n/(n − 1) times as spread as it is found.
 
-    The documents' influences get normal weights, which keeps the correlations of the differences. With few
-    documents whole samples are drawn and each difference is divided by its own standard error, as the data's
-    are; with many, a common chi-square with n − 1 degrees of freedom does the same.
+    Documents that are alone of their kind are together one kind; one that is alone then keeps all it adds.
     """
-    if influence.shape[1] == 0:
-        return np.zeros(1)
-    unit = influence / np.sqrt(np.sum(influence**2, axis=0))
-    # The differences of k contestants vary in k − 1 directions: as many normals are enough.
-    _, scale, directions = np.linalg.svd(unit, full_matrices=False)
-    kept = scale > 1e-9 * scale[0]
-    unit = scale[kept, None] * directions[kept]
-    rank = len(unit)
-    rng = np.random.default_rng(seed)
-    draws = []
-    if n <= FEW_DOCUMENTS:
-        block = max(1, _CELLS // (n * unit.shape[1]))
-        for start in range(0, N_DRAWS, block):
-            samples = rng.standard_normal((min(block, N_DRAWS - start), n, rank)) @ unit
-            error = samples.std(axis=1, ddof=1) / np.sqrt(n)
-            draws.append(np.max(np.abs(samples.mean(axis=1)) / error, axis=1))
-    else:
-        for _ in range(N_DRAWS // _BLOCK):
-            normal = np.abs(rng.standard_normal((_BLOCK, rank)) @ unit).max(axis=1)
-            draws.append(normal / np.sqrt(rng.chisquare(n - 1, _BLOCK) / (n - 1)))
-    return np.concatenate(draws)
+    _, index, sizes = np.unique([str(kind) for kind in kinds], return_inverse=True, return_counts=True)
+    index = np.where(sizes[index] > 1, index, len(sizes))
+    n_kinds = len(sizes) + 1
+    sizes = np.bincount(index, minlength=n_kinds)
+    share = np.bincount(index, shares, n_kinds)
+    total = np.zeros((n_kinds, added.shape[1]))
+    np.add.at(total, index, added)
+    mean = np.divide(total, share[:, None], out=np.zeros_like(total), where=share[:, None] > 0)
+    is_many = sizes > 1
+    factor = np.where(is_many, np.sqrt(sizes / np.maximum(sizes - 1, 1)), 1.0)
+    return (added - shares[:, None] * mean[index] * is_many[index, None]) * factor[index, None]
+
+
+@dataclass(frozen=True)
+class _Signs:
+    """The test of all pairs by exchanging the signs of documents."""
+
+    added: Floats
+    """(documents, contestants): what each document adds; columns sum to 0."""
+    shares: Floats
+    differences: Floats
+    pairs: tuple[Indices, Indices]
+    known: NDArray[np.bool_]
+    """Pairs whose difference is defined without any one document."""
+    unseen: Floats
+    seed: int
+
+    def test(self) -> tuple[Floats, Floats, Floats]:
+        """How far the interval of each pair reaches down and up, and its p-value."""
+        squares = self._squares()
+        told = self.known & (squares > 1e-18)  # less is what rounding leaves
+        # Of documents that agree entirely, every other pattern of signs gives less.
+        p = np.where(np.abs(self.differences) < 1e-12, 1.0, 0.0)
+        slope = self.shares @ self.added
+        slope = slope[self.pairs[0]] - slope[self.pairs[1]]
+        critical = 0.0
+        if told.any():
+            found = self.differences[told]
+            # Of what documents add if A and B are equal: what sets them apart, and a share of what was found.
+            spread = np.sqrt(
+                squares[told] + 2 * found * slope[told] + found**2 * float(np.sum(self.shares**2))
+            )
+            largest = np.sort(self._largest(told, spread))
+            seen = np.abs(found) / np.hypot(spread, self.unseen[told])
+            n_as_large = len(largest) - np.searchsorted(largest, seen - 1e-9)
+            # The pattern that was found is one of all, and is added to those that are drawn.
+            is_drawn = len(self.shares) > ALL_SIGNS
+            p[told] = (n_as_large + is_drawn) / (len(largest) + is_drawn)
+            rank = max(1, int(np.ceil(ALPHA * (len(largest) + is_drawn) - 1e-9)) - is_drawn)
+            critical = float(largest[-rank])
+        return *self._reach(squares, slope, critical), p
+
+    def _squares(self) -> Floats:
+        """Σ over documents of what sets each pair apart, squared."""
+        first, second = self.pairs
+        block = max(1, _CELLS // max(1, len(self.shares)))
+        starts = range(0, len(first), block)
+        apart = (self.added[:, first[k : k + block]] - self.added[:, second[k : k + block]] for k in starts)
+        return np.concatenate([np.sum(own**2, axis=0) for own in apart])
+
+    def _largest(self, told: NDArray[np.bool_], spread: Floats) -> Floats:
+        """The largest sum of all pairs that are told, each over its spread, for each pattern of signs."""
+        columns = np.column_stack([self.added, self.shares])
+        n, places = len(columns), np.arange(len(spread))
+        of_pair = np.zeros((columns.shape[1], len(spread)))
+        of_pair[self.pairs[0][told], places] = 1.0
+        of_pair[self.pairs[1][told], places] = -1.0
+        of_pair[-1] = self.differences[told]
+        of_pair /= spread
+        if n > MANY_DOCUMENTS:
+            columns = np.asarray(np.linalg.qr(columns)[1])
+            signs = np.random.default_rng(self.seed).standard_normal((N_DRAWS, len(columns)))
+        else:
+            signs = sign_patterns(n, self.seed).astype(float)
+        signs, of_pair = (signs @ columns, of_pair) if n > len(of_pair) else (signs, columns @ of_pair)
+        block = max(1, _CELLS // len(spread))
+        blocks = (signs[k : k + block] @ of_pair for k in range(0, len(signs), block))
+        return np.concatenate([np.abs(sums).max(axis=1) for sums in blocks])
+
+    def _reach(self, squares: Floats, slope: Floats, critical: float) -> tuple[Floats, Floats]:
+        """The differences e from the one found at which |e| = critical · √(Σ (apart + e · share)² + unseen²).
+
+        Where there are none, the documents rule out nothing by their signs alone (they are few, or one
+        outweighs the others), and the interval is Student's with the degrees of freedom that they leave.
+        """
+        n = len(self.shares)
+        lead = 1 - critical**2 * float(np.sum(self.shares**2))
+        if critical == 0 or lead <= 1e-9 or n < FEWEST_DOCUMENTS:
+            student = t_quantile(LEVEL, effective_df(self.shares)) if n > 1 else 0.0
+            plain = student * np.sqrt(squares * n / max(n - 1, 1) + self.unseen**2)
+            return plain, plain
+        root = np.sqrt((critical**2 * slope) ** 2 + lead * critical**2 * (squares + self.unseen**2))
+        return (critical**2 * slope + root) / lead, (root - critical**2 * slope) / lead
+
+
+@lru_cache(maxsize=4)
+def sign_patterns(n: int, seed: int = 0) -> NDArray[np.int8]:
+    """Patterns of signs of n documents, (patterns, n): all whose first sign is + while they are few."""
+    if n <= ALL_SIGNS:
+        patterns = np.arange(2 ** max(n - 1, 0))
+        bits = patterns[:, None] >> np.arange(n)[None, :] & 1
+        return np.asarray(1 - 2 * bits[:, ::-1], dtype=np.int8)
+    drawn = np.random.default_rng(seed).integers(0, 2, (N_DRAWS, n), dtype=np.int8)
+    return np.asarray(1 - 2 * drawn, dtype=np.int8)
 
 
 def rank_intervals(names: Sequence[str], found: Sequence[Contrast]) -> dict[str, tuple[int, int]]:

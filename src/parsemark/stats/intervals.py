@@ -3,8 +3,9 @@
 A figure is a statistic of totals to which each document adds something; pages of one document are alike, so
 the document is what is drawn. The jackknife leaves out one document at a time. For a figure between 0 and 1
 the interval is symmetric on the logit scale, which keeps it inside and follows the skewness near the ends;
-there are n − 1 degrees of freedom. At 0 and 1, where no document differs, the bound is exact for the share of
-documents that could differ unseen. `bench/intervals.py` measures what the intervals cover.
+there are as many degrees of freedom as the shares of the documents leave (`effective_df`): n − 1 where all
+count alike, fewer where some hold most of what is counted. At 0 and 1, where no document differs, the bound
+is exact for the share of documents that could differ unseen. `bench/intervals.py` measures what they cover.
 """
 
 from __future__ import annotations
@@ -77,19 +78,59 @@ def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:
     return statistic(np.where(np.abs(rest) < 1e-9, 0.0, rest))
 
 
+def normalised(weights: Floats) -> Floats:
+    """Shares that add up to 1; equal ones where nothing counts."""
+    total = float(weights.sum())
+    return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
+
+
+def effective_df(shares: Floats) -> int:
+    """Degrees of freedom of a variance that documents of these shares tell: (Σw²)² / Σw⁴ − 1, rounded down.
+
+    Satterthwaite's, if what a document adds varies in proportion to its share: each is of one quality. It is
+    n − 1 for n equal shares, and 1 at least.
+    """
+    squares = shares**2
+    return max(1, math.floor(float(squares.sum() ** 2 / np.sum(squares**2)) - 1 + 1e-9))
+
+
+def influence(sums: Floats, statistic: Statistic) -> Floats:
+    """What each document adds to a statistic of the totals: how it moves if the document counts a bit more.
+
+    For a ratio of sums N / D that is (n_i − value · d_i) / D. Influences add up to 0.
+    """
+    totals, step = sums.sum(axis=0), 1e-5
+    moved: Floats = (statistic(totals + step * sums) - statistic(totals - step * sums)) / (2 * step)
+    return moved
+
+
 def jackknife_interval(
-    sums: Floats, statistic: Statistic, bounds: Range = "unit", level: float = LEVEL
+    sums: Floats,
+    statistic: Statistic,
+    bounds: Range = "unit",
+    level: float = LEVEL,
+    weights: Floats | None = None,
 ) -> Interval | None:
-    """Interval of a statistic of totals; None where fewer than two documents add anything to them."""
-    counted = sums[np.any(sums != 0, axis=1)]
+    """Interval of a statistic of totals; None where fewer than two documents add anything to them.
+
+    Args:
+        sums: (documents, quantities): what each document (or kind of documents) adds to the totals.
+        statistic: Maps totals (…, quantities) to values (…).
+        bounds: Whether the figure lies between 0 and 1.
+        level: What the interval is to cover.
+        weights: Share of each document in the figure, in any unit; None where all count alike.
+    """
+    is_counted = np.any(sums != 0, axis=1)
+    counted = sums[is_counted]
     if len(counted) < 2:
         return None
     value = float(statistic(counted.sum(axis=0)))
-    return interval_from(value, leave_one_out(counted, statistic), bounds, level)
+    df = None if weights is None else effective_df(normalised(weights[is_counted]))
+    return interval_from(value, leave_one_out(counted, statistic), bounds, level, df)
 
 
 def interval_from(
-    value: float, left_out: Floats, bounds: Range = "unit", level: float = LEVEL
+    value: float, left_out: Floats, bounds: Range = "unit", level: float = LEVEL, df: int | None = None
 ) -> Interval | None:
     """The interval of a value and of what it is without each document (or group of documents) in turn.
 
@@ -98,12 +139,13 @@ def interval_from(
     n = len(left_out)
     if n < 2 or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
         return None
+    df = n - 1 if df is None else df
     if value <= 0:
-        return 0.0, _zero_bound(n, bounds, level)
+        return 0.0, _zero_bound(df + 1, bounds, level)
     if bounds == "unit" and value >= 1:
-        return 1 - _zero_bound(n, bounds, level), 1.0
+        return 1 - _zero_bound(df + 1, bounds, level), 1.0
     variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
-    t = t_quantile(level, n - 1)
+    t = t_quantile(level, df)
     if bounds == "positive":
         half = t * math.sqrt(variance + (UNSEEN * value / n) ** 2)
         return _log_interval(value, half, half * (1 + max(_skewness(left_out), 0.0) / math.sqrt(n)))
@@ -111,7 +153,7 @@ def interval_from(
     low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
     # itself: the share of documents that may hide behind n that agree, each of them entirely otherwise.
-    agreeing = 1 - _zero_bound(n, bounds, level)
+    agreeing = 1 - _zero_bound(df + 1, bounds, level)
     return max(low, seen_low * agreeing), min(high, 1 - (1 - seen_high) * agreeing)
 
 

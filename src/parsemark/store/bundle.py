@@ -47,7 +47,7 @@ MAX_RAW_BYTES = 64 * 2**20
 """Of one raw output; no larger one is ever recorded."""
 MAX_TEXT_BYTES = 256 * 2**20
 """Of the index, the manifest or a summary."""
-_FREE_BYTES, _MAX_RATIO = 2**30, 200
+_FREE_BYTES, _MAX_RATIO = 2**27, 200
 """An archive may hold this much, or so many times its own size."""
 _RAW_NAME = re.compile(r"raw/([0-9a-f]{64})")
 _PART_NAME = re.compile(
@@ -56,6 +56,8 @@ _PART_NAME = re.compile(
     re.ASCII,
 )
 _TEXTS: dict[str, pl.DataType | type[pl.DataType]] = {"sample": pl.String, "text": pl.String}
+_NAMED = {"parses": ("sample", "parser", "status", "key"), "samples": ("sample", "document", "page_number")}
+"""Columns without which no version wrote a line; of other tables all of them."""
 _STAMP = (1980, 1, 1, 0, 0, 0)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """What `zipfile` raises on archives that are damaged or meant to harm."""
@@ -116,8 +118,8 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
     Args:
         run: The run.
         out: The file; whole or absent.
-        truth: Whether truths, text layers and messages (which quote both) go with it; without them whoever
-            checks it needs the corpus.
+        truth: Whether truths, text layers and messages (which quote both) go with it; without them a
+            check needs the corpus.
         submitter: Whose results they are, as a board shows it.
 
     Raises:
@@ -223,7 +225,7 @@ def _public(manifest: Manifest) -> Manifest:
     loader, colon, path = manifest.corpus.spec.rpartition(":")
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
-    return manifest.model_copy(update={"corpus": corpus, "command": command})
+    return manifest.model_copy(update={"corpus": corpus, "command": command, "origin": ""})
 
 
 def _last_name(argument: str) -> str:
@@ -293,7 +295,7 @@ class Bundle:
     def manifest(self) -> Manifest:
         """What was run."""
         try:
-            return parse_manifest(self._text(MANIFEST), MANIFEST)
+            return parse_manifest(self._member_bytes(MANIFEST), MANIFEST)
         except NewerError:
             raise
         except StoreError as error:
@@ -312,6 +314,10 @@ class Bundle:
         data = self._hashed(member)
         if not data.strip():
             return pl.DataFrame(schema=schema)
+        # A row takes memory for each column, whatever stands in its line: so each must name them.
+        least = sum(len(column) + len('"":0,') for column in _NAMED.get(name, schema))
+        if (data.count(b"\n") + 1) * least > len(data) + least:
+            raise self._damaged(f"{member} has lines that lack columns")
         try:
             return pl.read_ndjson(data, schema=schema)
         except (pl.exceptions.PolarsError, ValueError) as error:
@@ -403,11 +409,11 @@ class Bundle:
 
     def _json(self, name: str) -> Any:
         try:
-            return json.loads(self._text(name))
+            return json.loads(self._member_bytes(name))
         except (ValueError, RecursionError) as error:
             raise self._damaged(f"{name} is not JSON ({str(error)[:200]})") from error
 
-    def _text(self, name: str) -> bytes:
+    def _member_bytes(self, name: str) -> bytes:
         return self._read(name, MAX_TEXT_BYTES) if name == INDEX else self._hashed(name)
 
     def _read(self, name: str, limit: int) -> bytes:

@@ -3,7 +3,7 @@
 A journal's number says which came later: it is higher than that of all journals before it in the same run.
 
 Every process has its own file and holds a lock on it, so two processes on one run directory never write to
-the same file, and whoever folds journals into a table knows which ones still grow. A last line that was torn
+the same file, and the fold of journals into a table knows which ones still grow. A last line that was torn
 by a kill or a power cut is ignored; its work is done again. Any other line that is no record is damage.
 """
 

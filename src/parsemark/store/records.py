@@ -93,8 +93,16 @@ def work_key(pdf_sha256: str, page: int, fingerprint: str) -> str:
     return hashlib.sha256(f"v1\0{pdf_sha256}\0{page}\0{fingerprint}".encode()).hexdigest()
 
 
-def sample_to_row(sample: Sample, pdf_sha256: str | None) -> dict[str, Any]:
-    """One row of `samples.parquet`."""
+def sample_to_row(
+    sample: Sample, pdf_sha256: str | None, identity: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """One row of `samples.parquet`.
+
+    Args:
+        sample: The page.
+        pdf_sha256: Of its PDF.
+        identity: By which its document is known as the same as another, or of one kind with it.
+    """
     truth = sample.truth
     return {
         "sample": sample.id,
@@ -107,6 +115,7 @@ def sample_to_row(sample: Sample, pdf_sha256: str | None) -> dict[str, Any]:
         "n_tables": len(truth.tables) if truth and not truth.only_facts else None,
         "attributes": json.dumps(dict(truth.attributes), ensure_ascii=False) if truth else None,
         "truth": json.dumps(page_to_json(truth), ensure_ascii=False) if truth else None,
+        "identity": json.dumps(dict(identity), sort_keys=True) if identity else None,
     }
 
 

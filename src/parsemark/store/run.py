@@ -140,7 +140,7 @@ class Run:
     def publishing(self) -> Iterator[None]:
         """Hold the right to replace what follows from the parses: predictions, matches, scores, summaries.
 
-        Whoever holds it must make sure that what it writes follows from the records as they are now.
+        Its holder makes sure that what it writes follows from the records as they are now.
         """
         with locked(self.path / ".publish.lock"):
             yield

@@ -18,6 +18,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "n_tables": pl.Int64,
         "attributes": pl.String,
         "truth": pl.String,
+        "identity": pl.String,
     },
     "parses": {
         "sample": pl.String,
@@ -69,6 +70,8 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
+LATER_COLUMNS = ("identity",)
+"""Columns that runs of earlier versions lack; they are empty there."""
 SEQUENCE = "sequence"
 
 PROTOCOL_TABLES = ("matches", "scores")

@@ -18,6 +18,7 @@ from parsemark.model import Status
 from parsemark.protocols.run_tables import RunTables
 from parsemark.store.manifest import Manifest
 from parsemark.store.schemas import (
+    LATER_COLUMNS,
     PROTOCOL_TABLES,
     SEQUENCE,
     SORT_KEYS,
@@ -32,7 +33,7 @@ _OTHER_ROWS = 16_384
 
 
 class TableFiles:
-    """The tables of one run directory as files. Whoever replaces one holds the run's lock.
+    """The tables of one run directory as files. Hold the run's lock to replace one.
 
     Args:
         path: The run directory.
@@ -144,6 +145,8 @@ def _columns(name: str, there: Sequence[str]) -> Iterator[pl.Expr]:
         if column == SEQUENCE:
             found = pl.col(column) if column in there else pl.lit(0)
             yield found.cast(kind).fill_null(0).alias(column)
+        elif column in LATER_COLUMNS and column not in there:
+            yield pl.lit(None).cast(kind).alias(column)
         else:
             yield pl.col(column).cast(kind)
 
@@ -164,7 +167,7 @@ class _Scanned(Protocol):
 class StoredTables(RunTables):
     """The tables of a run under one protocol, each read when it is asked for.
 
-    `parses` has a row for every page and parser, as whoever counts pages expects: a page that a parser was
+    `parses` has a row for every page and parser, as a count of pages expects: a page that a parser was
     not run on, since it came later or only some pages were asked for, is one without a prediction.
     """
 

@@ -45,7 +45,7 @@ def worst_disagreements(
         if value is not None and not pair.is_empty
     ]
     rated.sort(key=lambda row: (-row[0], row[1].id))
-    return [_shown(pair, ours, column, result.ratings.kind) for _, pair, ours in rated[:count]]
+    return [_as_disagreement(pair, ours, column, result.ratings.kind) for _, pair, ours in rated[:count]]
 
 
 def write_page(result: StudyResult, columns: list[StudyColumn], path: Path) -> None:
@@ -69,7 +69,7 @@ def _top_of_range(column: StudyColumn) -> float:
     return 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
 
 
-def _shown(pair: RatedPair, ours: float, column: StudyColumn, kind: str) -> RatedDisagreement:
+def _as_disagreement(pair: RatedPair, ours: float, column: StudyColumn, kind: str) -> RatedDisagreement:
     errors: list[dict[str, object]] = []
     if column.source == "metric" and column.name in ("reader", "formula_reader"):
         found = score(pair.truth, pair.pred, metrics=[column.name])[column.name]

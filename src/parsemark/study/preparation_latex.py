@@ -51,10 +51,10 @@ def _cell(source: str, depth: int) -> _LatexCell:
         rowspan, source = int(found[1]), found[2]
     if _BEGIN.search(source):
         return _LatexCell(latex_to_study_html(source, depth + 1), rowspan, colspan)
-    return _LatexCell(_text(source), rowspan, colspan)
+    return _LatexCell(_plain_text(source), rowspan, colspan)
 
 
-def _text(source: str) -> str:
+def _plain_text(source: str) -> str:
     pieces: list[str] = []
     end = 0
     for found in _MATH.finditer(source):

@@ -1,9 +1,11 @@
-r"""A launcher that gives up rights and then becomes another program. Run as a script, never imported.
+r"""A launcher that gives up rights and then becomes another program. Run as a script, or by `supervisor.py`.
 
     python -I -S confined.py '{"cpu_s": 60, "memory_mb": 512, "file_mb": 64, "read": […], "write": […]}' PROG…
 
 It sets resource limits and, on Linux kernels that have Landlock, forbids every file outside the named
-folders to the program and its children. (TeX's own paranoid mode is not enough: `\pdfobj file` ignores it.)
+folders to the program and its children, the network unless `"network": true`, and signals to others. Where
+the system lets it, the program gets a network, a `/dev/shm` and a view of other users of its own, too.
+(TeX's own paranoid mode is not enough: `\pdfobj file` ignores it.)
 Only the standard library, and only what starts fast.
 """
 
@@ -23,6 +25,12 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1, 1 << 1, 1 << 2, 1 << 3, 
 ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1}
 RIGHTS_SINCE_3 = (1 << 15) - 1
+ALL_TCP = 3
+SIGNALS_AND_SOCKETS = 3
+NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x40000000
+PRIVATE_MOUNTS = 1 << 14 | 1 << 18
+NO_SUID_NO_DEVICES = 2 | 4
+SET_INTERFACE_FLAGS = 0x8914
 
 
 def set_limits(cpu_s: int, memory_mb: int, file_mb: int) -> None:
@@ -41,16 +49,25 @@ def set_limits(cpu_s: int, memory_mb: int, file_mb: int) -> None:
             continue  # this system has no such limit; time and size are watched from outside as well
 
 
-def forbid_other_files(read: list[str], write: list[str]) -> bool:
-    """Confine this process to the given paths; False where the kernel cannot."""
+def landlock_version() -> int:
+    """Of the kernel; 0 where there is none."""
     if not sys.platform.startswith("linux"):
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(CREATE_RULESET, None, 0, ASK_VERSION)
+        return 0
+    return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, 0, ASK_VERSION)))
+
+
+def forbid_other_files(read: list[str], write: list[str], *, network: bool = False) -> bool:
+    """Confine this process to the given paths; False where the kernel cannot."""
+    version = landlock_version()
     if version < 1:
         return False
+    libc = ctypes.CDLL(None, use_errno=True)
     rights = RIGHTS_BY_VERSION.get(version, RIGHTS_SINCE_3)
     attributes = struct.pack("=Q", rights)
+    if version >= 4:
+        attributes += struct.pack("=Q", 0 if network else ALL_TCP)
+    if version >= 6:
+        attributes += struct.pack("=Q", SIGNALS_AND_SOCKETS)
     ruleset = libc.syscall(CREATE_RULESET, attributes, len(attributes), 0)
     if ruleset < 0:
         return False
@@ -60,6 +77,51 @@ def forbid_other_files(read: list[str], write: list[str]) -> bool:
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
     return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
+
+
+def leave_namespaces(*, network: bool = False) -> bool:
+    """Give this process namespaces of its own: users, mounts, IPC and, unless it may use it, the network.
+
+    `/dev/shm` is then its own. False where the system does not allow it; nothing has changed then.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    user, group = os.getuid(), os.getgid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(NEW_USER | NEW_MOUNTS | NEW_IPC | (0 if network else NEW_NETWORK)) != 0:
+        return False
+    try:
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 - pathlib would double the start-up time
+                file.write(text)
+    except OSError:
+        return False
+    libc.mount(b"none", b"/", None, PRIVATE_MOUNTS, None)
+    own_memory = libc.mount(b"shm", b"/dev/shm", b"tmpfs", NO_SUID_NO_DEVICES, b"size=256m,mode=1777")
+    if not network:
+        raise_loopback(libc)
+    return bool(own_memory == 0)
+
+
+def raise_loopback(libc: ctypes.CDLL) -> None:
+    """Let a program in a network of its own speak with itself."""
+    handle = libc.socket(2, 2, 0)  # AF_INET, SOCK_DGRAM
+    if handle >= 0:
+        libc.ioctl(handle, SET_INTERFACE_FLAGS, struct.pack("16sh22x", b"lo", 1 | 64))
+        os.close(handle)
+
+
+def confine(wanted: dict[str, object]) -> bool:
+    """Confine this process as `wanted` says; False if its files cannot be confined."""
+    network = bool(wanted.get("network", True))
+    read, write = (list(map(str, paths)) for paths in (wanted["read"], wanted["write"]))  # type: ignore[call-overload]
+    if wanted.get("namespaces") and leave_namespaces(network=network):
+        write.append("/dev/shm")
+    return forbid_other_files(read, write, network=network)
 
 
 def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
@@ -79,7 +141,7 @@ def main() -> None:
     """Confine, then become the program."""
     wanted = json.loads(sys.argv[1])
     set_limits(wanted["cpu_s"], wanted["memory_mb"], wanted["file_mb"])
-    forbid_other_files(wanted["read"], wanted["write"])
+    confine(wanted)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
     os.execvp(sys.argv[2], sys.argv[2:])
 

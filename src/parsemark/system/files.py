@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import os
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,12 +50,11 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary = path.parent / f".{path.name[:40]}.{uuid.uuid4().hex[:12]}.tmp"
+        # Not by `mkstemp`: the file is to be what the user's umask says.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
         yield temporary
         _sync(temporary)
-        temporary.chmod(0o644)
         temporary.replace(path)
     except BaseException as error:
         if temporary is not None:

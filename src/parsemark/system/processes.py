@@ -8,6 +8,7 @@ started by `start_confined` (`confined.py`): with bounded means, and without fil
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -16,10 +17,12 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_CPU_CLOCK = 2
 
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -38,16 +41,32 @@ class Supervised:
         argv: The program and its arguments.
         env: Its environment.
         cwd: Its folder.
+        confinement: What it may use, see `Confinement`; None for all that we may use.
 
     Raises:
         OSError: It cannot be started.
     """
 
-    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str,
+        confinement: Confinement | None = None,
+    ) -> None:
         lifeline, self._lifeline = os.pipe()
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), *argv],
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    str(SUPERVISOR),
+                    str(lifeline),
+                    "" if confinement is None else json.dumps(dataclasses.asdict(confinement)),
+                    *argv,
+                ],
                 env=dict(env),
                 cwd=cwd,
                 stdin=subprocess.PIPE,
@@ -93,6 +112,65 @@ def end_supervised(pid: int) -> None:
         os.kill(pid, signal.SIGTERM)
 
 
+SYSTEM_FILES = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys", "/opt/java"),
+    *(
+        f"/etc/{name}"
+        for name in (
+            *("alternatives", "fonts", "ssl", "ca-certificates", "pki", "java", "ld.so.cache", "ld.so.conf"),
+            *("ld.so.conf.d", "localtime", "timezone", "passwd", "group", "nsswitch.conf", "resolv.conf"),
+            *("hosts", "host.conf", "gai.conf", "mime.types", "magic", "papersize", "OpenCL", "vulkan"),
+        )
+    ),
+)
+"""What programs need of a system: none of it is a user's."""
+DEVICES = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/dri",
+    "/dev/kfd",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What a program may use: files that it reads, folders that it writes, the network or not."""
+
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+    network: bool = False
+    namespaces: bool = True
+    """Use the system's namespaces as well, where it allows that."""
+
+
+def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:
+    """What a program needs of any system, with files of its own."""
+    devices = [*DEVICES, *map(str, Path("/dev").glob("nvidia*"))]
+    return Confinement((*SYSTEM_FILES, *read), (*devices, *write), network)
+
+
+@lru_cache(maxsize=1)
+def why_not_confined() -> str | None:
+    """Why programs cannot be confined on this machine; None where they can: files and network."""
+    from parsemark.system import confined
+
+    version = confined.landlock_version()
+    if version < 1:
+        return "its kernel has no Landlock (Linux 5.13 or later, and not switched off)"
+    if version >= 4:
+        return None
+    probe = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import confined; sys.exit(not confined.leave_namespaces())"
+    )
+    command = [sys.executable, "-I", "-S", "-c", probe, str(LAUNCHER.parent)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    return None if done.returncode == 0 else "it allows no namespaces, by which the network would be closed"
+
+
 @dataclass(frozen=True, slots=True)
 class Process:
     """What the system says of one process. A process id is given again; together with the start it is not."""
@@ -124,9 +202,17 @@ def processes_below(pid: int) -> list[Process]:
 
 
 def usage_of(processes: Iterable[Process]) -> Usage:
-    """What they use together."""
+    """What they use together: what several hold counts once, also if it is mapped nowhere."""
     listed = list(processes)
-    return Usage(sum(p.memory_mb for p in listed), sum(p.cpu_s for p in listed))
+    hidden_mb = sum(_anonymous_files(p.pid for p in listed).values())
+    memory_mb = sum(p.memory_mb for p in listed)
+    if len(listed) > 1 or hidden_mb:
+        shares = [_shared_out_mb(p.pid) for p in listed]
+        if all(own for own, _ in shares):
+            memory_mb = sum(own for own, _ in shares) + max(sum(shm for _, shm in shares), hidden_mb)
+        else:  # the system does not share it out, or one has just ended
+            memory_mb += hidden_mb
+    return Usage(memory_mb, sum(p.cpu_s for p in listed))
 
 
 def kill_tree(pid: int) -> list[Process]:
@@ -203,8 +289,36 @@ def _look_at(pid: int) -> Process | None:
     if fields is None:
         return None
     # 11 to 14 are the CPU times, own and of children waited for; 19 is the start, 21 the resident memory.
-    cpu_s = sum(int(f) for f in fields[11:15]) / _TICKS_PER_S
+    try:
+        own = time.clock_gettime((~pid << 3) | _CPU_CLOCK)  # as `clock_getcpuclockid` names it
+    except OSError:
+        own = sum(int(f) for f in fields[11:13]) / _TICKS_PER_S
+    cpu_s = own + sum(int(f) for f in fields[13:15]) / _TICKS_PER_S
     return Process(pid, int(fields[19]), int(fields[21]) * _PAGE_MB, cpu_s)
+
+
+def _shared_out_mb(pid: int) -> tuple[float, float]:
+    """Memory of a process by its share of pages that several hold: its own and files', and shared memory."""
+    found = {"Pss_Anon": 0.0, "Pss_File": 0.0, "Pss_Shmem": 0.0}
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name in found:
+                found[name] = int(value.split()[0]) / 1024
+    return found["Pss_Anon"] + found["Pss_File"], found["Pss_Shmem"]
+
+
+def _anonymous_files(pids: Iterable[int]) -> dict[tuple[int, int], float]:
+    """Files without a name that processes hold (`memfd_create`), mapped or not, each once, with their MB."""
+    found: dict[tuple[int, int], float] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    if str(Path(entry.path).readlink()).startswith("/memfd:"):
+                        state = entry.stat()
+                        found[state.st_dev, state.st_ino] = state.st_blocks * 512 / 2**20
+    return found
 
 
 def _stat(pid: int) -> list[str] | None:
@@ -252,6 +366,7 @@ def start_confined(
         "file_mb": rights.file_mb,
         "read": list(rights.read),
         "write": list(rights.write),
+        "network": False,
     }
     return subprocess.Popen(
         [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(wanted), *command],

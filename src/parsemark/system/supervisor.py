@@ -1,10 +1,10 @@
 """Starts a program and ends, with it, everything that it has started. Run as a script, never imported.
 
-    python -I -S supervisor.py LIFELINE PROGRAM ARGUMENT…
+    python -I -S supervisor.py LIFELINE CONFINEMENT PROGRAM ARGUMENT…
 
 The supervisor waits for one byte on the descriptor LIFELINE (so that limits can be set on it first, which the
 program inherits), starts the program in a session of its own, and then waits for the first of: the program
-ends, the lifeline closes (whoever started the supervisor is gone, however it died), SIGTERM. Then it ends all
+ends, the lifeline closes (the process that started it is gone, however it died), SIGTERM. Then it ends all
 descendants, and ends as the program ended.
 
 On Linux it is a subreaper: a descendant whose parent dies becomes the supervisor's child, also one that has
@@ -25,12 +25,12 @@ CANNOT_START = 127
 
 def main() -> None:
     """Keep one program."""
-    lifeline, program = int(sys.argv[1]), sys.argv[2:]
+    lifeline, confinement, program = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     become_subreaper()
     alarm = catch_signals()
     if not os.read(lifeline, 1):
         os._exit(0)
-    child = start(program)
+    child = start(program, confinement)
     let_streams_go()
     status = wait_for_an_end(child, lifeline, alarm)
     end_all(child)
@@ -51,13 +51,13 @@ def catch_signals() -> int:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    for number in (signal.SIGINT, signal.SIGHUP):  # Ctrl-C is the business of whoever started us
+    for number in (signal.SIGINT, signal.SIGHUP):  # Ctrl-C is the business of our parent
         signal.signal(number, signal.SIG_IGN)
     return reading
 
 
-def start(program: list[str]) -> int:
-    """Fork and become the program there."""
+def start(program: list[str], confinement: str) -> int:
+    """Fork and become the program there, confined as `confined.py` does it; empty for no confinement."""
     child = os.fork()
     if child:
         return child
@@ -65,10 +65,23 @@ def start(program: list[str]) -> int:
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     try:
+        if confinement and not confine(confinement):
+            os.write(2, b"This system promised to confine programs, and did not.\n")
+            os._exit(CANNOT_START)
         os.execvp(program[0], program)
     except OSError as error:
         os.write(2, f"Cannot start {program[0]}: {error.strerror}\n".encode())
     os._exit(CANNOT_START)
+
+
+def confine(confinement: str) -> bool:
+    """Give up rights; False if that cannot be."""
+    import json
+
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts faster
+    import confined  # type: ignore[import-not-found,unused-ignore] # beside this script
+
+    return bool(confined.confine(json.loads(confinement)))
 
 
 def let_streams_go() -> None:
@@ -143,7 +156,7 @@ def send(pids: set[int], number: int) -> None:
 
 
 def end_as(status: int | None) -> None:
-    """End as the program did, so that whoever waits for us learns how."""
+    """End as the program did, so that our parent learns how."""
     code = -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
     if code < 0:
         with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler to reset

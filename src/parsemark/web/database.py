@@ -6,7 +6,9 @@ same moment wait for one sync of the disk and not for fifty. Readers have connec
 
 from __future__ import annotations
 
+import contextlib
 import queue
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ from parsemark.errors import StoreError
 Result = TypeVar("Result")
 Change = Callable[[sqlite3.Connection], Result]
 _MOST_TOGETHER = 200
+_SECRET_BYTES = 32
 
 
 class Database:
@@ -71,6 +74,23 @@ class Database:
         future: Future[Result] = Future()
         self._waiting.put((change, future))
         return future
+
+    def secret(self) -> bytes:
+        """From which the values are made that pages send back; one that is none is made anew.
+
+        It is kept in the table `facts` of names and values.
+        """
+
+        def keep(db: sqlite3.Connection) -> bytes:
+            found = db.execute("SELECT value FROM facts WHERE name = 'secret'").fetchone()
+            with contextlib.suppress(ValueError, TypeError):
+                if found is not None and len(known := bytes.fromhex(found[0])) >= _SECRET_BYTES:
+                    return known
+            new = secrets.token_bytes(_SECRET_BYTES)
+            db.execute("INSERT OR REPLACE INTO facts VALUES ('secret', ?)", (new.hex(),))
+            return new
+
+        return self.write(keep).result()
 
     def close(self) -> None:
         """Write what is waiting, and close."""

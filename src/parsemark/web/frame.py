@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import json
+import logging
 import mimetypes
+import os
 import secrets
+import signal
 import socket
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +28,10 @@ from starlette.routing import BaseRoute, Route
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import FILTERS
+from parsemark.system.processes import describe_exit
 from parsemark.web.guard import Guard
 
+_LOG = logging.getLogger("parsemark.web")
 _ASSETS = ("parsemark.web", "parsemark.report")
 """Where assets are looked for; the look is the report's."""
 
@@ -63,12 +72,37 @@ def answer(data: Any, status: int = 200) -> Response:
 async def body_of(request: Request) -> dict[str, Any]:
     """The JSON object that a script of ours sent."""
     try:
-        data = json.loads(await request.body())
+        data = _mended(json.loads(await request.body(), parse_int=_whole, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
         raise BadRequestError("The request is not JSON.") from error
     if not isinstance(data, dict):
         raise BadRequestError("The request is not an object.")
     return data
+
+
+_MAX_DIGITS = 18
+
+
+def _whole(digits: str) -> int:
+    """A whole number that a database and a float can hold."""
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError("a number is too large")
+    return int(digits)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _mended(value: Any) -> Any:
+    """The same without halves of surrogate pairs, which no file and no database can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    if isinstance(value, dict):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    return value
 
 
 @lru_cache(maxsize=128)
@@ -169,3 +203,56 @@ def serve(app: Any, listener: socket.socket) -> None:
         app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30, lifespan="off"
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+_MANY = 5
+_SHORT_S = 60.0
+
+
+def keep_serving() -> bool:
+    """Go on in a child process, which is started anew if it crashes; this process watches it and listens.
+
+    To be called before anything is opened but the socket. It returns in the child; in the process that
+    watches it ends with the program. A crash loses nothing: what people were told is saved is on the disk.
+
+    Returns:
+        Whether this is the first child.
+    """
+    logging.basicConfig(format="%(asctime)s %(message)s")
+    ended: list[float] = []
+    while True:
+        watched, alive = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(alive)
+            threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
+            faulthandler.enable()
+            return not ended
+        os.close(watched)
+        status = _wait_for(pid)
+        os.close(alive)
+        if status >= 0 or -status in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os._exit(status if status >= 0 else 128 - status)
+        ended.append(time.monotonic())
+        stays = len(ended) >= _MANY and ended[-1] - ended[-_MANY] < _SHORT_S
+        rest = "It does so again and again, and stays so." if stays else "It is started again."
+        _LOG.error("The server ended %s. %s What was saved is kept.", describe_exit(status), rest)
+        if stays:
+            os._exit(1)
+
+
+def _wait_for(pid: int) -> int:
+    """The exit code of the child, as `subprocess` gives it; signals to us are its business."""
+
+    def pass_on(number: int, _: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _end_with(watched: int) -> None:
+    os.read(watched, 1)  # returns when the process that watches is gone
+    os._exit(1)

@@ -4,7 +4,8 @@
 - *Token*: needed where the server is reachable from other machines; it comes with the first link, and lives
   in a cookie from then on.
 - *Origin and CSRF*: whatever writes needs a header that only our own pages can set, with a value bound to the
-  browser's cookie; cookies are `SameSite=Strict`.
+  browser's cookie. Cookies are `SameSite=Lax`: with `Strict` a link that was clicked in somebody's mail would
+  come without them, and bring a new identity. No address changes anything when it is only opened.
 - *Headers*: nothing from elsewhere, nothing inline, no frames.
 """
 
@@ -41,6 +42,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _SAFE = frozenset({"GET", "HEAD"})
+_MAX_DIGITS = 15
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -144,7 +146,11 @@ class Guard:
         if request.method in _SAFE:
             return b""
         declared = request.headers.get("content-length", "0")
-        if not declared.isdigit() or int(declared) > self.max_body_bytes:
+        if (
+            not (declared.isascii() and declared.isdigit())
+            or len(declared) > 15
+            or int(declared) > self.max_body_bytes
+        ):
             return None
         chunks: list[bytes] = []
         size = 0
@@ -186,4 +192,4 @@ def _host(header: str) -> str:
 
 
 def _cookie(name: str, value: str) -> str:
-    return f"{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={_YEAR_S}"
+    return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={_YEAR_S}"

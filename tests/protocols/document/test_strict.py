@@ -370,3 +370,26 @@ def test_parts_cost_together_what_the_whole_costs(texts: list[tuple[str, bool]],
     assert "".join(parts) == whole
     edits = sum(Levenshtein.distance(a, b) for a, b in zip(expected, parts, strict=True))
     assert edits == Levenshtein.distance("".join(expected), whole)
+
+
+@pytest.mark.parametrize("mark", ["•", "–", "-", "▪ ", "◦", "*"])
+@pytest.mark.parametrize(
+    "output", ["- one item\n- another one", "* one item\n* another one", "• one item\n• another one"]
+)
+def test_printed_bullets_and_lists_of_markdown_are_the_same(mark: str, output: str) -> None:
+    listed = page(text("a", f"{mark} one item\n{mark} another one", 0), text("b", FOX, 1))
+    assert measures(listed, f"{output}\n\n{FOX}")["text_edit"] == 0
+
+
+def test_dashes_inside_of_lines_count() -> None:
+    listed = page(text("a", "one - two", 0))
+    assert measures(listed, "one two")["text_edit"] > 0
+
+
+def test_a_heading_in_capitals_is_charged_once() -> None:
+    """Twelve letters, of which eleven differ: not eleven missed and as many invented beside them."""
+    truth = page(text("a", "Introduction", 0, "title"), text("b", FOX, 1), text("c", MARKETS, 2))
+    found = measures(truth, f"# INTRODUCTION\n\n{FOX}\n\n{MARKETS}")
+    longer = sum(len("".join(part.split())) for part in ("Introduction", FOX, MARKETS))
+    assert found["text_edit"] == pytest.approx(11 / longer)
+    assert found["order_edit"] == 0

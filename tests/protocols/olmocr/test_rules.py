@@ -16,6 +16,7 @@ from parsemark.kernels.search import TooHardError, near
 from parsemark.metrics.katex import Render
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.olmocr.rules import Quirks, check, read_test
+from parsemark.report.board_files import export_board
 from parsemark.store import Run
 
 TABLE = "| Port | Depth |\n|---|---|\n| Oban | 9.5 |\n| Mull | 7 |"
@@ -143,5 +144,14 @@ def test_a_folder_is_loaded_scored_and_summed_up_as_the_board_does(bench: Path, 
     assert 0 <= low <= figures["overall"].value <= high <= 1
     # Pages of which facts alone are known have no truth for tables.
     assert Run.open(run.path).summary("tables").counts["pages with truth"] == 0
+    # What is exported is scored again as it was; a page without output has become an empty one.
+    assert export_board(run.path, "olmocr", tmp_path / "files") == 4
+    failed = (tmp_path / "files" / "failed-engine.jsonl").read_text().splitlines()
+    assert {json.loads(line)["id"] for line in failed} == {"2", "1", "b.pdf_baseline"}
+    folder = tmp_path / "files" / "engine"
+    again = import_predictions(tmp_path / "again", corpus, folder, protocols=("olmocr",))
+    score_run(again, n_workers=1)
+    same = Run.open(again.path).summary("olmocr").parsers["engine"]["overall"]
+    assert same.value == figures["overall"].value
     score_run(run, protocols=["olmocr(errors_void=true)"], n_workers=1)
     assert Run.open(run.path).summary("olmocr(errors_void=true)").parsers["engine"]["overall"].value == 0

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,24 +19,43 @@ from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.encoding import decoded
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9._-]+")
+_UNREADABLE = re.compile(r"[^\w.-]+")
 _MAX_LENGTH = 120
+_MAX_NAME = 80
 
 
 class SampleIds:
     """Makes ids of the letters that ids may have, each one once."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
 
     def make(self, *parts: str | int) -> str:
         """The parts joined by `-`; a number is added where that id is taken already."""
         wanted = "-".join(_FORBIDDEN.sub("_", str(part)) for part in parts)[-_MAX_LENGTH:].lstrip("-.") or "_"
-        chosen, count = wanted, 1
+        chosen = wanted
         while chosen in self._taken:
-            count += 1
-            chosen = f"{wanted}-{count}"
-        self._taken.add(chosen)
+            self._taken[wanted] += 1
+            chosen = f"{wanted}-{self._taken[wanted]}"
+        self._taken[chosen] = 1
         return chosen
+
+
+def page_id(document: str, number: int) -> str:
+    """The id of a page, made of its document's name alone, in whatever script that is.
+
+    A name with other characters than an id may have gets a part of its hash, so that no two names have the
+    same id, and none depends on what else there is.
+
+    >>> page_id("Übersicht", 2), page_id("乙", 1)
+    ('Übersicht-p2', '乙-p1')
+    >>> page_id("a b", 1) == page_id("a_b", 1)
+    False
+    """
+    plain = _UNREADABLE.sub("_", unicodedata.normalize("NFC", document)).lstrip("-.")[:_MAX_NAME]
+    if plain != document or plain != plain.rstrip("."):
+        plain += f"-{hashlib.sha256(document.encode()).hexdigest()[:8]}"
+    return f"{plain}-p{number}"
 
 
 MAX_FILE_BYTES = 1024 * 2**20
@@ -134,7 +154,7 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
 def files_inside(root: Path, pattern: str, remarks: list[Remark] | None = None) -> list[Path]:
     """The files below `root` that match, sorted; links that lead out of it are refused.
 
-    One whose name is no Unicode is left out; `remarks` are told.
+    One whose name is no Unicode is left out, with a remark.
     """
     found = sorted(path for path in root.rglob(pattern) if path.is_file())
     if remarks is not None:

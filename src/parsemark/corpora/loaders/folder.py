@@ -1,21 +1,22 @@
-"""`folder:DIR`: your own documents, with truth for some of them or for none.
+"""`folder:DIR`: your own documents, with truth for some of their pages or for none.
 
     DIR/report.pdf
     DIR/report.p3.t1.html            the first table on page 3 (.html, .csv, .tsv, .md, .tex, .txt)
     DIR/report.p3.html               or all tables of page 3 in one file
     DIR/report.p4.no-tables          an empty file: page 4 was looked at and has no tables
+    DIR/report.no-tables             the same for all pages that have no file of their own
     DIR/report.p5.json               all of page 5, as a page of a parsemark corpus
+    DIR/report.p6.md                 all of page 6 as Markdown: text, headings, lists, tables, formulas
+    DIR/report.md                    all of the document, with a line `<!-- page break -->` between its pages
     DIR/report/page-3-table-2.csv    the same in a folder of the document's name; also
-    DIR/report/page-3.html, DIR/report/page-4-no-tables, DIR/report/page-5.json
+    DIR/report/page-3.html, DIR/report/page-4-no-tables, DIR/report/no-tables, DIR/report/page-5.json, …
     DIR/invoice.html                 all tables of invoice.pdf, which has one page (.html, .csv, .tsv, .tex)
 
-A document with at least one truth file, or with a folder of its name, has truth: its other pages have no
-tables. As soon as one page is marked `no-tables`, or has a file for all of it, the document counts as
-labelled page by page, and pages without a file have no truth. A document without any has none
-(`Sample.truth` is None), and only what needs no truth is measured.
+What no file speaks of is not known: a page without one has no truth (`Sample.truth` is None), and only what
+needs no truth is measured on it. Markdown with nothing but tables speaks of tables alone.
 
-A file that cannot be used costs itself: the page that it was for has no truth, and neither have the other
-pages of its document that have no file, since the missing table may be theirs.
+A file that cannot be used costs itself: the page that it was for has no truth. So does one that names another
+PDF than the one it lies beside.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
-from parsemark.corpora.loaders.files import SampleIds, is_storable, read_text, unstorable
+from parsemark.corpora.loaders.files import is_storable, page_id, read_text, unstorable
 from parsemark.errors import CorpusError, FormatError, PdfError
-from parsemark.formats import read_tables
+from parsemark.formats import read_document, read_tables
 from parsemark.model import Category, Element, Page, Sample
-from parsemark.pdf import page_shapes
+from parsemark.pdf import count_pages, page_shapes
 from parsemark.plain_words import counted
+from parsemark.system import file_sha256
 
 FORMATS = {
     ".html": "html",
@@ -55,8 +58,14 @@ _UNREAD = frozenset({".xlsx", ".xls", ".ods", ".docx", ".doc", ".odt", ".xml", "
 _NO_TRUTH = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".webp", ".bmp", ".svg", ".bak"})
 """What lies beside PDFs page by page, and is no truth."""
 PAGE_SUFFIX = ".json"
+MARKDOWN = ".md"
 NO_TABLES = "no-tables"
 
+_PAGE_BREAK = re.compile(
+    r"^[ \t]*(?:<!--\s*page[ _-]?break\s*-->|\\(?:newpage|pagebreak|clearpage))[ \t]*$|\f",
+    re.MULTILINE | re.IGNORECASE,
+)
+_MAX_BREAKS = 100_000
 _BESIDE = re.compile(r"(.+)\.p(\d{1,6})(?:\.t(\d{1,6})|\.(no-tables))?", re.IGNORECASE)
 _WITHIN = re.compile(r"page-(\d{1,6})(?:-table-(\d{1,6})|-(no-tables))?", re.IGNORECASE)
 _LIKE_NO_TABLES = re.compile(r"[._ -]no[._ -]?tables?(?![a-z])", re.IGNORECASE)
@@ -72,11 +81,19 @@ class _Label:
     """None for whatever is not one table."""
     path: Path
     no_tables: bool = False
+    part: int | None = None
+    """Which part of a file for all pages it is, from 0."""
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether it is a page as Markdown."""
+        return self.table is None and not self.no_tables and self.path.suffix.lower() == MARKDOWN
 
     @property
     def is_of_tables(self) -> bool:
         """Whether it holds tables, and nothing else is said about the page."""
-        return self.table is not None or (not self.no_tables and self.path.suffix.lower() in FORMATS)
+        holds_tables = self.path.suffix.lower() in FORMATS and not self.no_tables
+        return self.table is not None or (holds_tables and not self.is_markdown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,10 @@ class _Document:
     pdf: Path
     name: str
     labels: list[_Label] = field(default_factory=list)
+    whole: Path | None = None
+    """All its pages as Markdown."""
+    no_tables: bool = False
+    """Whether pages without a file are known to have no tables."""
     unplaced: list[_Unplaced] = field(default_factory=list)
     """Files that seem to be its truth but are for no page that can be told."""
 
@@ -103,10 +124,39 @@ class _Document:
     def folder(self) -> Path:
         return self.pdf.with_suffix("")
 
+    @cached_property
+    def sha256(self) -> str:
+        """Of the PDF; truth may name it."""
+        return file_sha256(self.pdf)
+
 
 def load(root: Path) -> Corpus:
     """Load all PDFs below the folder."""
     remarks: list[Remark] = []
+    documents = _documents(root, remarks)
+    samples = [sample for document in documents for sample in _samples(document, root, remarks)]
+    if not samples:
+        raise CorpusError(f"No PDF in {root} can be read: {remarks[0]}")
+    if (unknown := _unknown(samples)) is not None:
+        remarks.append(unknown)
+    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown", remarks=remarks)
+
+
+def page_files(root: Path) -> dict[str, list[Path]]:
+    """The files that speak of one page each, by its id; what speaks of a whole document is not among them."""
+    found: dict[str, list[Path]] = {}
+    for document in _documents(root, []):
+        try:
+            n_pages = count_pages(document.pdf)
+        except PdfError:
+            continue
+        for number, labels in _labels_by_page(document, n_pages, root).items():
+            found[page_id(document.name, number)] = [label.path for label in labels if label.part is None]
+    return found
+
+
+def _documents(root: Path, remarks: list[Remark]) -> list[_Document]:
+    """The PDFs of a folder with the files that speak of them."""
     files = list(_files(root, remarks))
     documents = [
         _Document(path, path.relative_to(root).with_suffix("").as_posix())
@@ -117,11 +167,25 @@ def load(root: Path) -> Corpus:
         why = f" ({remarks[0]})" if remarks else ""
         raise CorpusError(f"There is no PDF in {root}.{why}")
     _assign(files, documents, root, remarks)
-    ids = SampleIds()
-    samples = [sample for document in documents for sample in _samples(document, root, ids, remarks)]
-    if not samples:
-        raise CorpusError(f"No PDF in {root} can be read: {remarks[0]}")
-    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown", remarks=remarks)
+    return documents
+
+
+_MOST_NAMED = 8
+
+
+def _unknown(samples: Sequence[Sample]) -> Remark | None:
+    """Names the pages without truth where others have some: they are neither right nor wrong."""
+    ids = [sample.id for sample in samples if sample.truth is None]
+    if not ids or len(ids) == len(samples):
+        return None
+    names = ", ".join(ids[:_MOST_NAMED]) + (
+        f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+    )
+    said = (
+        f"of {counted(len(samples), 'page')} have no truth and are not scored: {names}. For a page without "
+        f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
+    )
+    return Remark(counted(len(ids), "page"), said, left_out=False)
 
 
 def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
@@ -141,7 +205,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
     """Give each truth file to its document; name those that look like truth and are not."""
     by_path = {document.folder: document for document in documents}
     for path in files:
-        if path.suffix.lower() == ".pdf":
+        if path.suffix.lower() == ".pdf" or _speaks_of_all(path, by_path):
             continue
         label = _label(path)
         if label is not None and (document := by_path.get(label[0])) is not None:
@@ -174,6 +238,19 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
             remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
     for document in documents:
         document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
+
+
+def _speaks_of_all(path: Path, documents: Mapping[Path, _Document]) -> bool:
+    """Whether a file is for all pages of a document, which it is then given."""
+    if path.suffix.lower() == MARKDOWN and (document := documents.get(path.with_suffix(""))) is not None:
+        document.whole = path
+        return True
+    named = path.parent if path.name.lower() == NO_TABLES else path.with_suffix("")
+    is_mark = path.name.lower() == NO_TABLES or path.suffix.lower() == f".{NO_TABLES}"
+    if is_mark and (document := documents.get(named)) is not None:
+        document.no_tables = True
+        return True
+    return False
 
 
 def _label(path: Path) -> tuple[Path, _Label] | None:
@@ -241,41 +318,68 @@ def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> 
     return said, by_name[nearest[0]] if nearest else None
 
 
-def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Remark]) -> Iterator[Sample]:
+def _samples(document: _Document, root: Path, remarks: list[Remark]) -> Iterator[Sample]:
     try:
         shapes = page_shapes(document.pdf)
     except PdfError as error:
         remarks.append(Remark(f"{document.name}.pdf", f"is left out: {error}"))
         return
-    if len(shapes) == 1:
-        document.labels += [_Label(1, None, file.path) for file in document.unplaced if file.bare]
-        document.unplaced = [file for file in document.unplaced if not file.bare]
-    by_page: dict[int, list[_Label]] = {}
-    for label in document.labels:
-        if 1 <= label.page <= len(shapes):
-            by_page.setdefault(label.page, []).append(label)
-        else:
-            where = label.path.relative_to(root).as_posix()
-            said = f"is for page {label.page}, but {document.name}.pdf has {counted(len(shapes), 'page')}."
-            document.unplaced.append(_Unplaced(label.path, Remark(where, said)))
+    by_page = _labels_by_page(document, len(shapes), root)
     remarks.extend(file.remark for file in document.unplaced)
     for number, labels in sorted(by_page.items()):
         if (gap := _gap(labels)) is not None:
             where = f"{document.name}.pdf, page {number}"
             said = f"has a truth for table {gap[1]} but none for table {gap[0]}. Is that file missing?"
             remarks.append(Remark(where, said, left_out=False))
-    others = _is_negative(document, by_page, len(shapes), remarks)
     for number, shape in enumerate(shapes, start=1):
-        identifier = ids.make(document.name, f"p{number}")
+        blank = Page(page_id(document.name, number), shape.width, shape.height, only_tables=True)
         page: Page | None = None
         if number in by_page:
             try:
-                page = _page(identifier, shape.width, shape.height, by_page[number], root)
+                page = _page(blank, by_page[number], document, root)
             except CorpusError as error:
                 remarks.append(Remark(f"{document.name}.pdf, page {number}", f"has no truth: {error}"))
-        elif others:
-            page = Page(identifier, shape.width, shape.height, only_tables=True, assumed=True)
-        yield Sample(identifier, document.name, number, page, document.pdf)
+        elif document.no_tables and not document.unplaced:  # else the missing table may be theirs
+            page = blank
+        yield Sample(blank.id, document.name, number, page, document.pdf)
+
+
+def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, list[_Label]]:
+    """What is said of each page; what fits none is kept with the document."""
+    if n_pages == 1:
+        document.labels += [_Label(1, None, file.path) for file in document.unplaced if file.bare]
+        document.unplaced = [file for file in document.unplaced if not file.bare]
+    if document.whole is not None:
+        n_parts = _n_parts(document.whole)
+        if n_parts == n_pages:  # a page's own file says more of it
+            own = {label.page for label in document.labels}
+            others = [n for n in range(n_pages) if n + 1 not in own]
+            document.labels += [_Label(n + 1, None, document.whole, part=n) for n in others]
+        else:
+            said = (
+                f"has {counted(n_parts, 'part')}, but {document.name}.pdf has {counted(n_pages, 'page')}, so "
+                "it is no truth. A line <!-- page break --> parts pages; one page alone is "
+                f"{document.pdf.stem}.pN.md."
+            )
+            remark = Remark(document.whole.relative_to(root).as_posix(), said)
+            document.unplaced.append(_Unplaced(document.whole, remark))
+    by_page: dict[int, list[_Label]] = {}
+    for label in document.labels:
+        if 1 <= label.page <= n_pages:
+            by_page.setdefault(label.page, []).append(label)
+        else:
+            where = label.path.relative_to(root).as_posix()
+            said = f"is for page {label.page}, but {document.name}.pdf has {counted(n_pages, 'page')}."
+            document.unplaced.append(_Unplaced(label.path, Remark(where, said)))
+    return by_page
+
+
+def _n_parts(path: Path) -> int:
+    """How many pages a file for all of them has; 0 if it cannot be read."""
+    try:
+        return len(_PAGE_BREAK.split(read_text(path), maxsplit=_MAX_BREAKS))
+    except CorpusError:
+        return 0
 
 
 def _gap(labels: Sequence[_Label]) -> tuple[int, int] | None:
@@ -287,32 +391,11 @@ def _gap(labels: Sequence[_Label]) -> tuple[int, int] | None:
     return None
 
 
-def _is_negative(
-    document: _Document, by_page: Mapping[int, list[_Label]], n_pages: int, remarks: list[Remark]
-) -> bool:
-    """Whether pages without a file are pages without tables; says so where that looks like a mistake."""
-    if not document.labels and not document.folder.is_dir():
-        return False
-    if document.unplaced or not all(label.is_of_tables for label in document.labels):
-        return False
-    if len(by_page) == 1 and n_pages > 1:
-        remarks.append(
-            Remark(
-                f"{document.name}.pdf",
-                f"1 of {n_pages} pages has truth; the others count as pages without tables. If they are not "
-                f"labelled yet, put an empty file {document.pdf.stem}.pN.{NO_TABLES} beside it for a page N "
-                "that has none: then only pages with a file count.",
-                left_out=False,
-            )
-        )
-    return True
-
-
-def _page(identifier: str, width: float, height: float, labels: Sequence[_Label], root: Path) -> Page:
+def _page(blank: Page, labels: Sequence[_Label], document: _Document, root: Path) -> Page:
     """One page of what its files say.
 
     Raises:
-        CorpusError: They contradict each other, or one cannot be read.
+        CorpusError: They contradict each other, one cannot be read, or it is of another PDF.
     """
     names = [label.path.relative_to(root).as_posix() for label in labels]
     whole = [label for label in labels if label.table is None]
@@ -320,11 +403,33 @@ def _page(identifier: str, width: float, height: float, labels: Sequence[_Label]
     if len(set(tables)) < len(tables) or (whole and len(labels) > 1):
         raise CorpusError(f"{' and '.join(names)} are for the same page or table. Keep one of them.")
     if labels[0].is_of_tables:
-        elements = tuple(element for label in labels for element in _elements(label))
-        return Page(identifier, width, height, elements, only_tables=True)
+        return replace(blank, elements=tuple(element for label in labels for element in _elements(label)))
     if whole[0].no_tables:
-        return Page(identifier, width, height, only_tables=True)
-    return page_from_file(read_page(whole[0].path), identifier)
+        return blank
+    if whole[0].is_markdown:
+        return _markdown_page(blank, whole[0])
+    file = read_page(whole[0].path)
+    if file.page_info.pdf_sha256 not in (None, document.sha256):
+        raise CorpusError(
+            f"{names[0]} is truth of another PDF than {document.pdf.name} is now. If it is right for this "
+            "one too, remove pdf_sha256 from it; else remove the file, and annotate the page again."
+        )
+    return page_from_file(file, blank.id)
+
+
+def _markdown_page(blank: Page, label: _Label) -> Page:
+    """A page of Markdown; one that has nothing but tables says nothing of the text around them."""
+    text = read_text(label.path)
+    if label.part is not None:
+        text = _PAGE_BREAK.split(text, maxsplit=_MAX_BREAKS)[label.part]
+    try:
+        elements = read_document(text).elements
+    except FormatError as error:
+        raise CorpusError(f"{label.path}: {error}") from error
+    if label.part is None and not elements:
+        raise CorpusError(f"{label.path} is empty. For a page without tables make a file {NO_TABLES}.")
+    only_tables = bool(elements) and all(e.category == Category.TABLE for e in elements)
+    return replace(blank, elements=elements, only_tables=only_tables)
 
 
 def _elements(label: _Label) -> Iterator[Element]:

@@ -156,7 +156,7 @@ def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) 
     box = _box(det.get("poly"), scale, where)
     ignore = bool(det.get("ignore", False))
     noted = attributes(det.get("attribute"))
-    html, latex, text = (_text(det.get(key)) for key in ("html", "latex", "text"))
+    html, latex, text = (_optional_text(det.get(key)) for key in ("html", "latex", "text"))
     if kind == Category.TABLE:
         return table_element(
             identifier, html=html, latex=latex, box=box, order=order, ignore=ignore, attributes=noted
@@ -174,7 +174,7 @@ def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) 
     )
 
 
-def _text(value: Any) -> str | None:
+def _optional_text(value: Any) -> str | None:
     return str(value) if value is not None else None
 
 

@@ -84,12 +84,12 @@ def _content(prediction: Prediction, task: CropTask) -> str:
     try:
         if task == "table":
             return _table(prediction)
-        return _formula(prediction) if task == "formula" else _text(prediction)
+        return _formula(prediction) if task == "formula" else _predicted_text(prediction)
     except FormatError:
         return ""
 
 
-def _text(prediction: Prediction) -> str:
+def _predicted_text(prediction: Prediction) -> str:
     if prediction.text is not None:
         return prediction.text
     return "\n".join(e.text or e.latex or "" for e in prediction.elements)
@@ -109,7 +109,7 @@ def _formula(prediction: Prediction) -> str:
     if not any(e.latex for e in elements) and prediction.text is not None:
         elements = read_output(prediction.text, prediction.format).elements
     formulas = [e.latex for e in elements if e.category == Category.EQUATION_ISOLATED and e.latex]
-    return " ".join(formulas) if formulas else _text(prediction)
+    return " ".join(formulas) if formulas else _predicted_text(prediction)
 
 
 def score_task(

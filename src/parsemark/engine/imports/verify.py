@@ -36,7 +36,7 @@ TOLERANCE = 1e-9
 """Scores that differ by no more are equal: machines may add in another order."""
 SUMMARY_TOLERANCE = 1e-6
 MAX_LISTED = 20
-"""Differences that are told of each check; the others are counted."""
+"""Differences that each check names; the others are counted."""
 _KEYS = {
     "matches": ("sample", "parser", "rule", "category", "truth", "pred"),
     "scores": ("sample", "parser", "rule", "category", "element", "pred", "metric"),

@@ -6,7 +6,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
+from parsemark.corpora.identity import identity_of
 from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
@@ -33,7 +34,9 @@ from parsemark.store import (
     RunLimits,
     sample_to_row,
 )
+from parsemark.store.manifest import origin_mark
 from parsemark.system import file_sha256
+from parsemark.system.processes import why_not_confined
 from parsemark.version import __version__
 
 _MAX_LISTED = 10
@@ -82,15 +85,16 @@ def parse_corpus(
     _check_formats(parsers, pages)
     cache = ParseCache(options.cache) if options.cache else None
     named = [(parser.name, parser.fingerprint) for parser in parsers]
+    confined = _say_confinement(parsers, events)
     since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
     plan = make_plan(run, pages, named, cache, str(options.limits), since)
     _announce(plan, events)
     for parser in parsers:
-        _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None)
+        _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None, confined)
     pool = ParsePool(
         run,
         {parser.name: parser for parser in parsers},
-        _workers(options),
+        _workers(options, {run.path, *(page.pdf.parent for page in pages)}),
         cache=cache,
         limits=options.limits,
         events=events,
@@ -104,7 +108,7 @@ def parse_corpus(
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
                 said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
-                _note_parser(run, parser, said)
+                _note_parser(run, parser, said, confined)
                 if cache:
                     cache.put_versions(parser.fingerprint, said)
     return run
@@ -162,6 +166,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             protocols=protocols or list(DEFAULT_PROTOCOLS),
             limits=limits,
             machine=_machine(),
+            origin=origin_mark(),
         )
         try:
             return Run.create(out, manifest)
@@ -191,12 +196,12 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
 def follow_truth(run: Run, events: Events | None = None) -> bool:
     """Take over truths that were corrected since the run was made; returns whether there were any.
 
-    Only what can be meant: the corpus is still where it was, and the pages of the run are the same. Where it
-    has other pages by now, nothing is changed and `events` are told how to go on.
+    Only what can be meant: the run was made here, the corpus is still where it was, and the pages of the run
+    are the same. Where it has other pages by now, nothing is changed and `events` report how to go on.
     """
     events, known = events or Events(), run.manifest.corpus
-    if not known.spec:
-        return False
+    if not known.spec or not run.manifest.origin or run.manifest.origin != origin_mark():
+        return False  # nobody else says what is read here
     try:
         corpus = load_corpus(known.spec)
         if corpus.hash == known.hash or corpus.name != known.name:
@@ -245,7 +250,7 @@ def sample_rows(corpus: Corpus, had_pdf: Mapping[str, bool]) -> Iterator[dict[st
     for key in corpus.keys:
         if key in had_pdf:
             sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
-            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
+            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None, identity_of(sample))
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:
@@ -262,7 +267,7 @@ def add_samples(
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 
     Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
-    that cannot be read is left out, and `events` are told.
+    that cannot be read is left out, and `events` report it.
     """
     samples = _readable(corpus, select_keys(corpus.keys, wanted), events or Events(), needs_pdf=needs_pdf)
     without = [sample.id for sample in samples if sample.pdf is None]
@@ -274,7 +279,9 @@ def add_samples(
         )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
-    run.add_samples(sample_to_row(s, p.pdf_sha256 or None) for s, p in zip(samples, pages, strict=True))
+    run.add_samples(
+        sample_to_row(s, p.pdf_sha256 or None, identity_of(s)) for s, p in zip(samples, pages, strict=True)
+    )
     return pages
 
 
@@ -317,9 +324,9 @@ def _announce(plan: Plan, events: Events) -> None:
         events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
 
 
-def _workers(options: ParseOptions) -> Workers:
+def _workers(options: ParseOptions, hidden: Collection[Path]) -> Workers:
     if options.executor == "local":
-        return LocalWorkers(options.limits)
+        return LocalWorkers(options.limits, hidden)
     if options.executor == "ray":
         from parsemark.engine.parsing.ray import RayWorkers
 
@@ -327,7 +334,15 @@ def _workers(options: ParseOptions) -> Workers:
     raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")
 
 
-def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | None) -> None:
+def _say_confinement(parsers: Sequence[Parser], events: Events) -> bool:
+    """Whether parsers cannot see truths, other pages, or secrets here; where they can, that is told."""
+    why = why_not_confined()
+    if why is not None:
+        events.note(f"Parsers are not confined on this machine, and could read truths: {why}.")
+    return why is None
+
+
+def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | None, confined: bool) -> None:
     """Record the parser as it is; its versions are known once a worker has started."""
     old = run.manifest.parser(parser.name)
     if said is None and old is not None and old.fingerprint == parser.fingerprint:
@@ -339,6 +354,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         settings=dict(parser.options),
         licence=parser.info.licence,
         gives=list(parser.info.gives),
+        confined=confined,
         engine=parser.info.engine,
         **(said or {}),
     )

@@ -123,7 +123,7 @@ class Dispatcher:
 
     A worker keeps its parser as long as that has jobs, so that models load once.
 
-    A parser is *pending* (being installed) until `open` or `drain` is called for it; whoever asks for a job
+    A parser is *pending* (being installed) until `open` or `drain` is called for it; who asks for a job
     waits while nothing but pending parsers have any.
     """
 

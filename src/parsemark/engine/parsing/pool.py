@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
@@ -82,8 +83,9 @@ class Workers(Protocol):
 class LocalWorkers:
     """Worker processes on this machine."""
 
-    def __init__(self, limits: PageLimits) -> None:
+    def __init__(self, limits: PageLimits, hidden: Collection[Path] = ()) -> None:
         self._limits = limits
+        self._hidden = hidden
         self._watch = Watch()
 
     def __enter__(self) -> LocalWorkers:
@@ -107,7 +109,7 @@ class LocalWorkers:
 
     def start(self, parser: Parser) -> Worker:
         """A worker process, started with its first page."""
-        return _LocalWorker(PageWorker(parser, self._limits, self._watch))
+        return _LocalWorker(PageWorker(parser, self._limits, self._watch, self._hidden))
 
 
 class _LocalWorker:

@@ -7,6 +7,7 @@ is then what the worker says of itself, and only its own address space could be 
 from __future__ import annotations
 
 import contextlib
+import math
 import resource
 import sys
 import threading
@@ -36,11 +37,14 @@ class Watched:
         self.memory_mb = memory_mb
         self.exceeded = False
         """Whether it was ended because of its memory."""
+        self.overtime = False
+        """Whether it was ended because of its CPU time."""
         self._seen: dict[tuple[int, int], Process] = {}
         self.begin()
 
-    def begin(self) -> None:
+    def begin(self, cpu_limit_s: float = math.inf) -> None:
         """Start a new page: peak and CPU time count from here."""
+        self._cpu_limit_s = cpu_limit_s
         processes = self._members()
         usage = usage_of(processes)
         self.peak_mb = usage.memory_mb if processes else None
@@ -55,8 +59,9 @@ class Watched:
         usage = usage_of(processes)
         self.peak_mb = max(self.peak_mb or 0.0, usage.memory_mb)
         self.cpu_s = max(self.cpu_s or 0.0, usage.cpu_s - self._cpu_before)
-        if usage.memory_mb > self.memory_mb:
-            self.exceeded = True
+        self.exceeded = self.exceeded or usage.memory_mb > self.memory_mb
+        self.overtime = self.overtime or self.cpu_s > self._cpu_limit_s
+        if self.exceeded or self.overtime:
             end_supervised(self.pid)
 
     def end_survivors(self) -> int:

@@ -15,8 +15,9 @@ import dataclasses
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from parsemark.engine.parsing.watch import Watch, Watched
@@ -37,7 +38,9 @@ class PageLimits:
     """Limits of one page by one parser."""
 
     timeout_s: float = 60.0
-    """Wall-clock time from the request to the whole answer."""
+    """CPU time of the worker and all processes that it has started, from the request to the whole answer."""
+    patience: float = 3.0
+    """The wall-clock time behind it, as a multiple: for workers that wait, and for busy machines."""
     memory_mb: int = 4096
     """Resident memory of the worker and all processes that it has started (Linux)."""
     start_timeout_s: float = 120.0
@@ -61,8 +64,8 @@ class RunnableParser(Protocol):
     def options(self) -> Mapping[str, OptionValue]:
         """All its options."""
 
-    def command(self) -> WorkerCommand:
-        """What starts its worker."""
+    def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
+        """What starts its worker, which must not see some folders."""
 
 
 class ParserUnusableError(ParserError):
@@ -91,8 +94,11 @@ class PageOutcome:
 class PageWorker:
     """Parses pages with one parser, in one process at a time."""
 
-    def __init__(self, parser: RunnableParser, limits: PageLimits, watch: Watch) -> None:
+    def __init__(
+        self, parser: RunnableParser, limits: PageLimits, watch: Watch, hidden: Collection[Path] = ()
+    ) -> None:
         self.parser = parser
+        self._hidden = hidden
         self.hello: Hello | None = None
         """What the worker said of itself; None before the first page."""
         self._limits = limits
@@ -152,10 +158,11 @@ class PageWorker:
         """One attempt, and whether another one makes sense."""
         worn = self._session is not None
         session, watched = self._running()
-        watched.begin()
+        session.prepare(self.parser.options, timeout_s=self._limits.start_timeout_s)
+        watched.begin(timeout_s)
         started = time.perf_counter()
         try:
-            answer = session.ask(pdf, page, self.parser.options, timeout_s=timeout_s)
+            answer = session.ask(pdf, page, self.parser.options, timeout_s=timeout_s * self._limits.patience)
         except WorkerFailure as failure:
             watched.look()
             elapsed = time.perf_counter() - started
@@ -164,6 +171,7 @@ class PageWorker:
             failed = self._failed(failure, watched, elapsed, n_left, timeout_s)
             return failed, worn or self._is_chance(failure, watched)
         elapsed = time.perf_counter() - started
+        watched.look()
         return self._answered(answer, watched, elapsed), False
 
     def _running(self) -> tuple[WorkerSession, Watched]:
@@ -190,7 +198,7 @@ class PageWorker:
         if self._stopped:
             raise StoppedError
         return WorkerSession(
-            self.parser.command(),
+            self.parser.command(self._hidden),
             start_timeout_s=self._limits.start_timeout_s,
             max_answer_bytes=self._limits.max_answer_bytes,
             on_start=self._started,
@@ -212,21 +220,24 @@ class PageWorker:
 
     @staticmethod
     def _is_chance(failure: WorkerFailure, watched: Watched) -> bool:
-        return failure.kind in ("died", "garbage") and not watched.exceeded
+        return failure.kind in ("died", "garbage") and not watched.exceeded and not watched.overtime
 
     def _failed(
         self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int, timeout_s: float
     ) -> PageOutcome:
         if watched.exceeded:
             error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
+        elif watched.overtime:
+            error = f"The worker used more than {timeout_s:g} s of CPU time and was ended."
         elif failure.kind == "timeout":
-            error = f"The worker did not answer within {timeout_s:g} s and was ended."
+            used = f"{elapsed:.0f} s had passed, {watched.cpu_s or 0:.1f} s of CPU time were used"
+            error = f"The worker did not answer within {timeout_s:g} s and was ended ({used})."
         else:
             error = str(failure)
         if n_left:
             error += f" {n_left} of its processes had outlived their supervisor and were ended."
         return PageOutcome(
-            Status.PARSER_TIMEOUT if failure.kind == "timeout" else Status.PARSER_FAILED,
+            Status.PARSER_TIMEOUT if failure.kind == "timeout" or watched.overtime else Status.PARSER_FAILED,
             wall_s=elapsed,
             cpu_s=watched.cpu_s,
             peak_memory_mb=watched.peak_mb,
@@ -235,15 +246,15 @@ class PageWorker:
         )
 
     def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> PageOutcome:
-        """What the worker measured, as far as it can be true; else what we measured."""
+        """What we measured; what the worker says of itself counts only where the system does not tell."""
         most_cpu_s = (elapsed + 1.0) * (os.cpu_count() or 1)
-        peaks = [p for p in (_believed(answer.peak_memory_mb, _MACHINE_MB), watched.peak_mb) if p is not None]
+        said = _believed(answer.cpu_s, most_cpu_s), _believed(answer.peak_memory_mb, _MACHINE_MB)
         return PageOutcome(
             Status.OK if answer.output is not None else Status.PARSER_FAILED,
             output=answer.output,
-            wall_s=_first(_believed(answer.wall_s, elapsed), elapsed),
-            cpu_s=_first(_believed(answer.cpu_s, most_cpu_s), watched.cpu_s),
-            peak_memory_mb=max(peaks, default=None),
+            wall_s=elapsed,
+            cpu_s=_first(watched.cpu_s, said[0]),
+            peak_memory_mb=_first(watched.peak_mb, said[1]),
             error=answer.error,
             cost_usd=answer.cost_usd,
         )

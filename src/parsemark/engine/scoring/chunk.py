@@ -244,7 +244,7 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                     (page.number, page.sample, truth, prediction, text)
                 )
     for seen in whole.values():
-        joined = _joined(seen)
+        joined = _join_pages(seen)
         for spec, recipe in recipes.items():
             if recipe.whole_documents:
                 found[spec].extend(_score(recipe, *joined))
@@ -263,7 +263,7 @@ _Seen = tuple[int, str, Page | None, Prediction, str | None]
 """A page of a document as it was read: number, sample, truth, prediction, text layer."""
 
 
-def _joined(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
+def _join_pages(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
     """The pages of a document as one page."""
     from parsemark.protocols.tables.long_tables import joined_document, joined_text
 
@@ -321,12 +321,23 @@ def _score(
             why = f"The protocol leaves out a page that failed: {prediction.status}"
             return _not_scored(prediction, prediction.status, why)
         return scores
-    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why)
+    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), text=None, message=why)
     try:
         scores = protocol.score_page(truth, failed, None)
     except Exception:  # it cannot even say that it failed: that is said in its place
         return _not_scored(prediction, Status.METRIC_FAILED, why)
-    return scores if _has_rows(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
+    return scores if _counts(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
+
+
+def _counts(scores: PageScores) -> bool:
+    """Whether a page that broke the protocol is in its figures.
+
+    It has a value, or elements with a status. Rows that only say of the page that it has no value would take
+    it out of every mean: whoever answers so badly that a protocol breaks would be better off than before.
+    """
+    return bool(scores.matches) or any(
+        row.value is not None or row.category != PAGE_LEVEL for row in scores.scores
+    )
 
 
 def _leaves_out(

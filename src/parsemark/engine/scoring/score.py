@@ -134,7 +134,7 @@ def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:
 
 
 def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
-    """What is to be scored; what is missing is told."""
+    """What is to be scored; report what is missing."""
     run.parses.fold()  # so that records are read in parts, too
     plan = _plan(run, protocols)
     if plan.n_blobs and plan.n_lost == plan.n_blobs:

@@ -166,7 +166,7 @@ class _LatexReader:
             start = self.source.starred(start, end)
             _, start = self.source.optional(start, end)
             argument, behind = self.source.argument(start, end)
-            text = self._text(argument)
+            text = self._span_text(argument)
             if text:
                 category = caption if name == "caption" else Category.TITLE
                 self._add(category, (index, behind), text=text, level=_SECTIONS.get(name), is_certain=True)
@@ -227,7 +227,7 @@ class _LatexReader:
             if self.source.is_command(index, "caption"):
                 _, start = self.source.optional(self.source.starred(index + 1, end), end)
                 argument, behind = self.source.argument(start, end)
-                text = self._text(argument)
+                text = self._span_text(argument)
                 if text:
                     self._add(Category.TABLE_CAPTION, (index, behind), text=text, is_certain=True)
                 return
@@ -237,8 +237,8 @@ class _LatexReader:
         items: list[str] = []
         for number, (begin, stop) in enumerate(self._items(inner), start=1):
             label, start = self.source.optional(begin, stop)
-            text = " ".join(self._text((start, stop)).split("\n"))
-            mark = f"{self._text(label)} " if label else f"{number}. " if name.endswith("enum") else ""
+            text = " ".join(self._span_text((start, stop)).split("\n"))
+            mark = f"{self._span_text(label)} " if label else f"{number}. " if name.endswith("enum") else ""
             mark = f"{number}. " if name == "enumerate" and not label else mark
             items.append(mark + text)
         text = "\n".join(item for item in items if item.strip())
@@ -269,11 +269,11 @@ class _LatexReader:
     def paragraph(self, span: Range) -> None:
         """The text of a range, if there is any."""
         span = self.source.strip(span)
-        text = self._text(span)
+        text = self._span_text(span)
         if text:
             self._add(Category.TEXT_BLOCK, span, text=text, formulas=self._formulas(span))
 
-    def _text(self, span: Range) -> str:
+    def _span_text(self, span: Range) -> str:
         """The text of a range, with its inline formulas as `$…$`."""
         index, end = span
         pieces: list[str] = []

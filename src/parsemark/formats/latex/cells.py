@@ -56,7 +56,9 @@ class _CellPrinter:
         for row in rows if found else ():
             for left, right in pairwise(row):
                 seam = left.col + left.cell.colspan - 1
-                if seam in found and not _is_number(*(self._text(c, self._column(c)) for c in (left, right))):
+                if seam in found and not _is_number(
+                    *(self._cell_text(c, self._column(c)) for c in (left, right))
+                ):
                     found.discard(seam)
         return found
 
@@ -67,7 +69,7 @@ class _CellPrinter:
         for number, placed in enumerate(row):
             column = self._column(placed)
             cell = placed.cell
-            text = self._text(placed, column)
+            text = self._cell_text(placed, column)
             own = self._decoration(column.before) + text
             last_col = placed.col + cell.colspan - 1
             after = self._decoration(column.after) if cell.is_multicolumn else self._between(last_col)
@@ -96,7 +98,7 @@ class _CellPrinter:
             return columns[0] if columns else _PLAIN
         return self.grid.columns[placed.col] if placed.col < len(self.grid.columns) else _PLAIN
 
-    def _text(self, placed: PlacedCell, column: ColumnSpec) -> str:
+    def _cell_text(self, placed: PlacedCell, column: ColumnSpec) -> str:
         if sum(end - start for start, end in placed.cell.content) > MAX_LATEX_RUN:
             raise FormatError(f"A cell has more than {MAX_LATEX_RUN:,} LaTeX tokens")
         is_math = self.is_math or column.is_math or self._has_dollar(column.prefix)

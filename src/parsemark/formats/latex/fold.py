@@ -1,6 +1,6 @@
 r"""LaTeX inside of a text, folded to Unicode with `_` and `^` for scripts.
 
-What is folded is any text, whoever wrote it (an author, or a parser that mixes LaTeX into HTML or Markdown),
+What is folded is any text, from any writer (an author, or a parser that mixes LaTeX into HTML or Markdown),
 so a dollar may be a price, `~` may say "about", and a script may lack its braces (`10^-3`, `F_max`). The
 LaTeX in it is printed as it is everywhere else; then scripts get one form. So what a page shows folds like
 its source, and whatever is read, reading never fails.
@@ -190,15 +190,15 @@ def _fold_scripts(text: str, depth: int = 0) -> str:
             else:
                 found[sign] = ""
                 position += 1
-                pieces.append(_shown(found, sign))
+                pieces.append(_printed_scripts(found, sign))
                 found = {}
                 break
         if found:
-            pieces.append(_shown(found, text[position : position + 1]))
+            pieces.append(_printed_scripts(found, text[position : position + 1]))
     return "".join([*pieces, text[position:].translate(_BRACES)])
 
 
-def _shown(found: dict[str, str], following: str) -> str:
+def _printed_scripts(found: dict[str, str], following: str) -> str:
     upper = _script("^", found.get("^", ""), following)
     return _script("_", found.get("_", ""), upper or following) + upper + following * ("" in found.values())
 

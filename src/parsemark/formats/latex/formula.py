@@ -399,7 +399,7 @@ def _lines(symbols: list[str]) -> list[str]:
 
 
 @cache
-def _shown(name: str) -> tuple[str, ...]:
+def _printed_name(name: str) -> tuple[str, ...]:
     text = _WORDS.get(name) or symbol(name)
     if text is None:
         return (f"\\{name}",) if name else ()  # a source may end with a backslash
@@ -412,7 +412,7 @@ def show(name: str) -> list[str]:
     >>> show("sin"), show("alpha"), show("le"), show("foo")
     (['s', 'i', 'n'], ['α'], ['≤'], ['\\foo'])
     """
-    return list(_shown(name))
+    return list(_printed_name(name))
 
 
 def _characters(text: str) -> list[str]:

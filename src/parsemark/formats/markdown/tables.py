@@ -51,7 +51,7 @@ def _pipe_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     current: list[TextLine] = []
     index = 0
     while index < len(lines):
-        line, index = _joined(lines, index)
+        line, index = _join_continued(lines, index)
         if has_pipe(line.text):
             current.append(line)
             continue
@@ -61,7 +61,7 @@ def _pipe_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     return [*found, current] if current else found
 
 
-def _joined(lines: list[TextLine], index: int) -> tuple[TextLine, int]:
+def _join_continued(lines: list[TextLine], index: int) -> tuple[TextLine, int]:
     """The row that begins at `index`, and the index after it."""
     line = lines[index]
     if not is_framed(line.text) or line.text.rstrip().endswith("|"):

@@ -91,7 +91,7 @@ def _read_block(block: list[str], position: int) -> Table | None:
             area.row,
             area.col,
             inline_text(
-                _text(canvas, rules, edges, area.row, area.rowspan, area.col, area.colspan), position
+                _cell_text(canvas, rules, edges, area.row, area.rowspan, area.col, area.colspan), position
             ),
             area.rowspan,
             area.colspan,
@@ -148,7 +148,7 @@ def _sql_table(canvas: list[str], rules: list[int], edges: list[int], position: 
     return Table.from_rows(rows, header_rows=1)
 
 
-def _text(
+def _cell_text(
     canvas: list[str], rules: list[int], edges: list[int], row: int, rowspan: int, col: int, colspan: int
 ) -> str:
     """The text of an area: a line end is a space, an empty line is a line end."""

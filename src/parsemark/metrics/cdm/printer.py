@@ -301,7 +301,7 @@ class _Printer:
             return [name, *body]
         return [name, *_braced(body)]
 
-    def _text(self, node: Any) -> list[str]:
+    def _print_text(self, node: Any) -> list[str]:
         given = [a for a in _arguments(node) if a is not None]
         argument = given[-1] if given else self._take_next()
         if argument is None:
@@ -404,7 +404,7 @@ _SPECIAL: dict[str, Callable[[_Printer, Any], list[str]]] = {
     "dfrac": _Printer._fraction,
     "binom": _Printer._fraction,
     "sqrt": _Printer._root,
-    "text": _Printer._text,
+    "text": _Printer._print_text,
     "overline": _Printer._line,
     "underline": _Printer._line,
     "operatorname": _Printer._operator,

@@ -118,11 +118,11 @@ def _glyphs(opened: Any) -> Iterator[tuple[str, Corners, bool]]:
         raw.FPDFText_GetCharBox(text, index, *edges)
         left, right, bottom, top = (e.value for e in edges)
         blank = raw.FPDFText_IsGenerated(text, index) == 1 or not letter.strip()
-        yield letter, _shown(opened, left, min(bottom, top), max(left, right), max(bottom, top)), blank
+        yield letter, _shown_box(opened, left, min(bottom, top), max(left, right), max(bottom, top)), blank
     text.close()
 
 
-def _shown(opened: Any, left: float, bottom: float, right: float, top: float) -> Corners:
+def _shown_box(opened: Any, left: float, bottom: float, right: float, top: float) -> Corners:
     x0, y0, x1, y1 = opened.get_bbox()  # `get_cropbox` does not see what the page inherits from its parent
     a, b, c, d = {
         0: (left - x0, y1 - top, right - x0, y1 - bottom),

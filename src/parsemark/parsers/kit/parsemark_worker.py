@@ -360,10 +360,8 @@ def serve(
     found.update(facts or {})
     found.update({name: program_version(argv) for name, argv in (programs or {}).items()})
     requests, answers = _streams()
-    _send(
-        answers,
-        {"hello": PROTOCOL, "parser": _script_name(), "versions": found, "weights": hash_files(weights)},
-    )
+    hello = {"hello": PROTOCOL, "parser": _script_name(), "versions": found, "weights": hash_files(weights)}
+    _send(answers, {**hello, "prepares": prepare is not None})
     prepared: set[str] = set()
     for line in requests:
         if line.strip():
@@ -386,7 +384,7 @@ def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None,
             prepared.add(key)
         _reset_peak_memory()
         wall, cpu = time.perf_counter(), _cpu_seconds()
-        output = parse(request["pdf"], int(request["page"]), options)
+        output = {} if request.get("prepare") else parse(request["pdf"], int(request["page"]), options)
     except Exception as problem:  # the boundary: one page's failure must not end the worker
         error = _describe(problem)
     cost = _spent.pop("cost_usd", None)

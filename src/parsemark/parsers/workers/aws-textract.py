@@ -3,6 +3,8 @@
 # dependencies = ["boto3==1.44.0", "pypdfium2==5.14.0", "pillow==13.0.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["AWS_TEXTRACT_URL", "AWS_SESSION_TOKEN", "AWS_PROFILE"]
 # about = "Amazon Textract: tables of the page's picture"
 # licence = "proprietary service"
 # homepage = "https://aws.amazon.com/textract/"

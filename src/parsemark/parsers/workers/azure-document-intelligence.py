@@ -3,6 +3,7 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
 # about = "Azure AI Document Intelligence, layout model"
 # licence = "proprietary service"
 # homepage = "https://learn.microsoft.com/azure/ai-services/document-intelligence/"

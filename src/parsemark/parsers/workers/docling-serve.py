@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["DOCLING_SERVE_API_KEY"]
 # about = "Docling behind docling-serve, which runs elsewhere: set DOCLING_SERVE_URL"
 # licence = "MIT"
 # homepage = "https://github.com/docling-project/docling-serve"

@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["GOOGLE_DOCUMENTAI_URL"]
 # about = "Google Document AI (form or layout parser)"
 # licence = "proprietary service"
 # homepage = "https://cloud.google.com/document-ai"

@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "lxml==6.0.2", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["GROBID_WAIT_S"]
 # about = "GROBID's full-text service, which runs elsewhere: set GROBID_URL to its address"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/kermitt2/grobid"

@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["LLAMAPARSE_URL"]
 # about = "LlamaParse: a page as Markdown with HTML tables"
 # licence = "proprietary service"
 # homepage = "https://docs.cloud.llamaindex.ai/llamaparse"

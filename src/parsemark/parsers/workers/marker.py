@@ -3,6 +3,8 @@
 # dependencies = ["torch==2.13.0", "marker-pdf==2.0.0", "surya-ocr==0.22.1"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["SURYA_INFERENCE_URL"]
 # about = "Marker: layout by a detector, text and tables from the text layer; OCR by Surya behind a server"
 # licence = "Apache-2.0 (models: OpenRAIL-M)"
 # homepage = "https://github.com/datalab-to/marker"

@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["MATHPIX_URL"]
 # about = "Mathpix: a page as Markdown with LaTeX formulas and tables"
 # licence = "proprietary service"
 # homepage = "https://docs.mathpix.com"

@@ -3,6 +3,7 @@
 # dependencies = ["mineru==4.0.12", "docvortex==0.5.16", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# variables = ["MINERU_WEIGHTS", "MINERU_MODEL_BASE_DIR"]
 # about = "MinerU: layout, OCR, formula and table models, or a VLM; flash reads the text layer alone"
 # licence = "MinerU Open Source License"
 # homepage = "https://github.com/opendatalab/MinerU"

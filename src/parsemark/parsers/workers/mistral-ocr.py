@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["MISTRAL_URL"]
 # about = "Mistral OCR: a page as Markdown"
 # licence = "proprietary service"
 # homepage = "https://docs.mistral.ai/capabilities/document_ai/basic_ocr/"

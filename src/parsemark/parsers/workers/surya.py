@@ -3,6 +3,7 @@
 # dependencies = ["torch==2.13.0", "surya-ocr==0.22.1"]
 #
 # [tool.parsemark]
+# network = true
 # about = "Surya: one vision-language model reads the whole page into blocks of HTML, in reading order"
 # licence = "Apache-2.0 (models: OpenRAIL-M)"
 # homepage = "https://github.com/datalab-to/surya"

@@ -6,6 +6,7 @@
 # ]
 #
 # [tool.parsemark]
+# file-names = true
 # about = "Table Transformer as Soric et al. run it: TATR-extract, after XY-cut, or after any other detector"
 # licence = "MIT"
 # homepage = "https://github.com/microsoft/table-transformer"

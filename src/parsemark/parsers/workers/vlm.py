@@ -3,6 +3,8 @@
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0", "pillow==13.0.0"]
 #
 # [tool.parsemark]
+# network = true
+# variables = ["VLM_BASE_URL", "VLM_API_KEY", "VLM_MODEL"]
 # about = "Vision-language models behind any server that speaks OpenAI's chat protocol; presets are data"
 # licence = "by model"
 # homepage = "https://platform.openai.com/docs/api-reference/chat"

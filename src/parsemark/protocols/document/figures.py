@@ -117,7 +117,7 @@ class DocumentFigures(ABC):
         return "overall"
 
     def notes(self) -> list[str]:
-        """What whoever reads the figures must know."""
+        """What a reader of the figures must know."""
         return []
 
 
@@ -252,7 +252,7 @@ def _ratio(name: str, kind: str, tables: RunTables) -> FigureSums:
         parser: np.stack([edits.sums[parser][:, 0], lengths.sums[parser][:, 0]], axis=1)
         for parser in edits.sums
     }
-    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic)
+    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
 
 
 def _mean_of(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]], wanted: int) -> FigureSums | None:
@@ -290,4 +290,12 @@ def mean_of_parts(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]]) ->
             total: Floats = np.where(known, counted, 0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
             return np.where(known.any(axis=-1), total, np.nan)
 
-    return FigureSums(info, first.samples, first.documents, sums, statistic, page_statistic=page_statistic)
+    return FigureSums(
+        info,
+        first.samples,
+        first.documents,
+        sums,
+        statistic,
+        page_statistic=page_statistic,
+        kinds=first.kinds,
+    )

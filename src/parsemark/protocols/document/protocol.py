@@ -31,7 +31,7 @@ class DocumentProtocol(PageProtocol):
 
     name: ClassVar[str] = "document"
     title: ClassVar[str] = "Whole pages"
-    comparability: ClassVar[int] = 5
+    comparability: ClassVar[int] = 6
 
     profile: ProfileName = "strict"
     cdm: bool = False

@@ -105,7 +105,7 @@ def _truths(tables: RunTables) -> dict[str, Page]:
 
 def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
     counts = {
-        "documents": tables.samples["document"].n_unique(),
+        "documents": len(set(tables.places.documents)),
         "pages": tables.samples.height,
         "pages with truth": len(pages),
     }
@@ -135,7 +135,7 @@ def _only_tables(pages: Mapping[str, Page]) -> list[str]:
 
 
 def _failed(tables: RunTables) -> list[str]:
-    """Formulas that could not be drawn count 0: whoever reads the figure must know."""
+    """Formulas that could not be drawn count 0: say so to the reader of the figure."""
     failed = tables.scores.filter(
         (pl.col("metric") == "cdm") & (pl.col("element") != PAGE_LEVEL) & pl.col("message").is_not_null()
     )

@@ -20,6 +20,8 @@ class Outcome:
 
     passed: bool | None
     why: str = ""
+    counts: bool = True
+    """False for a fact that the board itself leaves out for this parser."""
 
 
 NOT_TRIED = FigureInfo(
@@ -58,7 +60,8 @@ def fact_rows(
             continue
         outcome = decide(fact)
         value = None if outcome.passed is None else float(outcome.passed)
-        status = Status.METRIC_FAILED if outcome.passed is None else Status.OK
+        undecided = Status.METRIC_FAILED if outcome.counts else Status.NO_TRUTH
+        status = undecided if outcome.passed is None else Status.OK
         rows.append(ScoreRow(*place, value, status, outcome.why or None))
     return PageScores(scores=rows)
 
@@ -91,7 +94,7 @@ class FactTotals:
         added = rows.group_by("sample", "parser", "group").agg(
             passed=pl.col("value").sum(),
             untried=(pl.col("status") == str(Status.METRIC_FAILED)).sum(),
-            n=pl.len(),
+            n=(pl.col("status") != str(Status.NO_TRUTH)).sum(),
         )
         for sample, parser, group, passed, untried, n in added.iter_rows():
             if parser not in sums or group not in column:
@@ -103,8 +106,14 @@ class FactTotals:
             row[-1] += n
         return cls(tables, names, sums)
 
-    def share(self, info: FigureInfo, groups: Sequence[str]) -> FigureSums:
-        """The mean over groups of the share that passes; the share itself for one group."""
+    def share(self, info: FigureInfo, groups: Sequence[str], *, complete: bool = False) -> FigureSums:
+        """The mean over groups of the share that passes; the share itself for one group.
+
+        Args:
+            info: What it is.
+            groups: Which ones.
+            complete: Whether it is not defined where a group has no fact that counts.
+        """
         columns = [2 * self.groups.index(group) for group in groups]
         places = self.tables.places
         picked = [k for column in columns for k in (column, column + 1)]
@@ -114,7 +123,9 @@ class FactTotals:
             return np.concatenate([own, own[:, 1::2].sum(axis=1, keepdims=True)], axis=1)
 
         sums = {parser: cut(own) for parser, own in self.sums.items()}
-        return FigureSums(info, places.samples, places.documents, sums, mean_of_shares, 2 * len(columns))
+        statistic = complete_mean_of_shares if complete else mean_of_shares
+        per_page = mean_of_shares if complete else None
+        return FigureSums(info, places.samples, places.documents, sums, statistic, 2 * len(columns), per_page)
 
     def untried(self) -> FigureSums:
         """How many facts were not decided."""
@@ -140,3 +151,8 @@ def mean_of_shares(totals: Floats) -> Floats:
     shares = np.divide(passed, n, out=np.zeros_like(passed, dtype=float), where=n > 0)
     known = (n > 0).sum(axis=-1)
     return np.where(known > 0, shares.sum(axis=-1) / np.maximum(known, 1), np.nan)
+
+
+def complete_mean_of_shares(totals: Floats) -> Floats:
+    """The same; not defined where a group has no fact."""
+    return np.where((totals[..., 1:-1:2] > 0).all(axis=-1), mean_of_shares(totals), np.nan)

@@ -72,7 +72,8 @@ class OlmocrProtocol(PageProtocol):
         return self.summary_of(tables, self.figure_sums(tables), **parts)
 
     def presentation(self) -> Presentation:
-        """Show facts page by page; see `facts/views.py`."""
+        """Show facts page by page, and write the board's files; see `facts/views.py` and `exports.py`."""
         from parsemark.protocols.facts.views import fact_views
+        from parsemark.protocols.olmocr.exports import result_files
 
-        return Presentation(pages=fact_views(self.score_page, "overall"))
+        return Presentation(pages=fact_views(self.score_page, "overall"), result_files=result_files)

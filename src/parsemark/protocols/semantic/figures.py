@@ -224,7 +224,7 @@ def summarise(protocol: PageProtocol, tables: RunTables, judge: str, match: str)
         sums,
         settings={"judge": judge, "match": match},
         counts={
-            "documents": tables.samples["document"].n_unique(),
+            "documents": len(set(tables.places.documents)),
             "pages": tables.samples.height,
             "tables": first.height,
             **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},

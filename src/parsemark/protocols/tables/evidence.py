@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.protocols.figures import Floats
+from parsemark.protocols.places import Kindred
 from parsemark.protocols.run_tables import RunTables
 
 THETA = 0.5
@@ -31,17 +32,17 @@ class TruthPages:
     samples: tuple[str, ...]
     documents: tuple[str, ...]
     n_truth: Floats
+    kinds: Kindred = field(default_factory=dict)
+    """Attribute to the kind that each page's document is of."""
 
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
         """Pages of a run that have a truth."""
-        known = tables.read(
-            "samples", "sample", "document", "n_tables", where=pl.col("n_tables").is_not_null()
-        )
+        known = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
         known = known.sort("sample")
-        return cls(
-            tuple(known["sample"]), tuple(known["document"]), known["n_tables"].to_numpy().astype(float)
-        )
+        places = tables.places.among(known["sample"])
+        n_truth = known["n_tables"].to_numpy().astype(float)
+        return cls(places.samples, places.documents, n_truth, places.kinds)
 
     def frame(self) -> pl.DataFrame:
         """`sample`, and its position as `page`."""

@@ -139,6 +139,7 @@ class SumBuilder:
             statistic,
             denominator,
             page_statistic,
+            pages.kinds,
         )
 
 

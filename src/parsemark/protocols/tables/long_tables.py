@@ -220,7 +220,7 @@ def joined_prediction(
         part = own[0].table if own and goes_on else None
         if part is not None and _go_on(parts, part, breaks[number - 1]):
             parts.append(part)
-            elements[-1] = _joined(elements[-1], own[0], parts)
+            elements[-1] = _join_elements(elements[-1], own[0], parts)
             own = own[1:]
         if own:
             parts = [] if own[-1].table is None else [own[-1].table]
@@ -250,7 +250,7 @@ def _is_reading(found: Table, part: Table) -> bool:
     return (own & true).total() > SAME_PART * max(own.total(), true.total())
 
 
-def _joined(before: Element, after: Element, parts: Sequence[Table]) -> Element:
+def _join_elements(before: Element, after: Element, parts: Sequence[Table]) -> Element:
     known = [c for c in (before.confidence, after.confidence) if c is not None]
     return replace(before, table=_stacked(parts), html=None, confidence=max(known) if known else None)
 

@@ -41,7 +41,7 @@ class TablesProtocol(PageProtocol):
 
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
-    comparability: ClassVar[int] = 3
+    comparability: ClassVar[int] = 4
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"

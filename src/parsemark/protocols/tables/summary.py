@@ -1,6 +1,6 @@
 """Aggregates of a run under the `tables` protocol.
 
-The leaderboard needs one rule for all contestants: the one that the protocol was told, or `bbox` if every
+The leaderboard needs one rule for all parsers: the one that the protocol names, or `bbox` if every
 true table has a box and every parser gives boxes, otherwise `ngrams`. The summary says which and why. Each
 parser's figures under every rule that applies to it stand in its details.
 """
@@ -211,7 +211,7 @@ def _page_values(tables: RunTables, metric: str) -> pl.DataFrame:
 
 
 def _without_boxes(tables: RunTables) -> tuple[str, ...]:
-    """The parsers less than half of whose tables have a box; whoever leaves out some is judged without them.
+    """The parsers less than half of whose tables have a box; one that leaves out some does without them.
 
     A run of which that was not recorded has boxes where it was matched by them.
     """
@@ -308,7 +308,7 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 
 def _notes(run: RunEvidence, *, is_rule_chosen: bool) -> list[str]:
-    """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
+    """How tables were matched, and scores that could not be computed, for the reader of the table."""
     notes = [*_match_notes(run, is_rule_chosen), *_doubtful_negatives(run)] if run.has_truth else []
     for parser in run.tables.parsers:
         is_failure = _is_score_of(run, parser) & (pl.col("status") == str(Status.METRIC_FAILED))
@@ -385,8 +385,9 @@ def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
         (p, name): bool(j > THETA)
         for p, name, j in zip(by_box.page, by_box.pred, by_box.overlap, strict=True)
     }
-    guesses = zip(by_content.page, by_content.pred, by_content.overlap, strict=True)
-    pairs = [(j > THETA, truth.get((p, name), False)) for p, name, j in guesses]
+    # Predictions under the threshold of confidence are no predictions of a table under either rule.
+    guesses = zip(by_content.page, by_content.pred, by_content.overlap, by_content.positive, strict=True)
+    pairs = [(j > THETA, truth.get((p, name), False)) for p, name, j, is_counted in guesses if is_counted]
     both = sum(g and t for g, t in pairs)
     n_guessed, n_true = sum(g for g, _ in pairs), sum(t for _, t in pairs)
     return {

@@ -15,12 +15,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from parsemark.errors import CorpusError
+from parsemark.errors import PdfError
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Category
 from parsemark.pdf import render_page
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.consensus import SURE
 from parsemark.web.annotate.edits import EditError
 from parsemark.web.annotate.work import OutdatedError, PageState, Work
 from parsemark.web.frame import Address, BadRequestError, answer, body_of, build_app, page
@@ -51,6 +50,7 @@ class AnnotateApp:
             Route("/api/page/{sample}/edit", self.edit, methods=["POST"]),
             Route("/api/page/{sample}/undo", self.undo, methods=["POST"]),
             Route("/api/page/{sample}/accept", self.accept, methods=["POST"]),
+            Route("/api/page/{sample}/withdraw", self.withdraw, methods=["POST"]),
             Route("/api/math", self.math, methods=["POST"]),
             Route("/picture/{sample}", self.picture),
         ]
@@ -90,12 +90,12 @@ class AnnotateApp:
         """Who is at this browser."""
         name = _clean((await body_of(request)).get("name"))
         response = answer({"ok": True})
-        response.set_cookie(PERSON_COOKIE, quote(name), httponly=True, samesite="strict", max_age=31_536_000)
+        response.set_cookie(PERSON_COOKIE, quote(name), httponly=True, samesite="lax", max_age=31_536_000)
         return response
 
     async def state(self, request: Request) -> Response:
         """The page as it is now."""
-        return answer(await asyncio.to_thread(self._shown, self._sample(request)))
+        return answer(await asyncio.to_thread(self._page_data, self._sample(request)))
 
     async def edit(self, request: Request) -> Response:
         """One change, committed and written before this returns."""
@@ -103,7 +103,7 @@ class AnnotateApp:
         nonce, revision, edit = data.get("nonce"), data.get("revision"), data.get("edit")
         if not isinstance(nonce, str) or _NONCE.fullmatch(nonce) is None or not isinstance(edit, dict):
             raise BadRequestError("The edit is incomplete.")
-        if not isinstance(revision, int):
+        if type(revision) is not int:
             raise BadRequestError("The edit does not say what it changes.")
         try:
             await asyncio.wrap_future(self.work.edit(name, edit, _person(request), nonce, revision))
@@ -111,18 +111,18 @@ class AnnotateApp:
             raise BadRequestError(str(error), 422) from error
         except OutdatedError as error:
             raise _outdated() from error
-        return answer({"saved": True, **await asyncio.to_thread(self._shown, name)})
+        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
 
     async def undo(self, request: Request) -> Response:
         """Take the last change back, where the browser shows it."""
         name, revision = self._sample(request), (await body_of(request)).get("revision")
-        if not isinstance(revision, int):
+        if type(revision) is not int:
             raise BadRequestError("The page is not known.")
         try:
             done = await asyncio.wrap_future(self.work.undo(name, revision))
         except OutdatedError as error:
             raise _outdated() from error
-        return answer({"saved": done, **await asyncio.to_thread(self._shown, name)})
+        return answer({"saved": done, **await asyncio.to_thread(self._page_data, name)})
 
     async def accept(self, request: Request) -> Response:
         """Say that the page is right."""
@@ -130,13 +130,19 @@ class AnnotateApp:
         person, revision = _person(request), data.get("revision")
         if not person:
             raise BadRequestError("Say first who you are.", 401)
-        if not isinstance(revision, int):
+        if type(revision) is not int:
             raise BadRequestError("The page is not known.")
         try:
             await asyncio.wrap_future(self.work.accept(name, person, revision))
         except OutdatedError as error:
             raise _outdated() from error
-        return answer({"saved": True, **await asyncio.to_thread(self._shown, name)})
+        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
+
+    async def withdraw(self, request: Request) -> Response:
+        """Take back that the page is right."""
+        name = self._sample(request)
+        await asyncio.wrap_future(self.work.withdraw(name))
+        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
 
     async def math(self, request: Request) -> Response:
         """A formula as MathML."""
@@ -150,8 +156,8 @@ class AnnotateApp:
         assert sample.pdf is not None
         try:
             data = await asyncio.to_thread(_picture, sample.pdf, sample.page_number)
-        except (CorpusError, OSError):
-            return PlainTextResponse("The page cannot be drawn.", 404)
+        except (PdfError, OSError) as error:
+            return PlainTextResponse(f"The page cannot be drawn: {error}", 404)
         return Response(data, media_type="image/webp", headers={"cache-control": "private, max-age=600"})
 
     def _sample(self, request: Request) -> str:
@@ -160,8 +166,8 @@ class AnnotateApp:
             raise BadRequestError("There is no such page.", 404)
         return name
 
-    def _shown(self, name: str) -> dict[str, Any]:
-        return shown(self.work.state(name))
+    def _page_data(self, name: str) -> dict[str, Any]:
+        return {**shown(self.work.state(name)), "offers": self.work.offers(name)}
 
 
 def shown(state: PageState) -> dict[str, Any]:
@@ -171,8 +177,8 @@ def shown(state: PageState) -> dict[str, Any]:
         "page": page_to_json(state.page),
         "revision": state.revision,
         "uncertain": {
-            name: [[*place, round(share, 2)] for place, share in cells.items() if share < SURE]
-            for name, cells in state.start.agreement.items()
+            name: [[row, col, round(share, 2)] for row, col, share in cells]
+            for name, cells in state.doubts.items()
         },
         "support": dict(state.start.support),
         "can_undo": state.n_edits > 0,

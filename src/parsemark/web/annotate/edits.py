@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsemark.formats.limits import MAX_GRID
+from parsemark.formats.model_json import table_from_json
 from parsemark.model import Box, Category, Cell, Element, Page, Table
 
 MAX_TEXT = 100_000
@@ -54,10 +55,14 @@ def _number(edit: Edit, key: str, low: int, high: int) -> int:
     return value
 
 
-def _text(edit: Edit) -> str:
+def _new_text(edit: Edit) -> str:
     text = edit.get("text")
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         raise EditError("A text is needed, and not a longer one than a page holds.")
+    return _mended(text)
+
+
+def _mended(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
@@ -73,7 +78,7 @@ def _with(table: Table, *cells: Cell, without: tuple[Cell, ...] = ()) -> Table:
 
 
 def _set_text(table: Table, edit: Edit) -> Table:
-    return _with(table, replace(_cell(table, edit), text=_text(edit)))
+    return _with(table, replace(_cell(table, edit), text=_new_text(edit)))
 
 
 def _merge(table: Table, edit: Edit) -> Table:
@@ -185,6 +190,74 @@ def _header_rows(table: Table, edit: Edit) -> Table:
     return Table(table.n_rows, table.n_cols, tuple(replace(c, header=c.row < count) for c in table.cells))
 
 
+def _transpose(table: Table, _: Edit) -> Table:
+    """Rows become columns; the header is the first row again."""
+    turned = _transposed(table)
+    was_header = any(cell.header for cell in table.cells)
+    cells = tuple(replace(c, header=was_header and c.row == 0, box=None) for c in turned.cells)
+    return Table(turned.n_rows, turned.n_cols, cells)
+
+
+def _paste(table: Table, edit: Edit) -> Table:
+    """Write a block of texts, as copied from a spreadsheet; the table grows where it does not fit."""
+    rows = edit.get("texts")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
+        raise EditError("There is nothing to paste.")
+    row, col = _number(edit, "row", 0, table.n_rows - 1), _number(edit, "col", 0, table.n_cols - 1)
+    n_rows, n_cols = max(table.n_rows, row + len(rows)), max(table.n_cols, col + max(map(len, rows)))
+    if n_rows * n_cols > MAX_GRID or sum(map(len, rows)) > MAX_GRID:
+        raise EditError("The table cannot have more cells.")
+    texts = {(row + r, col + c): text for r, line in enumerate(rows) for c, text in enumerate(line)}
+    if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in texts.values()):
+        raise EditError("Only texts can be pasted.")
+    kept = {(c.row, c.col): c for c in table.cells}
+    covered = {p for c in table.cells for p in _places(c) if p != (c.row, c.col)}
+    for place, text in texts.items():
+        if place not in covered:
+            kept[place] = replace(kept.get(place, Cell(*place)), text=_mended(text))
+    for place in ((r, c) for r in range(n_rows) for c in range(n_cols)):
+        if place not in kept and place not in covered:
+            kept[place] = Cell(*place)
+    return Table(n_rows, n_cols, tuple(kept.values()))
+
+
+def _places(cell: Cell) -> list[tuple[int, int]]:
+    rows, cols = range(cell.row, cell.row + cell.rowspan), range(cell.col, cell.col + cell.colspan)
+    return [(row, col) for row in rows for col in cols]
+
+
+def _clear_cells(table: Table, edit: Edit) -> Table:
+    """Empty all cells of a rectangle."""
+    first, last = _cell(table, edit), _cell(table, {"row": edit.get("to_row"), "col": edit.get("to_col")})
+    rows = range(min(first.row, last.row), max(first.row, last.row) + 1)
+    cols = range(min(first.col, last.col), max(first.col, last.col) + 1)
+    return _with(table, *(replace(c, text="") for c in table.cells if c.row in rows and c.col in cols))
+
+
+def _take(page: Page, edit: Edit) -> Page:
+    """A parser's table as it is, which the server adds, in the place of the chosen one or as a new one."""
+    if not isinstance(edit.get("table"), dict):
+        raise EditError("That parser has no such table.")
+    table = table_from_json(edit["table"])
+    if not any(cell.header for cell in table.cells):
+        cells = tuple(replace(cell, header=cell.row == 0) for cell in table.cells)
+        table = Table(table.n_rows, table.n_cols, cells)
+    chosen = next((e for e in page.elements if e.id == edit.get("element") and e.table is not None), None)
+    if chosen is None:
+        page = _add(page, {"category": str(Category.TABLE)})
+        chosen = page.elements[-1]
+    box = chosen.box
+    if box is None and edit.get("table_box") is not None:
+        x0, y0, x1, y1 = edit["table_box"]
+        inside = Box(
+            *(min(max(v, 0.0), edge) for v, edge in ((x0, page.width), (y0, page.height))),
+            *(min(max(v, 0.0), edge) for v, edge in ((x1, page.width), (y1, page.height))),
+        )
+        box = inside if inside.width and inside.height else None
+    changed = replace(chosen, table=table, box=box, html=None, latex=None)
+    return replace(page, elements=tuple(changed if e.id == chosen.id else e for e in page.elements))
+
+
 def _box(page: Page, edit: Edit) -> Box:
     edges = edit.get("box")
     if (
@@ -214,13 +287,13 @@ def _set_content(element: Element, edit: Edit) -> Element:
     if element.table is not None:
         raise EditError("A table is edited cell by cell.")
     if element.category == Category.EQUATION_ISOLATED:
-        return replace(element, latex=_text(edit), text=None)
-    return replace(element, text=_text(edit))
+        return replace(element, latex=_new_text(edit), text=None)
+    return replace(element, text=_new_text(edit))
 
 
 def _set_category(element: Element, edit: Edit) -> Element:
     value = edit.get("category")
-    if value not in {str(c) for c in Category}:
+    if not isinstance(value, str) or value not in {str(c) for c in Category}:
         raise EditError("There is no such category.")
     if (value == Category.TABLE) != (element.table is not None):
         raise EditError(
@@ -237,7 +310,7 @@ def _add(page: Page, edit: Edit) -> Page:
     if len(page.elements) >= MAX_ELEMENTS:
         raise EditError("The page cannot have more elements.")
     category = edit.get("category", str(Category.TABLE))
-    if category not in {str(c) for c in Category}:
+    if not isinstance(category, str) or category not in {str(c) for c in Category}:
         raise EditError("There is no such category.")
     taken = {e.id for e in page.elements}
     prefix = "t" if category == Category.TABLE else "b"
@@ -287,6 +360,9 @@ _ON_TABLE: dict[str, Callable[[Table, Edit], Table]] = {
     "delete_col": _delete_col,
     "header": _header,
     "header_rows": _header_rows,
+    "transpose": _transpose,
+    "paste": _paste,
+    "clear": _clear_cells,
 }
 _ON_ELEMENT: dict[str, Callable[[Element, Edit], Element]] = {
     "content": _set_content,
@@ -294,6 +370,7 @@ _ON_ELEMENT: dict[str, Callable[[Element, Edit], Element]] = {
 }
 _ON_PAGE: dict[str, Callable[[Page, Edit], Page]] = {
     "add": _add,
+    "take": _take,
     "box": _set_box,
     "remove": _remove,
     "move": _move,

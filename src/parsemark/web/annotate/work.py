@@ -1,10 +1,9 @@
-"""The work on a folder: every edit is kept, every state can be undone to, and truth lies in the folder at
-once.
+"""The work on a folder: every edit is kept, every state can be undone to, and what is accepted is truth.
 
-Edits are kept in `DIR/.parsemark-annotate.sqlite`, one row each with the page before it. After each one the
-page is written as `DOCUMENT.pN.json`, which `folder:DIR` reads. A page that nobody has touched or accepted
-has no file, so what only parsers said is never taken for truth. Who takes everything back has not touched it:
-the folder is then as it was before.
+Edits are kept in `DIR/.parsemark-annotate.sqlite`, one row each with the page before it. Once somebody says
+that a page is right, it is written as `DOCUMENT.pN.json`, which `folder:DIR` reads, in place of the files
+that spoke of the page before; until then the folder is as it was. Work is kept under a page's name and the
+hash of its PDF, which the truth names too, so that neither is ever another document's.
 """
 
 from __future__ import annotations
@@ -20,16 +19,17 @@ from typing import Any
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.files import page_file_text
+from parsemark.corpora.loaders.folder import page_files
 from parsemark.errors import CorpusError, PdfError
-from parsemark.formats.model_json import page_from_json, page_to_json
-from parsemark.model import Category, Page, Sample
+from parsemark.formats.model_json import page_from_json, page_to_json, table_to_json
+from parsemark.model import Category, Page, Prediction, Sample
 from parsemark.pdf import page_shapes
 from parsemark.registry import is_derived
 from parsemark.store import Run
-from parsemark.system.files import write_bytes, write_text
+from parsemark.system.files import file_sha256, write_bytes, write_text
 from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
 from parsemark.web.annotate.differences import ParserDifference, differences
-from parsemark.web.annotate.edits import Edit, apply
+from parsemark.web.annotate.edits import Edit, EditError, apply
 from parsemark.web.database import Database
 
 DATABASE = ".parsemark-annotate.sqlite"
@@ -45,12 +45,9 @@ CREATE INDEX IF NOT EXISTS edits_of ON edits (sample, undone, id);
 CREATE TABLE IF NOT EXISTS accepted (
   id INTEGER PRIMARY KEY, sample TEXT NOT NULL, person TEXT NOT NULL, page TEXT NOT NULL,
   created REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS originals (sample TEXT PRIMARY KEY, file BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replaced (
+  sample TEXT NOT NULL, name TEXT NOT NULL, file BLOB NOT NULL, PRIMARY KEY (sample, name)) WITHOUT ROWID;
 """
-_TOUCHED = """(
-  EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone)
-  OR EXISTS (SELECT 1 FROM accepted WHERE accepted.sample = here.sample))"""
-"""Whether anything that somebody did to a page still stands."""
 
 
 class OutdatedError(Exception):
@@ -74,6 +71,28 @@ class PageState:
     def is_changed(self) -> bool:
         """Whether the last acceptance is older than the last edit."""
         return bool(self.accepted) and self.accepted[-1][1] != self.page
+
+    @property
+    def doubts(self) -> dict[str, list[tuple[int, int, float]]]:
+        """Cells that the parsers do not agree on and nobody has settled: by another text, another grid, or by
+        accepting the page.
+        """
+        if self.accepted and not self.is_changed:
+            return {}
+        first = {e.id: e.table for e in self.start.elements if e.table is not None}
+        now = {e.id: e.table for e in self.page.elements if e.table is not None}
+        found: dict[str, list[tuple[int, int, float]]] = {}
+        for name, cells in self.start.agreement.items():
+            old, new = first.get(name), now.get(name)
+            if old is None or new is None or (old.n_rows, old.n_cols) != (new.n_rows, new.n_cols):
+                continue
+            same = {
+                (c.row, c.col) for c in new.cells if (was := old.cell_at(c.row, c.col)) and was.text == c.text
+            }
+            found[name] = [
+                (*place, share) for place, share in cells.items() if share < SURE and place in same
+            ]
+        return {name: cells for name, cells in found.items() if cells}
 
     @property
     def check(self) -> list[ParserDifference] | None:
@@ -102,34 +121,79 @@ class Work:
         self.remarks = corpus.remarks
         """What of the folder cannot be annotated, and what looks wrong in it."""
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
+        self._files = page_files(folder)
+        hashes = {
+            pdf: file_sha256(pdf) for pdf in {s.pdf for s in self.samples.values() if s.pdf is not None}
+        }
+        self._hashes = {name: hashes[s.pdf] for name, s in self.samples.items() if s.pdf is not None}
+        self._keys = {name: f"{name}@{digest[:16]}" for name, digest in self._hashes.items()}
+        """Under which work is kept: another PDF of the same name has nothing to do with it."""
         self._runs = [Run.open(path) for path in runs]
         self._starts: dict[str, Start] = {}
         self._rank = {name: place for place, name in enumerate(first)}
         self.n_named = len(self._rank)
-        self.secret = bytes.fromhex(self._fact("secret", _random_hex()))
+        self.secret = self._db.secret()
+        self._take_over().result()
 
     def close(self) -> None:
         """Write what is waiting, and close."""
         self._db.close()
 
-    def _fact(self, name: str, value: str) -> str:
-        def keep(db: sqlite3.Connection) -> str:
-            db.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, value))
-            return str(db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0])
+    def _take_over(self) -> Future[None]:
+        """Work that was kept under names alone is bound to the PDFs that are there."""
 
-        return self._db.write(keep).result()
+        def change(db: sqlite3.Connection) -> None:
+            for table in ("pages", "edits", "accepted"):
+                for row in db.execute(
+                    f"SELECT DISTINCT sample FROM {table} WHERE sample NOT LIKE '%@%'"
+                ).fetchall():
+                    if row["sample"] in self._keys:
+                        pair = (self._keys[row["sample"]], row["sample"])
+                        db.execute(f"UPDATE OR IGNORE {table} SET sample = ? WHERE sample = ?", pair)
+
+        return self._db.write(change)
+
+    def _predictions(self, sample: str) -> dict[str, Prediction]:
+        return {
+            record.parser: run.prediction(sample, record.parser)
+            for run in self._runs
+            for record in run.records()
+            if record.sample == sample and not is_derived(record.parser)
+        }
+
+    def offers(self, sample: str) -> list[dict[str, Any]]:
+        """The tables that each parser has found on a page, to be taken as they are."""
+        return [
+            {
+                "parser": parser,
+                "index": index,
+                "rows": element.table.n_rows,
+                "cols": element.table.n_cols,
+                "box": None if element.box is None else list(element.box.as_tuple()),
+            }
+            for parser, prediction in sorted(self._predictions(sample).items())
+            for index, element in enumerate(prediction.tables)
+            if element.table is not None and element.table.cells
+        ]
+
+    def _with_table(self, sample: str, edit: Edit) -> Edit:
+        """An edit that takes a parser's table, with that table."""
+        if edit.get("do") != "take":
+            return edit
+        parser, index = edit.get("parser"), edit.get("index")
+        found = self._predictions(sample).get(parser) if isinstance(parser, str) else None
+        tables = () if found is None else found.tables
+        if not isinstance(index, int) or not 0 <= index < len(tables) or tables[index].table is None:
+            raise EditError("That parser has no such table.")
+        table, box = tables[index].table, tables[index].box
+        assert table is not None
+        return {**edit, "table": table_to_json(table), "table_box": None if box is None else box.as_tuple()}
 
     def start(self, sample: str) -> Start:
         """What parsers agree on for a page."""
         if sample not in self._starts:
-            predictions = {
-                record.parser: run.prediction(sample, record.parser)
-                for run in self._runs
-                for record in run.records()
-                if record.sample == sample and not is_derived(record.parser)
-            }
             engines = {parser: e for run in self._runs for parser, e in run.manifest.engines.items()}
-            self._starts[sample] = consensus(predictions, engines)
+            self._starts[sample] = consensus(self._predictions(sample), engines)
         return self._starts[sample]
 
     def _first(self, sample: Sample) -> Page:
@@ -146,10 +210,11 @@ class Work:
     def state(self, name: str) -> PageState:
         """A page as it is now."""
         sample = self.samples[name]
-        rows = self._db.read("SELECT page, revision FROM pages WHERE sample = ?", (name,))
+        key = self._keys[name]
+        rows = self._db.read("SELECT page, revision FROM pages WHERE sample = ?", (key,))
         page = page_from_json(json.loads(rows[0]["page"])) if rows else self._first(sample)
-        accepted = self._db.read("SELECT person, page FROM accepted WHERE sample = ? ORDER BY id", (name,))
-        (count,) = self._db.read("SELECT COUNT(*) FROM edits WHERE sample = ? AND NOT undone", (name,))
+        accepted = self._db.read("SELECT person, page FROM accepted WHERE sample = ? ORDER BY id", (key,))
+        (count,) = self._db.read("SELECT COUNT(*) FROM edits WHERE sample = ? AND NOT undone", (key,))
         return PageState(
             sample,
             page,
@@ -160,91 +225,101 @@ class Work:
         )
 
     def edit(self, name: str, edit: Edit, person: str, nonce: str, revision: int) -> Future[Page]:
-        """Change a page. Committed, and the truth written, before the future is done.
+        """Change a page. Committed before the future is done; truth only once somebody accepts it.
+
+        Raises:
+            EditError: It takes a table that is not there.
 
         Raises (from the future):
             EditError: It cannot be done.
             OutdatedError: The page is not the one that the person saw.
         """
-        first = self._first(self.samples[name])
+        first, key = self._first(self.samples[name]), self._keys[name]
+        whole = self._with_table(name, edit)
 
         def change(db: sqlite3.Connection) -> Page:
-            found = db.execute("SELECT page, revision FROM pages WHERE sample = ?", (name,)).fetchone()
-            page = page_from_json(json.loads(found["page"])) if found else first
+            page, now = _current(db, key, first)
             if db.execute("SELECT 1 FROM edits WHERE nonce = ?", (nonce,)).fetchone():
                 return page  # sent twice
-            now = found["revision"] if found else 0
             if now != revision:
                 raise OutdatedError
-            after = apply(page, edit)
-            self._remember_file(db, name)
-            _record(db, name, person, edit, page, nonce)
-            self._keep(db, name, after, now + 1)
+            after = apply(page, whole)
+            _record(db, key, person, edit, page, nonce)
+            _keep(db, key, after, now + 1)
             return after
 
         return self._db.write(change)
 
     def undo(self, name: str, revision: int) -> Future[bool]:
-        """Take the last edit back; False if there is none.
+        """Take the last edit back; False if there is none. What was accepted stays truth.
 
         Raises (from the future):
             OutdatedError: The page is not the one that the person saw: they may not have seen the edit.
         """
+        key = self._keys[name]
 
         def change(db: sqlite3.Connection) -> bool:
-            found = db.execute("SELECT revision FROM pages WHERE sample = ?", (name,)).fetchone()
+            found = db.execute("SELECT revision FROM pages WHERE sample = ?", (key,)).fetchone()
             now = found["revision"] if found else 0
             if now != revision:
                 raise OutdatedError
             last = db.execute(
                 "SELECT id, before FROM edits WHERE sample = ? AND NOT undone ORDER BY id DESC LIMIT 1",
-                (name,),
+                (key,),
             ).fetchone()
             if last is None:
                 return False
             db.execute("UPDATE edits SET undone = 1 WHERE id = ?", (last["id"],))
-            self._keep(db, name, page_from_json(json.loads(last["before"])), now + 1)
+            _keep(db, key, page_from_json(json.loads(last["before"])), now + 1)
             return True
 
         return self._db.write(change)
 
     def accept(self, name: str, person: str, revision: int) -> Future[None]:
-        """Say that a page is right as it is."""
-        first = self._first(self.samples[name])
+        """Say that a page is right as it is: it is truth now, in place of what was there before."""
+        first, key = self._first(self.samples[name]), self._keys[name]
 
         def change(db: sqlite3.Connection) -> None:
-            found = db.execute("SELECT page, revision FROM pages WHERE sample = ?", (name,)).fetchone()
-            page = page_from_json(json.loads(found["page"])) if found else first
-            if (found["revision"] if found else 0) != revision:
+            page, now = _current(db, key, first)
+            if now != revision:
                 raise OutdatedError
-            self._remember_file(db, name)
+            self._remember_files(db, name)
             db.execute(
                 "INSERT INTO accepted (sample, person, page, created) VALUES (?, ?, ?, ?)",
-                (name, person, json.dumps(page_to_json(page)), time.time()),
+                (key, person, json.dumps(page_to_json(page)), time.time()),
             )
-            self._keep(db, name, page, revision or 1)
+            _keep(db, key, page, revision or 1)
+            self.write_truth(name, page)
 
         return self._db.write(change)
 
-    def _keep(self, db: sqlite3.Connection, name: str, page: Page, revision: int) -> None:
-        """The page in the database and in the folder; a kill between the two is mended at the next start."""
-        text = json.dumps(page_to_json(page))
-        db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (name, text, revision))
-        original = None if _is_touched(db, name) else _original(db, name)
-        if original is None:
-            self.write_truth(name, page)
-        elif original["file"] is None:
-            self._truth_file(name).unlink(missing_ok=True)
-        else:
-            write_bytes(self._truth_file(name), original["file"])
+    def withdraw(self, name: str) -> Future[None]:
+        """Take back that a page is right, whoever said so: the files are again those that were there."""
+        key, first = self._keys[name], self._first(self.samples[name])
 
-    def _remember_file(self, db: sqlite3.Connection, name: str) -> None:
-        """Keep the file that a page has before anybody touches it, or that it has none."""
-        if _is_touched(db, name):
+        def change(db: sqlite3.Connection) -> None:
+            if not db.execute("DELETE FROM accepted WHERE sample = ?", (key,)).rowcount:
+                return
+            page, now = _current(db, key, first)
+            _keep(db, key, page, now + 1)
+            self._truth_file(name).unlink(missing_ok=True)
+            for row in db.execute("SELECT name, file FROM replaced WHERE sample = ?", (key,)).fetchall():
+                write_bytes(self.folder / row["name"], row["file"])
+            db.execute("DELETE FROM replaced WHERE sample = ?", (key,))
+
+        return self._db.write(change)
+
+    def _remember_files(self, db: sqlite3.Connection, name: str) -> None:
+        """Keep the files that speak of a page before the first acceptance takes their place."""
+        key = self._keys[name]
+        if db.execute("SELECT 1 FROM accepted WHERE sample = ?", (key,)).fetchone():
             return
-        target = self._truth_file(name)
-        file = target.read_bytes() if target.is_file() else None
-        db.execute("INSERT OR REPLACE INTO originals VALUES (?, ?)", (name, file))
+        for file in self._files.get(name, ()):
+            if file.is_file():
+                place = file.relative_to(self.folder).as_posix()
+                db.execute(
+                    "INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)", (key, place, file.read_bytes())
+                )
 
     def _truth_file(self, name: str) -> Path:
         pdf = self.samples[name].pdf
@@ -252,37 +327,45 @@ class Work:
         return pdf.with_name(f"{pdf.stem}.p{self.samples[name].page_number}.json")
 
     def write_truth(self, name: str, page: Page) -> Path:
-        """Write the page as `folder:` reads it."""
+        """Write the page as `folder:` reads it, and remove what spoke of it before.
+
+        A kill between the two is mended at the next start.
+        """
         sample, target = self.samples[name], self._truth_file(name)
         assert sample.pdf is not None
         # Whoever left the text out has said nothing about it: no parser's text is extra then.
         only_tables = all(element.category == Category.TABLE for element in page.elements)
         whole = replace(sample, truth=replace(page, id=sample.id, only_tables=only_tables))
-        write_text(target, page_file_text(whole, sample.pdf.name))
+        write_text(target, page_file_text(whole, sample.pdf.name, self._hashes[name]))
+        for file in self._files.get(name, ()):
+            if file != target:
+                file.unlink(missing_ok=True)
         return target
 
     def restore_files(self) -> int:
-        """Write the truth of all pages that have been worked on again, where a file is missing or behind.
-
-        A page on which everything was undone is as if nobody had seen it: its file, if there is one, is
-        somebody else's, and parsers may have been run since.
-        """
-        rows = self._db.read(f"SELECT sample, page, {_TOUCHED} AS touched FROM pages AS here")
+        """Write the truth of all accepted pages again, where a file is missing or behind."""
+        rows = self._db.read(
+            "SELECT sample, page FROM accepted WHERE id IN (SELECT MAX(id) FROM accepted GROUP BY sample)"
+        )
+        names = {key: name for name, key in self._keys.items()}
         for row in rows:
-            name = row["sample"]
-            if name not in self.samples:
-                continue
-            if row["touched"]:
-                self.write_truth(name, page_from_json(json.loads(row["page"])))
-            else:
-                self._begin_again(name).result()
+            if row["sample"] in names:
+                self.write_truth(names[row["sample"]], page_from_json(json.loads(row["page"])))
+        untouched = self._db.read(
+            "SELECT sample FROM pages AS here WHERE "
+            "NOT EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone) "
+            "AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.sample = here.sample)"
+        )
+        for row in untouched:  # as if nobody had seen it: parsers may have been run since
+            if row["sample"] in names:
+                self._begin_again(names[row["sample"]]).result()
         return len(rows)
 
     def _begin_again(self, name: str) -> Future[None]:
-        first = json.dumps(page_to_json(self._first(self.samples[name])))
+        first, key = json.dumps(page_to_json(self._first(self.samples[name]))), self._keys[name]
 
         def change(db: sqlite3.Connection) -> None:
-            db.execute("UPDATE pages SET page = ?, revision = revision + 1 WHERE sample = ?", (first, name))
+            db.execute("UPDATE pages SET page = ?, revision = revision + 1 WHERE sample = ?", (first, key))
 
         return self._db.write(change)
 
@@ -297,7 +380,7 @@ class Work:
                     "document": state.sample.document,
                     "page": state.sample.page_number,
                     "tables": len(state.page.tables),
-                    "uncertain": n_uncertain(state.start),
+                    "uncertain": sum(map(len, state.doubts.values())),
                     "edits": state.n_edits,
                     "accepted": list(dict(state.accepted)),
                     "changed": state.is_changed,
@@ -317,15 +400,16 @@ class Work:
         )
 
 
-def _is_touched(db: sqlite3.Connection, name: str) -> bool:
-    found = db.execute(f"SELECT {_TOUCHED} FROM (SELECT ? AS sample) AS here", (name,)).fetchone()
-    return bool(found[0])
+def _current(db: sqlite3.Connection, key: str, first: Page) -> tuple[Page, int]:
+    """A page as it is kept, and its revision; the first state where nothing is kept."""
+    found = db.execute("SELECT page, revision FROM pages WHERE sample = ?", (key,)).fetchone()
+    return (page_from_json(json.loads(found["page"])), int(found["revision"])) if found else (first, 0)
 
 
-def _original(db: sqlite3.Connection, name: str) -> sqlite3.Row | None:
-    """The file before anybody touched the page; None where a version first touched it that did not ask."""
-    found: sqlite3.Row | None = db.execute("SELECT file FROM originals WHERE sample = ?", (name,)).fetchone()
-    return found
+def _keep(db: sqlite3.Connection, key: str, page: Page, revision: int) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, json.dumps(page_to_json(page)), revision)
+    )
 
 
 def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:
@@ -349,14 +433,3 @@ def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: 
 
 def _place(edit: Edit) -> tuple[object, ...]:
     return tuple(edit.get(key) for key in ("do", "element", "row", "col", "typing"))
-
-
-def n_uncertain(start: Start) -> int:
-    """How many cells of a page's start the parsers do not agree on."""
-    return sum(share < SURE for cells in start.agreement.values() for share in cells.values())
-
-
-def _random_hex() -> str:
-    import secrets
-
-    return secrets.token_hex(32)

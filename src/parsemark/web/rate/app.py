@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from parsemark.errors import FormatError
@@ -49,6 +49,7 @@ class RateApp:
         routes = [
             Route("/", self.home),
             Route("/join/{code}", self.join),
+            Route("/api/join/{code}", self.change, methods=["POST"]),
             Route("/api/enter", self.enter, methods=["POST"]),
             Route("/api/item", self.item),
             Route("/api/answer", self.answer, methods=["POST"]),
@@ -74,13 +75,24 @@ class RateApp:
         )
 
     async def join(self, request: Request) -> Response:
-        """A rater's own link, for another browser."""
+        """A rater's own link, for another browser; who rates here already is asked first."""
+        here = self.store.rater_of(request.state.browser)
+        there = next((r for r in self.store.raters() if r.code == request.path_params["code"]), None)
+        if here is not None and there is not None and here.id != there.id:
+            return page(request, "rate_join.html", here=here, there=there)
+        return await self._join(request)
+
+    async def change(self, request: Request) -> Response:
+        """Go on as somebody else, as this browser's person has said."""
+        return await self._join(request)
+
+    async def _join(self, request: Request) -> Response:
         ok = await asyncio.wrap_future(
             self.store.enter_by_code(request.path_params["code"], request.state.browser)
         )
         if not ok:
             return PlainTextResponse("This link is not valid.", 404)
-        return Response(status_code=303, headers={"location": "/"})
+        return answer({"ok": True}) if request.method == "POST" else RedirectResponse("/", 303)
 
     async def enter(self, request: Request) -> Response:
         """Begin under a name."""
@@ -103,7 +115,8 @@ class RateApp:
         rater = self._rater(request)
         places = self.store.places(rater.id)
         asked = request.query_params.get("place", "")
-        return answer(self._item(places, int(asked) if asked.isdigit() and len(asked) < 9 else None))
+        is_number = asked.isascii() and asked.isdigit() and len(asked) < 9
+        return answer(self._item(places, int(asked) if is_number else None))
 
     def _item(self, places: list[RatingPlace], asked: int | None) -> dict[str, Any]:
         n_done = sum(p.score is not None for p in places)
@@ -123,7 +136,7 @@ class RateApp:
                 "score": place.score,
                 "comment": place.comment,
                 "marked": place.marked,
-                **_shown(self.pairs[place.pair], self.store.tasks),
+                **_pair_data(self.pairs[place.pair], self.store.tasks),
             },
         }
 
@@ -211,7 +224,7 @@ def _clean_name(name: object) -> str:
     return clean
 
 
-def _shown(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
+def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
     """What a rater sees of a pair: nothing that tells the parser, its id included."""
     return {
         "truth": _side(pair.truth_html or pair.truth, pair.truth),

@@ -108,7 +108,7 @@ class RatingStore:
         self.share_repeated = share_repeated
         self._db = Database(path, _SCHEMA, _VERSION)
         self.organiser_key = self._fact("organiser", secrets.token_urlsafe(18))
-        self.secret = bytes.fromhex(self._fact("secret", secrets.token_hex(32)))
+        self.secret = self._db.secret()
 
     def _fact(self, name: str, value: str) -> str:
         def keep(db: sqlite3.Connection) -> str:

@@ -2,7 +2,7 @@
 index, glossaries and EPS figures.
 
 Errors are passed over, as most authors pass over them: what counts is that there is a PDF, which is what a
-reader sees. They are told in the report.
+reader sees. The report names them.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _join_parts(parts: Sequence[DocumentPart], candidate: TabularCandidate | Non
             continue
         body = [row for row in rows if candidate.grid.sections[row] == ""]
         next_row = max(body, default=next_row - 1) + 1
-        from_source = _joined(replace(part, marked=marked), candidate, rows, number)
+        from_source = _join_table(replace(part, marked=marked), candidate, rows, number)
         joined.append(from_source or _from_page(part, number, head))
     return joined
 
@@ -284,7 +284,7 @@ def _within(cell: MarkedCell, frame: Box) -> MarkedCell:
     return replace(cell, box=Box(xs[0], ys[0], xs[1], ys[1]))
 
 
-def _joined(
+def _join_table(
     part: DocumentPart, candidate: TabularCandidate, rows: Sequence[int], number: int | None
 ) -> JoinedTable | None:
     """The table with the grid of its source; None if TeX has another, or if a cell cannot be read at all."""
@@ -302,7 +302,7 @@ def _joined(
     if not covers(placed, spans, shown_spans):
         return None
     shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
-    texts = [_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
+    texts = [_cell_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
     share = sum(text is not None for text in texts) / len(texts) if texts else 1.0
     if share < MIN_AGREEMENT or _has_other_numbers(placed, shown):
         return None
@@ -327,7 +327,7 @@ def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]
     return False
 
 
-def _text(source: str, shown: Sequence[MarkedCell]) -> str | None:
+def _cell_text(source: str, shown: Sequence[MarkedCell]) -> str | None:
     """What the source says of a cell, with the numbers that the page has; None if the page shows another."""
     if PLACE in source:
         whole = filled(source, " ".join(_seen(c) for c in shown if c.text))

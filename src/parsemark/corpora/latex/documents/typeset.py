@@ -90,7 +90,7 @@ def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
     if not len(one) == len(other) == n_pages:
         raise LatexError("the marks change the number of its pages")
     for number, (shown, shown_marked) in enumerate(zip(one, other, strict=True), start=1):
-        reason = _difference(_shown(shown), _shown(shown_marked))
+        reason = _difference(_visible_glyphs(shown), _visible_glyphs(shown_marked))
         if reason is not None:
             changed[number] = reason
     return changed
@@ -109,7 +109,7 @@ def _place(glyph: Glyph) -> tuple[str, float, float]:
     return glyph.text, round(glyph.box.y0), glyph.box.x0
 
 
-def _shown(page: Sequence[Glyph]) -> list[Glyph]:
+def _visible_glyphs(page: Sequence[Glyph]) -> list[Glyph]:
     return [glyph for glyph in page if glyph.text.strip() and not glyph.generated]
 
 

@@ -49,7 +49,7 @@ def extract(markdown: str, profile: Profile) -> list[MarkdownItem]:
     for step in (_latex_tables, _html_tables, _formulas, _pipe_tables, _code):
         text, found = step(text, profile)
         items += found
-    items += _text(_without_latex_words(text), profile)
+    items += _items_of_text(_without_latex_words(text), profile)
     items.sort(key=lambda item: item.start)
     if profile.rescues_formulas:
         items = [item for item in items if not rescue.is_trivial_inline(item)]
@@ -222,7 +222,7 @@ def _without_latex_words(text: str) -> str:
     return text
 
 
-def _text(text: str, profile: Profile) -> list[MarkdownItem]:
+def _items_of_text(text: str, profile: Profile) -> list[MarkdownItem]:
     pieces = text.split("\n\n")
     if len(pieces) == 1:
         pieces = text.split("\n")

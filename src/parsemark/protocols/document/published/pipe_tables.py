@@ -40,7 +40,7 @@ def convert_pipe_tables(text: str) -> str:
     for start, end in _segments(text):
         parts += (text[done:start], _as_table(text[start:end]))
         done = end
-    text = _joined("".join(parts) + text[done:])
+    text = _join_rows("".join(parts) + text[done:])
     return text.replace("<table>", '<table border="1" >').replace("<td>", '<td colspan="1" rowspan="1">')
 
 
@@ -61,7 +61,7 @@ def _cells(line: str) -> list[str]:
     return [part.strip() for part in line.split("|")[1:-1]]
 
 
-def _joined(text: str) -> str:
+def _join_rows(text: str) -> str:
     """Tables that follow each other as one."""
     out: list[str] = []
     buffer: list[str] = []

@@ -40,9 +40,11 @@ def preload() -> None:
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
-    """Whether the published code would see a file for this page, or takes a missing one for empty."""
-    has_text = prediction.text is not None or prediction.status is Status.OK  # elements are written out
-    has_file = has_text and prediction.status is not Status.METRIC_FAILED
+    """Whether the published code would see a file for this page, or takes a missing one for empty.
+
+    A page that breaks the profile has a file, whatever is in it: it counts as an empty one.
+    """
+    has_file = prediction.text is not None or prediction.status in (Status.OK, Status.METRIC_FAILED)
     return profile.missing_page_is_empty or has_file
 
 

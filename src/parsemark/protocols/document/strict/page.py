@@ -173,9 +173,24 @@ def formula_symbols(latex: str) -> tuple[str, ...]:
         return tuple("".join(latex.split()))
 
 
+_BULLETS = re.compile(r"[•◦‣⁃▪▫●○■□►▸➢➤❖]\s*")
+_DASHES = re.compile(r"^[^\S\n]*[-–—*·∙+][^\S\n]+", re.M)
+"""Before a line of a list in plain text; a text that does not begin so is none."""
+
+
+def without_bullets(text: str) -> str:
+    r"""A text without the marks of its list items: Markdown has them as its own, so a reader gives none.
+
+    >>> without_bullets("– one\n– two-fold"), without_bullets("• one • two"), without_bullets("one\n- two")
+    ('one\ntwo-fold', 'one two', 'one\n- two')
+    """
+    bare = _BULLETS.sub("", text)
+    return (_DASHES.sub("", bare) if _DASHES.match(bare) else bare) or text
+
+
 def _block(element: Element) -> PageBlock | None:
     is_formula = element.category == Category.EQUATION_ISOLATED
-    source = element.latex or element.text or "" if is_formula else element.text or ""
+    source = element.latex or element.text or "" if is_formula else without_bullets(element.text or "")
     text = in_one_notation(f"${_undelimited(source)}$") if is_formula and source else in_one_notation(source)
     neutral = element.category in NEUTRAL or element.ignore
     return (
@@ -206,10 +221,10 @@ def _side(elements: Iterable[Element]) -> PageSide:
 
 def truth_side(page: Page) -> PageSide:
     """The elements of a truth; parts of a paragraph that a column or page break cut are one."""
-    return _side(_joined(page))
+    return _side(_join_truncated(page))
 
 
-def _joined(page: Page) -> list[Element]:
+def _join_truncated(page: Page) -> list[Element]:
     from dataclasses import replace
 
     owner: dict[str, str] = {}

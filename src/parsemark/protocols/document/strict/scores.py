@@ -224,7 +224,7 @@ def _score_tables(writer: _StrictWriter, page: PageMatches) -> None:
     """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted.
 
     As in the protocol `tables`: the parts of a split table each count as a prediction and earn one credit
-    together; whoever merges tables has found the first of them, and the others are misses of their own.
+    together; a parser that merges tables has found the first of them, and the others are misses of their own.
     """
     ignored = {e.id for e in page.truth.ignored_tables}
     by_id: dict[str, Element] = {e.id: e for e in page.truth.tables}

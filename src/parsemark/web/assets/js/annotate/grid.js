@@ -1,4 +1,4 @@
-// A table as a grid that the keyboard edits. It draws, and tells what should be done; the server does it.
+// A table as a grid that is edited as in a spreadsheet. It draws, and tells what should be done; the server does it.
 "use strict";
 (() => {
   const { el, annotated } = parsemark;
@@ -41,6 +41,14 @@
     draw(place, name, table, true);
   };
 
+  // What was written since the cell was opened is one edit; Escape takes it back, as in a spreadsheet.
+  const cancel = () => {
+    const { isWritten } = editing;
+    finish();
+    if (isWritten) annotated.undo();
+  };
+
+  // `replacement` is the first letter of somebody who types on a chosen cell; arrows then leave the cell again.
   const begin = (replacement = null) => {
     const cell = cellAt(at.row, at.col) || { row: at.row, col: at.col, text: "" };
     const node = nodeAt(at.row, at.col);
@@ -49,10 +57,14 @@
     const input = el("textarea", { class: "cell-input", rows: "1", "aria-label": `Row ${cell.row + 1}, column ${cell.col + 1}`, spellcheck: "false" });
     input.value = replacement ?? cell.text;
     node.replaceChildren(input);
-    editing = { input, row: cell.row, col: cell.col, element: name };
+    editing = { input, row: cell.row, col: cell.col, element: name, isQuick: replacement !== null, isWritten: false };
     const typing = parsemark.nonce(); // what is typed until the cell is left is one edit, which one undo takes back
-    const send = () => annotated.edit({ do: "text", element: editing.element, row: editing.row, col: editing.col, text: input.value, typing }, typing);
+    const send = () => {
+      editing.isWritten = true;
+      annotated.edit({ do: "text", element: editing.element, row: editing.row, col: editing.col, text: input.value, typing }, typing);
+    };
     input.addEventListener("input", send);
+    input.addEventListener("blur", () => setTimeout(() => { if (editing?.input === input && document.hasFocus()) finish(); }));
     input.focus();
     if (replacement === null) input.select();
     else send();
@@ -84,43 +96,97 @@
   };
 
   const edit = (what) => annotated.edit({ element: name, ...what });
-  const KEYS = {
+  const MOVES = {
     ArrowUp: (e) => move(-1, 0, e.shiftKey), ArrowDown: (e) => move(1, 0, e.shiftKey),
     ArrowLeft: (e) => move(0, -1, e.shiftKey), ArrowRight: (e) => move(0, 1, e.shiftKey),
-    Enter: () => begin(), F2: () => begin(),
-    Tab: (e) => step(e.shiftKey),
-    m: () => {
+    Tab: (e) => step(e.shiftKey), Home: () => move(0, -at.toCol, false), End: () => move(0, table.n_cols, false),
+    Enter: () => begin(), F2: () => begin(), Backspace: () => clear(), Delete: () => clear(),
+  };
+  const clear = () => {
+    const { top, bottom, left, right } = range();
+    edit({ do: "clear", row: top, col: left, to_row: bottom, to_col: right });
+  };
+  const COMMANDS = {
+    merge: () => {
       const { top, bottom, left, right } = range();
       edit({ do: "merge", row: top, col: left, to_row: bottom, to_col: right });
       Object.assign(at, { row: top, col: left, toRow: top, toCol: left });
     },
-    s: () => edit({ do: "split", row: at.row, col: at.col }),
-    i: () => edit({ do: "insert_row", at: range().bottom + 1 }), I: () => edit({ do: "insert_row", at: range().top }),
-    o: () => edit({ do: "insert_col", at: range().right + 1 }), O: () => edit({ do: "insert_col", at: range().left }),
-    x: () => edit({ do: "delete_row", at: at.row }), X: () => edit({ do: "delete_col", at: at.col }),
-    h: () => edit({ do: "header", row: at.row, col: at.col }), H: () => edit({ do: "header_rows", count: at.row + 1 }),
-    " ": () => begin(""),
+    split: () => edit({ do: "split", row: at.row, col: at.col }),
+    "row-below": () => edit({ do: "insert_row", at: range().bottom + 1 }), "row-above": () => edit({ do: "insert_row", at: range().top }),
+    "column-right": () => edit({ do: "insert_col", at: range().right + 1 }), "column-left": () => edit({ do: "insert_col", at: range().left }),
+    "delete-row": () => edit({ do: "delete_row", at: at.row }), "delete-column": () => edit({ do: "delete_col", at: at.col }),
+    header: () => edit({ do: "header", row: at.row, col: at.col }), "header-rows": () => edit({ do: "header_rows", count: range().bottom + 1 }),
+    transpose: () => edit({ do: "transpose" }),
   };
+  const isCommand = (event) => event.ctrlKey || event.metaKey || event.altKey;
 
   const onKey = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isCommand(event)) return;
     if (editing) {
-      if (event.key === "Escape" || event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) {
+      const leaves = editing.isQuick && event.key.startsWith("Arrow");
+      if (event.key === "Escape") cancel();
+      else if (event.key === "Tab" || leaves || (event.key === "Enter" && !event.shiftKey)) {
         event.preventDefault();
-        const backwards = event.shiftKey;
         finish();
-        if (event.key === "Tab") step(backwards);
         if (event.key === "Enter") move(1, 0, false);
+        else MOVES[event.key](event);
       }
       event.stopPropagation();
       return;
     }
-    if (!KEYS[event.key]) return;
+    const isLetter = event.key.length === 1;
+    if (!isLetter && !MOVES[event.key]) return;
     if (event.key === "Tab" && ((event.shiftKey && !at.row && !at.col) || (!event.shiftKey && at.row === table.n_rows - 1 && at.col === table.n_cols - 1))) return;
     event.preventDefault();
     event.stopPropagation();
-    KEYS[event.key](event);
+    if (isLetter) begin(event.key);
+    else MOVES[event.key](event);
   };
+
+  // Cells as spreadsheets give and take them: tabs and line ends, quotes around texts that have such.
+  const fromTsv = (text) => {
+    const rows = [[""]];
+    let quoted = false;
+    for (let k = 0; k < text.length; k += 1) {
+      const row = rows[rows.length - 1];
+      const sign = text[k];
+      if (quoted && sign === '"' && text[k + 1] === '"') row[row.length - 1] += text[++k];
+      else if (sign === '"' && (quoted || row[row.length - 1] === "")) quoted = !quoted;
+      else if (!quoted && sign === "\t") row.push("");
+      else if (!quoted && sign === "\n") rows.push([""]);
+      else if (quoted || sign !== "\r") row[row.length - 1] += sign;
+    }
+    if (rows.length > 1 && rows[rows.length - 1].join("") === "") rows.pop();
+    return rows;
+  };
+  const toTsv = () => {
+    const { top, bottom, left, right } = range();
+    const quote = (text) => (/["\t\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const rows = parsemark.gridOf(table).slice(top, bottom + 1);
+    return rows.map((row, r) => Array.from({ length: right - left + 1 }, (_, c) => {
+      const cell = row[left + c];
+      return cell && cell.row === top + r && cell.col === left + c ? quote(cell.text) : "";
+    }).join("\t")).join("\n");
+  };
+  const isTouched = window.matchMedia("(pointer: coarse)"); // a second tap opens the cell, and the keyboard with it
+  const isHere = (event) => !editing && place && event.target.closest?.(".editing");
+  document.addEventListener("paste", (event) => {
+    if (!isHere(event)) return;
+    event.preventDefault();
+    const texts = fromTsv(event.clipboardData.getData("text/plain"));
+    const { top, left } = range();
+    edit({ do: "paste", row: top, col: left, texts });
+    Object.assign(at, { row: top, col: left, toRow: top + texts.length - 1, toCol: left + Math.max(...texts.map((row) => row.length)) - 1 });
+  });
+  for (const kind of ["copy", "cut"]) {
+    document.addEventListener(kind, (event) => {
+      if (!isHere(event)) return;
+      event.preventDefault();
+      event.clipboardData.setData("text/plain", toTsv());
+      if (kind === "cut") clear();
+    });
+  }
 
   const draw = (where, element, data, focus) => {
     if (name !== element) Object.assign(at, { row: 0, col: 0, toRow: 0, toCol: 0 });
@@ -138,7 +204,7 @@
         class: [cell?.header && "is-header", share !== undefined && "doubt", !cell && "hole"].filter(Boolean).join(" "), tabindex: "-1", role: "gridcell",
         rowspan: cell?.rowspan > 1 && cell.rowspan, colspan: cell?.colspan > 1 && cell.colspan, data: { place: `${r},${c}` },
         title: share !== undefined ? `${Math.round(100 * share)} % of the parsers agree` : null,
-        on: { mousedown: (e) => { if (editing) return; e.preventDefault(); Object.assign(at, e.shiftKey ? { toRow: r, toCol: c } : { row: r, col: c, toRow: r, toCol: c }); paint(); }, dblclick: () => begin() },
+        on: { mousedown: (e) => { if (e.target.closest(".cell-input")) return; finish(); e.preventDefault(); const again = isTouched.matches && at.row === r && at.col === c; if (again) { begin(); return; } Object.assign(at, e.shiftKey ? { toRow: r, toCol: c } : { row: r, col: c, toRow: r, toCol: c }); paint(); }, dblclick: () => begin() },
       }, el("bdi", {}, parsemark.visible(cell ? cell.text : "")));
     })));
     place.replaceChildren(el("div", { class: "grid-frame" }, el("table", { class: "grid editing", role: "grid", "aria-label": `Table ${element}`, on: { keydown: onKey } }, el("tbody", {}, rows))));
@@ -150,6 +216,8 @@
     isWriting: () => Boolean(editing),
     goTo: (row, col) => { Object.assign(at, { row, col, toRow: row, toCol: col }); paint(); },
     where: () => ({ name, ...at }),
+    command: (what) => { finish(); COMMANDS[what](); },
+    has: (what) => what in COMMANDS,
     leave: () => { editing = null; name = null; },
   };
 })();

@@ -23,6 +23,7 @@
       el("button", { type: "button", "aria-pressed": String(e.id === chosen), data: { element: e.id }, on: { click: () => open(e.id) } },
         el("strong", {}, e.category.replaceAll("_", " ")), " ", parsemark.foreign(summary(e), "muted"),
         doubts(e.id) ? el("span", { class: "doubt-count" }, `${doubts(e.id)} uncertain`) : null))));
+    at("settle").hidden = !annotated.page.elements.some((e) => doubts(e.id));
     // The list is drawn anew with every change; who is in it stays there.
     if (focused) [...at("elements").querySelectorAll("button")].find((node) => node.dataset.element === focused)?.focus();
     at("scope").hidden = annotated.page.elements.some((e) => !e.table);
@@ -87,11 +88,22 @@
     if (written && document.activeElement === written && written.dataset.element === chosen) return; // the person is writing here
     if (!element) {
       tableEditor.leave();
-      return at("editor").replaceChildren(el("p", { class: "muted" }, annotated.page.elements.length ? "Choose an element." : "Nothing on this page yet. Add a table with t, or say that the page is right with a."));
+      at("table-tools").hidden = true;
+      return at("editor").replaceChildren(el("p", { class: "muted" }, annotated.page.elements.length ? "Choose an element." : "Nothing on this page yet. Add a table, or say that the page is right: that it has none."));
     }
+    at("table-tools").hidden = !element.table;
     if (element.table) return tableEditor.draw(at("editor"), element.id, element.table, focus);
     tableEditor.leave();
     return drawText(element);
+  };
+
+  // What each parser has found, to be taken as it is: in place of the chosen table, or where there is none.
+  const drawOffers = () => {
+    const { offers } = annotated;
+    at("offers").hidden = !offers.length;
+    const select = at("offer");
+    if (select.options.length === offers.length + 1) return;
+    select.replaceChildren(el("option", { value: "" }, "Take a parser’s table …"), ...offers.map((o, k) => el("option", { value: String(k) }, `${o.parser}: ${o.rows} × ${o.cols}`)));
   };
 
   const drawCheck = () => {
@@ -104,8 +116,12 @@
     if (chosen === null || !current()) chosen = (annotated.ordered().find((e) => e.table) || annotated.ordered()[0] || {}).id ?? null;
     drawList();
     drawBoxes();
+    drawOffers();
     drawEditor(focus);
     drawCheck();
+    const isSettled = annotated.accepted.length > 0 && !annotated.changed;
+    at("withdraw").hidden = !annotated.accepted.length;
+    at("accept").hidden = isSettled && annotated.accepted.includes(work.dataset.person);
   };
 
   const setBoxMode = (on) => {
@@ -174,37 +190,89 @@
     if (added) open(added.id);
   };
 
-  const accept = async () => {
-    if (!work.dataset.person) {
-      const name = new URLSearchParams(location.search).get("as");
-      if (!name) return parsemark.say(at("message"), "Say on the list of pages who you are; then a page can be accepted.");
-    }
-    return annotated.accept();
+  // A name is asked for when it is needed: what is right is said by somebody.
+  const accept = () => {
+    if (work.dataset.person) return annotated.accept();
+    at("ask").showModal();
+    return at("ask-name").focus();
   };
+  at("ask-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const name = at("ask-name").value.trim();
+    try {
+      await parsemark.send("/api/person", { name });
+      work.dataset.person = name;
+      at("ask").close();
+      await annotated.accept();
+    } catch (error) {
+      parsemark.say(at("message"), error.message);
+    }
+  });
+  at("ask-cancel").addEventListener("click", () => at("ask").close());
 
-  const help = () => { at("help").hidden = !at("help").hidden; };
-  const go = () => location.assign(at("following").href);
+  // The picture: larger, smaller, turned. Boxes lie on it and turn with it.
+  const view = { zoom: 1, turn: 0 };
+  const drawView = () => {
+    const { width, height } = annotated.page;
+    const full = at("frame").clientWidth * view.zoom;
+    const lies = view.turn % 180 !== 0;
+    const [wide, high] = lies ? [full * width / height, full] : [full, full * height / width];
+    Object.assign(at("sheet").style, { width: `${wide}px`, transformOrigin: "0 0", transform: { 0: "", 90: `translateX(${high}px) rotate(90deg)`, 180: `translate(${wide}px, ${high}px) rotate(180deg)`, 270: `translateY(${wide}px) rotate(270deg)` }[view.turn] });
+    Object.assign(at("turner").style, { width: `${lies ? high : wide}px`, height: `${lies ? wide : high}px` });
+  };
+  const zoom = (by) => () => { view.zoom = Math.min(6, Math.max(1, view.zoom * by)); drawView(); };
+  window.addEventListener("resize", () => annotated.page && drawView());
+
+  const remove = () => chosen && annotated.edit({ do: "remove", element: chosen });
+  const COMMANDS = {
+    undo: () => annotated.undo(), doubt: nextDoubt, table: add("table"), text: add("text_block"), formula: add("equation_isolated"), accept, withdraw: () => annotated.withdraw(),
+    help: () => { at("help").hidden = !at("help").hidden; }, next: () => location.assign(at("following").href), before: () => cycle(-1), after: () => cycle(1),
+    earlier: () => annotated.edit({ do: "move", element: chosen, by: -1 }), later: () => annotated.edit({ do: "move", element: chosen, by: 1 }),
+    remove, "no-table": () => annotated.edit({ do: "no_table" }), box: () => setBoxMode(!boxMode), "zoom-in": zoom(1.4), "zoom-out": zoom(1 / 1.4),
+    turn: () => { view.turn = (view.turn + 90) % 360; drawView(); },
+  };
+  const run = (what) => {
+    if (tableEditor.has(what)) {
+      if (current()?.table) tableEditor.command(what);
+    } else COMMANDS[what]();
+  };
+  // With Alt, by the place of the key: some systems make other letters of it. [without Shift, with Shift]
   const KEYS = {
-    z: () => annotated.undo(), n: nextDoubt, t: add("table"), e: add("text_block"), f: add("equation_isolated"), a: accept, "?": help, g: go,
-    "[": () => cycle(-1), "]": () => cycle(1),
-    "{": () => annotated.edit({ do: "move", element: chosen, by: -1 }), "}": () => annotated.edit({ do: "move", element: chosen, by: 1 }),
-    Delete: () => chosen && annotated.edit({ do: "remove", element: chosen }), 0: () => annotated.edit({ do: "no_table" }),
-    b: () => setBoxMode(!boxMode),
+    KeyM: ["merge", "split"], KeyI: ["row-below", "row-above"], KeyO: ["column-right", "column-left"], KeyX: ["delete-row", "delete-column"],
+    KeyH: ["header", "header-rows"], KeyR: ["transpose", "turn"], KeyN: ["doubt", "doubt"], KeyT: ["table", "table"], KeyE: ["text", "text"], KeyF: ["formula", "formula"],
+    KeyA: ["accept", "withdraw"], KeyG: ["next", "next"], KeyB: ["box", "box"], Digit0: ["no-table", "no-table"], Delete: ["remove", "remove"], Slash: ["help", "help"],
+    ArrowUp: ["before", "earlier"], ArrowDown: ["after", "later"], Equal: ["zoom-in", "zoom-in"], Minus: ["zoom-out", "zoom-out"],
   };
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !annotated.page) return;
-    if (event.target.closest("textarea, input, select")) return;
-    if (boxMode && event.key === "Escape") KEYS.b();
+    if (!annotated.page || at("ask").open) return;
+    const isWriting = event.target.closest("textarea, input, select");
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
+    const isAlt = event.altKey && !event.ctrlKey && !event.metaKey && KEYS[event.code];
+    if (isUndo && !isWriting) COMMANDS.undo();
+    else if (isAlt) run(KEYS[event.code][event.shiftKey ? 1 : 0]);
+    else if (isWriting || event.ctrlKey || event.metaKey || event.altKey) return;
+    else if (boxMode && event.key === "Escape") setBoxMode(false);
     else if (boxMode && moveBox(event)) event.stopPropagation();
     else if (event.key === "Enter" && event.target.closest("#elements button")) event.target.click();
     else if (event.key === "Enter" && event.target === document.body && current()) open(chosen);
-    else if (KEYS[event.key]) KEYS[event.key]();
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);
-  for (const button of document.querySelectorAll("[data-key]")) button.addEventListener("click", () => KEYS[button.dataset.key]());
+  for (const button of document.querySelectorAll("[data-do]")) {
+    button.addEventListener("mousedown", (event) => { if (tableEditor.has(button.dataset.do)) event.preventDefault(); }); // the cell stays chosen
+    button.addEventListener("click", () => run(button.dataset.do));
+  }
+  at("offer").addEventListener("change", async (event) => {
+    const offer = annotated.offers[Number(event.target.value)];
+    event.target.value = "";
+    if (!offer) return;
+    const before = new Set(annotated.page.elements.map((e) => e.id));
+    await annotated.edit({ do: "take", element: current()?.table ? chosen : null, parser: offer.parser, index: offer.index });
+    const added = annotated.page.elements.find((e) => !before.has(e.id));
+    if (added) choose(added.id);
+  });
 
   annotated.onChange = (isMoreWaiting) => {
     // An answer to an earlier key must not take later ones back.
@@ -212,5 +280,5 @@
     moved = element ? Object.assign(element, { box: moved.box }) : null;
     draw(document.activeElement?.closest?.(".editing") !== null);
   };
-  annotated.load().then(() => draw(true), (error) => parsemark.say(at("message"), error.message));
+  annotated.load().then(() => { draw(true); drawView(); }, (error) => parsemark.say(at("message"), error.message));
 })();

@@ -13,13 +13,14 @@
   const take = (data) => {
     Object.assign(state, {
       page: data.page, revision: data.revision, uncertain: data.uncertain, support: data.support,
-      accepted: data.accepted, changed: data.changed, differences: data.differences, canUndo: data.can_undo,
+      accepted: data.accepted, changed: data.changed, differences: data.differences, canUndo: data.can_undo, offers: data.offers,
     });
     state.onChange(queue.length > 0);
   };
 
   const say = () => {
-    const who = state.accepted.length ? ` · accepted by ${state.accepted.join(", ")}${state.changed ? ", edited since" : ""}` : "";
+    const since = state.changed ? ", edited since: the truth is what was accepted" : "";
+    const who = state.accepted.length ? ` · accepted by ${state.accepted.join(", ")}${since}` : " · not accepted, so no truth yet";
     status.textContent = (queue.length || running ? "Saving …" : "Saved") + who;
   };
 
@@ -65,6 +66,7 @@
   };
   state.undo = plain("/undo");
   state.accept = plain("/accept");
+  state.withdraw = plain("/withdraw");
   state.load = async () => {
     take(await parsemark.get(base));
     say();

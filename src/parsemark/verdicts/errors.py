@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.compare.scored_run import ScoredRun
 from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
@@ -20,6 +19,7 @@ from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
 from parsemark.protocols.exhibits import ErrorKind, Explanation
 from parsemark.store import Run
 from parsemark.system.files import write_bytes
+from parsemark.verdicts.scored_run import ScoredRun
 
 MAX_FINDINGS = 40
 BUDGET = 1_500_000

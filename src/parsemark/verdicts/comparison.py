@@ -22,9 +22,10 @@ from parsemark.protocols import (
     Verdict,
     get_protocol,
 )
-from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.figures import Floats
+from parsemark.protocols.places import Places
+from parsemark.protocols.ranking import rank, verdicts_on_pairs
 from parsemark.registry import Spec, parse_spec
 from parsemark.store import Run
 
@@ -239,7 +240,7 @@ def compare_sides(
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
     pairs = [(_label(p, "new"), _label(p, "old")) for p in parsers]
-    by_figure = [verdicts_on_pairs(f, pairs) for f in joined]
+    by_figure = [verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined]
     return [
         _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair, pair)
         for k, pair in enumerate(pairs)
@@ -288,15 +289,16 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
-    document = dict(zip(new.samples, new.documents, strict=True))
+    places = Places(new.samples, new.documents, new.kinds).among(shared)
     return FigureSums(
         new.info,
-        tuple(shared),
-        tuple(document[sample] for sample in shared),
+        places.samples,
+        places.documents,
         sums,
         new.statistic,
         new.denominator,
         new.page_statistic,
+        places.kinds,
     )
 
 

@@ -14,23 +14,6 @@ from pathlib import Path
 
 import polars as pl
 
-from parsemark.compare.comparison import (
-    Comparison,
-    compare_sides,
-    require_comparable,
-    require_same_corpus,
-    require_same_pages,
-)
-from parsemark.compare.errors import (
-    ErrorChange,
-    changes_of,
-    error_changes,
-    error_counts,
-    match_errors,
-    stored_errors,
-    write_errors,
-)
-from parsemark.compare.speed import Timing, time_ratio, timing_between
 from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.plain_words import counted, one_line, rounded, signed, signed_interval
@@ -39,6 +22,23 @@ from parsemark.protocols.broken import broken_pages
 from parsemark.protocols.exhibits import ErrorKind
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
+from parsemark.verdicts.comparison import (
+    Comparison,
+    compare_sides,
+    require_comparable,
+    require_same_corpus,
+    require_same_pages,
+)
+from parsemark.verdicts.errors import (
+    ErrorChange,
+    changes_of,
+    error_changes,
+    error_counts,
+    match_errors,
+    stored_errors,
+    write_errors,
+)
+from parsemark.verdicts.speed import Timing, time_ratio, timing_between
 
 SHOWN_PAGES = 5
 _TABLE = "table"

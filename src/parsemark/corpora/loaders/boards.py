@@ -1,0 +1,158 @@
+"""Boards that compare whole pages or tables: truths as their own rules read them, and as elements.
+
+    opendataloader-bench:DIR   ground-truth/markdown/ID.md, ground-truth/reference.json, pdfs/ID.pdf
+    dp-bench:DIR               reference.json (or dataset/reference.json), pdfs/ID.pdf beside it
+    rd-tablebench:DIR          groundtruth/NAME.html, pdfs/NAME.pdf
+
+PDFs may be missing (upstream keeps them in Git LFS): then outputs can be imported, not parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.loaders.files import (
+    SampleIds,
+    files_inside,
+    read_json,
+    read_text,
+    require_inside,
+    require_some,
+    skip_with_remark,
+)
+from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.errors import CorpusError
+from parsemark.model import Box, Category, Element, Page, Sample
+from parsemark.pdf import page_shapes
+from parsemark.protocols.dp_bench.protocol import PAGE
+from parsemark.protocols.opendataloader.protocol import MARKDOWN
+from parsemark.protocols.rd_tablebench.protocol import HTML
+
+_CATEGORIES = {
+    "paragraph": Category.TEXT_BLOCK,
+    "heading1": Category.TITLE,
+    "footer": Category.FOOTER,
+    "caption": Category.FIGURE_CAPTION,
+    "header": Category.HEADER,
+    "list": Category.LIST_GROUP,
+    "chart": Category.FIGURE,
+    "footnote": Category.PAGE_FOOTNOTE,
+    "equation": Category.EQUATION_ISOLATED,
+    "figure": Category.FIGURE,
+    "index": Category.REFERENCE,
+}
+_OUTSIDE = (Category.HEADER, Category.FOOTER)
+_LFS = b"version https://git-lfs"
+
+
+def load_opendataloader(root: Path) -> Corpus:
+    """Load opendataloader-bench: each page's Markdown, with its elements where `reference.json` has them."""
+    remarks: list[Remark] = []
+    truths = files_inside(root / "ground-truth" / "markdown", "*.md", remarks)
+    if not truths:
+        raise CorpusError(f"{root} has no ground-truth/markdown/*.md. Is this opendataloader-bench?")
+    reference = root / "ground-truth" / "reference.json"
+    pages = _pages(read_json(reference), reference) if reference.is_file() else {}
+    samples: list[Sample] = []
+    ids = SampleIds()
+    for path in truths:
+        with skip_with_remark(remarks, root, path):
+            annotation = {MARKDOWN: read_text(path).replace("\r\n", "\n").replace("\r", "\n")}
+            data = pages.get(f"{path.stem}.pdf", {"elements": []})
+            samples.append(_sample(path.stem, root, data, annotation, ids))
+    return _corpus("opendataloader-bench", samples, root, remarks, "MIT")
+
+
+def load_dp_bench(root: Path) -> Corpus:
+    """Load DP-Bench: the pages of `reference.json`."""
+    remarks: list[Remark] = []
+    folder = root / "dataset" if (root / "dataset" / "reference.json").is_file() else root
+    path = folder / "reference.json"
+    if not path.is_file():
+        raise CorpusError(f"{root} has no reference.json. Is this DP-Bench?")
+    samples: list[Sample] = []
+    ids = SampleIds()
+    for name, data in _pages(read_json(path), path).items():
+        with skip_with_remark(remarks, root, folder / "pdfs" / name):
+            kept = [{"category": e["category"], "content": dict(e["content"])} for e in data["elements"]]
+            stem = name.removesuffix(".pdf")
+            samples.append(_sample(stem, folder, data, {PAGE: {"elements": kept}}, ids))
+    return _corpus("dp-bench", samples, root, remarks, "MIT")
+
+
+def load_rd_tablebench(root: Path) -> Corpus:
+    """Load RD-TableBench: one table for each file."""
+    remarks: list[Remark] = []
+    folder = root / "rd-tablebench" if (root / "rd-tablebench").is_dir() else root
+    truths = files_inside(folder / "groundtruth", "*.html", remarks)
+    if not truths:
+        raise CorpusError(f"{root} has no groundtruth/*.html. Is this RD-TableBench?")
+    samples: list[Sample] = []
+    ids = SampleIds()
+    for path in truths:
+        with skip_with_remark(remarks, root, path):
+            html = read_text(path)
+            data = {"elements": [{"category": "Table", "content": {"html": html}}]}
+            samples.append(_sample(path.stem, folder, data, {HTML: html}, ids, only_tables=True))
+    return _corpus("rd-tablebench", samples, root, remarks, "unknown")
+
+
+def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
+    if not isinstance(data, dict) or not all(isinstance(p, dict) and "elements" in p for p in data.values()):
+        raise CorpusError(f'{path} is not of the form {{"ID.pdf": {{"elements": […]}}}}.')
+    return data
+
+
+def _corpus(name: str, samples: list[Sample], root: Path, remarks: list[Remark], licence: str) -> Corpus:
+    require_some(samples, remarks, root)
+    missing = sum(sample.pdf is None for sample in samples)
+    if missing:
+        why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."
+        remarks.append(Remark("pdfs", why, left_out=False))
+    return Corpus.of(name, samples, root=root, version="1", licence=licence, remarks=remarks)
+
+
+def _sample(
+    stem: str,
+    folder: Path,
+    data: Mapping[str, Any],
+    annotation: dict[str, Any],
+    ids: SampleIds,
+    *,
+    only_tables: bool = False,
+) -> Sample:
+    pdf: Path | None = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
+    if pdf is None or not pdf.is_file() or pdf.read_bytes()[: len(_LFS)] == _LFS:
+        pdf = None
+    width, height = (page_shapes(pdf)[0].width, page_shapes(pdf)[0].height) if pdf else (1.0, 1.0)
+    elements = tuple(_element(e, n, width, height) for n, e in enumerate(data["elements"]))
+    identifier = ids.make(stem)
+    page = Page(identifier, width, height, elements, annotation=annotation, only_tables=only_tables)
+    return Sample(identifier, stem, 1, page, pdf)
+
+
+def _element(data: Mapping[str, Any], number: int, width: float, height: float) -> Element:
+    """An element; coordinates are relative to the page."""
+    content, kind = data["content"], str(data["category"]).lower()
+    corners = data.get("coordinates") or []
+    xs, ys = [float(c["x"]) * width for c in corners], [float(c["y"]) * height for c in corners]
+    box = Box(min(xs), min(ys), max(xs), max(ys)) if corners else None
+    identifier = str(number)
+    if kind == "table":
+        html = str(content.get("html") or "")
+        whole = html if "<table" in html.lower() else f"<table>{html}</table>"
+        return table_element(identifier, html=whole, text=content.get("text"), box=box, order=number)
+    category = _CATEGORIES.get(kind, Category.TEXT_BLOCK)
+    text = str(content.get("text") or "")
+    is_formula = category is Category.EQUATION_ISOLATED
+    return Element(
+        identifier,
+        category,
+        box,
+        None if category in _OUTSIDE else number,
+        text=text,
+        latex=str(content.get("markdown") or text).strip("$ \n") if is_formula else None,
+    )

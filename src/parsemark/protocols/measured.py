@@ -1,0 +1,106 @@
+"""What boards have in common that give each page a few numbers and take means of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from parsemark.errors import FormatError
+from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.rows import PageScores, ScoreRow
+from parsemark.protocols.run_tables import RunTables
+
+
+class LeftOutError(ValueError):
+    """A page that the board itself drops from its means."""
+
+
+@dataclass(frozen=True)
+class MeasuredProtocol(PageProtocol):
+    """Measures of pages by the rules of a board, and their means over the pages that have them.
+
+    A page without output is measured as an empty one.
+    """
+
+    infos: ClassVar[tuple[FigureInfo, ...]]
+    """The one that ranks first."""
+
+    @abstractmethod
+    def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
+        """Give the measures of a page by name; None for those that it has not, or where it has none at all.
+
+        Raises:
+            LeftOutError: The board drops the page.
+            ValueError, FormatError: The board's rules fail on it, or it is too large: it is worth nothing.
+        """
+
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
+        """Measure one page."""
+        names = [info.name for info in self.infos]
+        values: Mapping[str, float | None] | None = None
+        status, why = Status.NO_TRUTH, None
+        if prediction.status is Status.METRIC_FAILED:
+            status, why = prediction.status, prediction.message
+        elif truth is not None:
+            try:
+                values = self.measure(truth, prediction)
+            except LeftOutError as error:
+                why = f"left out, as the board does it: {error}"
+            except (ValueError, FormatError) as error:
+                values, why = dict.fromkeys(names, 0.0), f"worth nothing: {error}"
+        rows = []
+        for name in names:
+            value = None if values is None else values.get(name)
+            rows.append(
+                ScoreRow.of_page(prediction, name, value, status if value is None else Status.OK, why)
+            )
+        return PageScores(scores=rows)
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """Means over pages."""
+        from parsemark.protocols.aggregate import page_means, run_sums
+
+        return [*page_means(self.infos, tables), *run_sums(tables)]
+
+
+def in_order(page: Page) -> list[Element]:
+    """The elements of a page as they are read; those outside of the reading order stay where they stand."""
+    listed = [element for element in page.elements if not element.ignore]
+    ordered = iter(sorted((e for e in listed if e.order is not None), key=lambda e: e.order or 0))
+    return [next(ordered) if element.order is not None else element for element in listed]
+
+
+def own_truth(page: Page, key: str) -> Any:
+    """What the board's own files say of a page, where its loader kept it."""
+    return None if page.annotation is None else page.annotation.get(key)
+
+
+def html_of(element: Element) -> str:
+    """A table as HTML."""
+    from parsemark.formats import write_table
+
+    return (
+        write_table(element.table, "html") if element.html is None and element.table else element.html or ""
+    )
+
+
+def predicted_elements(prediction: Prediction) -> Sequence[Element]:
+    """The elements of an output; those of a text are read from it."""
+    from parsemark.formats import read_output
+
+    if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
+        return prediction.elements
+    return read_output(prediction.text, prediction.format).elements
+
+
+def score_info(
+    name: str, label: str, definition: str, denominator: str = "all pages", **more: Any
+) -> FigureInfo:
+    """A figure of a board."""
+    return FigureInfo(name=name, label=label, definition=definition, denominator=denominator, **more)

@@ -1,0 +1,97 @@
+"""A run as the files of a board: what its own programs write and read (`parsemark export --format board`)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from parsemark.model import Page, Prediction
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.summary import Summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Files = Iterator[tuple[str, str]]
+"""Paths inside of the folder, with their text."""
+
+
+class StoredRun(Protocol):
+    """A run, as far as its pages are read again."""
+
+    def truth(self, sample: str) -> Page | None:
+        """The truth of a sample."""
+
+    def prediction(self, sample: str, parser: str) -> Prediction:
+        """What a parser made of a sample."""
+
+
+@dataclass(frozen=True)
+class BoardRun:
+    """What the files of a board are made of."""
+
+    run: StoredRun
+    summary: Summary
+    samples: pl.DataFrame
+    """`sample`, `document` and `page_number` of each page."""
+    scores: pl.DataFrame
+
+    @property
+    def parsers(self) -> Sequence[str]:
+        """Those that have figures."""
+        return list(self.summary.parsers)
+
+    def pages(self) -> list[tuple[str, str, int]]:
+        """Sample, document and page number of each page."""
+        return list(self.samples.select("sample", "document", "page_number").iter_rows())
+
+    def prediction(self, sample: str, parser: str) -> Prediction:
+        """What a parser made of a page; nothing where it was not asked."""
+        from parsemark.errors import StoreError
+
+        try:
+            return self.run.prediction(sample, parser)
+        except StoreError:
+            return Prediction(sample, parser)
+
+    def values(self, parser: str) -> dict[str, dict[str, float | None]]:
+        """Sample to measure to value, of whole pages."""
+        import polars as pl
+
+        own = self.scores.filter((pl.col("parser") == parser) & (pl.col("element") == PAGE_LEVEL))
+        found: dict[str, dict[str, float | None]] = {}
+        for sample, metric, value in own.select("sample", "metric", "value").iter_rows():
+            found.setdefault(sample, {})[metric] = value
+        return found
+
+    def facts(self, parser: str) -> Iterator[dict[str, Any]]:
+        """The rows of a parser's facts."""
+        import polars as pl
+
+        own = self.scores.filter((pl.col("parser") == parser) & (pl.col("element") != PAGE_LEVEL))
+        yield from own.iter_rows(named=True)
+
+    def figures(self, parser: str) -> dict[str, float | None]:
+        """The numbers of a parser."""
+        return {name: figure.value for name, figure in self.summary.parsers[parser].items()}
+
+
+def as_json(data: Any) -> str:
+    """Indented, as boards write their files."""
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_lines(rows: Iterator[Any]) -> str:
+    """One JSON object in a line."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def as_csv(rows: Sequence[Sequence[Any]]) -> str:
+    """With empty cells for what is not known."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([["" if v is None else v for v in row] for row in rows])
+    return out.getvalue()

@@ -1,0 +1,67 @@
+"""Keys and passwords of this process's environment: never stored, never printed.
+
+A secret is the value of a variable whose name says so (`…_KEY`, `…_TOKEN`, `…SECRET…`, `…PASSWORD…`). What is
+stored or printed of programs that were given one goes through `masked` first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import lru_cache
+from urllib.parse import quote, quote_plus
+
+MASK = "[secret]"
+_NAME = re.compile(
+    r"SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:KEYS?|TOKENS?|PASS|CREDENTIALS?)(?:_|$)|TOKEN$|KEY$",
+    re.I,
+)
+_MIN_CHARS = 6
+"""Shorter values stand in ordinary texts by chance."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable of that name holds a secret."""
+    return _NAME.search(name) is not None
+
+
+def masked(text: str, *others: str | None) -> str:
+    """The text without any known secret, in any of the ways in which JSON and URLs write it.
+
+    Args:
+        text: What is to be stored or printed.
+        *others: Secrets that come from elsewhere than the environment.
+    """
+    values = {v for name, v in os.environ.items() if is_secret_name(name) and len(v) >= _MIN_CHARS}
+    pattern = _pattern(frozenset(values.union(filter(None, others))))
+    return text if pattern is None else pattern.sub(MASK, text)
+
+
+def masked_bytes(data: bytes) -> bytes:
+    """The same for bytes in UTF-8; what is none stays as it is."""
+    text = data.decode("utf-8", "surrogateescape")
+    clean = masked(text)
+    return data if clean == text else clean.encode("utf-8", "surrogateescape")
+
+
+@lru_cache(maxsize=8)
+def _pattern(values: frozenset[str]) -> re.Pattern[str] | None:
+    """Matches each value as it is, and as JSON or a URL may write it."""
+    if not values:
+        return None
+    ways = {way for value in values for way in (value, quote(value, safe=""), quote_plus(value))}
+    spelt = [*map(re.escape, ways), *map(_in_json, values)]
+    return re.compile("|".join(sorted(spelt, key=len, reverse=True)))
+
+
+def _in_json(value: str) -> str:
+    r"""A pattern of the value with any of its characters escaped: `\/`, `A`, `\"`."""
+    return "".join(_character_in_json(character) for character in value)
+
+
+def _character_in_json(character: str) -> str:
+    units = character.encode("utf-16-be")
+    codes = "".join(rf"\\u(?i:{units[i : i + 2].hex()})" for i in range(0, len(units), 2))
+    short = re.escape(json.dumps(character, ensure_ascii=False)[1:-1])
+    return rf"(?:{re.escape(character)}|{short}|\\{re.escape(character)}|{codes})"

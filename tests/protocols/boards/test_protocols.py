@@ -1,0 +1,171 @@
+"""Boards that measure pages: folders in their form, scored and summed up; their defects as switches."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import CorpusError, UsageError
+from parsemark.model import Cell, Element, Page, Prediction, Status, Table
+from parsemark.protocols import get_protocol
+from parsemark.report.board_files import export_board
+from parsemark.store import Run
+
+HTML = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
+
+
+def values(spec: str, truth: Page, text: str | None, **more: Any) -> dict[str, float | None]:
+    """What a protocol says of one page."""
+    elements = more.pop("elements", ())
+    prediction = Prediction(truth.id, "one", text=text, elements=elements, **more)
+    return {row.metric: row.value for row in get_protocol(spec).score_page(truth, prediction, None).scores}
+
+
+def page(*elements: Element, **annotation: Any) -> Page:
+    return Page("p", 100, 100, elements, annotation=annotation or None)
+
+
+def table(html: str = HTML) -> Element:
+    return Element("t", "table", order=1, html=html, table=Table(1, 1, (Cell(0, 0, "a"),)))
+
+
+TITLE = Element("h", "title", order=0, text="Tides")
+WORDS = Element("w", "text_block", order=2, text="Slack water lasts nine minutes.")
+
+
+def test_the_truth_itself_scores_one_in_opendataloader_as_far_as_it_can() -> None:
+    found = values("opendataloader", page(TITLE, WORDS), "# Tides\n\nSlack water lasts nine minutes.")
+    assert found["nid"] == found["mhs"] == found["overall"] == 1 and found["teds"] is None
+    with_table = page(opendataloader_markdown=f"# a\n\n{HTML}")
+    assert values("opendataloader", with_table, f"# a\n\n{HTML}")["teds"] == 1
+
+
+def test_a_span_that_is_no_number_drops_a_page_or_is_worth_nothing() -> None:
+    truth = page(opendataloader_markdown=HTML)
+    wrong = "<table><tr><td colspan='two'>a</td></tr></table>"
+    assert set(values("opendataloader", truth, wrong).values()) == {None}
+    assert set(values("opendataloader(page_errors_drop=false)", truth, wrong).values()) == {0}
+
+
+def test_dp_bench_looks_at_text_and_the_first_table() -> None:
+    truth = page(TITLE, table(), WORDS)
+    found = values("dp-bench", truth, f"# Tides\n\n{HTML}\n\nSlack water lasts nine minutes.")
+    assert found == {"nid": 1, "teds": 1, "teds_s": 1}
+    assert values("dp-bench", page(), "")["nid"] == 0.01
+    assert values("dp-bench(empty_is_hundredth=false)", page(), "")["nid"] == 1
+
+
+def test_rd_tablebench_takes_the_longest_table() -> None:
+    first = Element("p1", "table", html="<table><tr><td>x</td></tr></table>")
+    assert values("rd-tablebench", page(table()), None, elements=(first, table())) == {"similarity": 1}
+    assert (
+        values("rd-tablebench(choose=first)", page(table()), None, elements=(first, table()))["similarity"]
+        < 1
+    )
+    assert values("rd-tablebench", page(table()), "no table") == {"similarity": 0}
+    assert values("rd-tablebench(missing_left_out=true)", page(table()), "none") == {"similarity": None}
+    assert values("rd-tablebench", page(table(), table()), "two true ones") == {"similarity": None}
+
+
+def test_marker_finds_blocks_and_their_order() -> None:
+    pytest.importorskip("pypandoc")
+    truth = page(TITLE, WORDS)
+    assert values("marker", truth, "# Tides\n\nSlack water lasts nine minutes.")["score"] == pytest.approx(
+        100
+    )
+    assert values("marker", truth, "nothing alike here at all")["score"] == pytest.approx(20)
+    assert values("marker(unfound_in_order=false)", truth, "nothing alike here at all")["score"] == 0
+
+
+def test_getomni_compares_text_and_json() -> None:
+    truth = page(trueMarkdownOutput="Tides", trueJsonOutput={"a": 1, "b": 2})
+    found = values("getomni", truth, '{"a": 1, "b": 3}')
+    assert found["json_accuracy"] == 0.5 and found["text_similarity"] is not None
+    assert values("getomni", truth, "")["json_accuracy"] is None
+    assert values("getomni(empty_left_out=false)", truth, "")["json_accuracy"] == 0
+
+
+def test_an_evaluation_file_has_the_pages_and_means_of_the_run(tmp_path: Path) -> None:
+    truths = tmp_path / "ground-truth" / "markdown"
+    truths.mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    for name, text in (("01", "# a\n\ntext"), ("02", "other words")):
+        (truths / f"{name}.md").write_text(text)
+        (tmp_path / "out" / f"{name}.md").write_text(text.replace("text", "test"))
+    corpus = load_corpus(f"opendataloader-bench:{tmp_path}")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=("opendataloader",))
+    score_run(run, n_workers=1)
+    assert export_board(run.path, None, tmp_path / "files") == 4
+    data = json.loads((tmp_path / "files" / "prediction" / "out" / "evaluation.json").read_text())
+    first, second = (document["scores"] for document in data["documents"])
+    assert second["nid"] == 1 and second["mhs"] is None and 0 < first["overall"] < 1
+    assert data["metrics"]["score"]["overall_mean"] == pytest.approx((first["overall"] + 1) / 2)
+    assert (data["metrics"]["nid_count"], data["metrics"]["mhs_count"]) == (2, 1)
+    score_run(run, protocols=["tables"], n_workers=1)
+    with pytest.raises(UsageError, match="no result files"):
+        export_board(run.path, "tables", tmp_path / "none")
+
+
+@pytest.mark.parametrize("spec", ["opendataloader", "dp-bench", "getomni"])
+def test_a_failed_page_is_worth_nothing_and_stays(spec: str) -> None:
+    found = values(spec, page(TITLE, WORDS), None, status=Status.PARSER_FAILED)
+    assert found[{"opendataloader": "overall", "dp-bench": "nid", "getomni": "text_similarity"}[spec]] == 0
+
+
+def test_hostile_pages_are_refused_or_cost_little() -> None:
+    truth = page(TITLE, table())
+    for text in (
+        "<table>" * 3000,
+        "<table><tr><td colspan='999999999999'>" * 20,
+        "|" * 100_000,
+        "[" * 20_000,
+    ):
+        for spec in ("opendataloader", "dp-bench", "rd-tablebench", "getomni"):
+            assert values(spec, truth, text)
+    deep = json.dumps({"a": 1})
+    for _ in range(200):
+        deep = f'{{"a": {deep}}}'
+    nested = page(trueMarkdownOutput="", trueJsonOutput=json.loads(deep))
+    assert values("getomni", nested, deep.replace("1", "2"))["json_accuracy"] == 0
+
+
+def test_folders_of_the_boards_are_loaded_and_scored(tmp_path: Path) -> None:
+    element = {
+        "category": "Table",
+        "content": {"text": "", "html": HTML},
+        "coordinates": [{"x": 0.1, "y": 0.2}] * 4,
+    }
+    odl = tmp_path / "odl" / "ground-truth"
+    (odl / "markdown").mkdir(parents=True)
+    (odl / "markdown" / "01.md").write_text("# a\n\ntext")
+    (odl / "reference.json").write_text(json.dumps({"01.pdf": {"elements": [element]}}))
+    (tmp_path / "dp").mkdir()
+    (tmp_path / "dp" / "reference.json").write_text(json.dumps({"01.pdf": {"elements": [element]}}))
+    (tmp_path / "rd" / "groundtruth").mkdir(parents=True)
+    (tmp_path / "rd" / "groundtruth" / "01.html").write_text(HTML)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "01.md").write_text(f"# a\n\ntext\n\n{HTML}")
+    for loader, folder, protocol, figure in (
+        ("opendataloader-bench", "odl", "opendataloader", "mhs"),
+        ("dp-bench", "dp", "dp-bench", "teds"),
+        ("rd-tablebench", "rd", "rd-tablebench", "similarity"),
+    ):
+        corpus = load_corpus(f"{loader}:{tmp_path / folder}")
+        assert "imported, not parsed" in str(corpus.remarks[-1])
+        run = import_predictions(tmp_path / f"run-{folder}", corpus, tmp_path / "out", protocols=(protocol,))
+        score_run(run, n_workers=1)
+        found = Run.open(run.path).summary(protocol).parsers["out"][figure]
+        assert found.value is not None and found.value > 0.4 and found.n == 1
+        written = tmp_path / f"files-{folder}"
+        arguments = ["export", str(run.path), "--format", "board", "--out", str(written)]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        assert [p for p in written.rglob("*") if p.is_file() and "01" in p.read_text() + p.name]
+        with pytest.raises(CorpusError, match="Is this"):
+            load_corpus(f"{loader}:{tmp_path / 'out'}")
