@@ -153,6 +153,16 @@ def slow(request: dict, hoard: list) -> None:
     answer(request)
 
 
+def wait(request: dict, hoard: list) -> None:
+    time.sleep(2.5)
+    answer(request)
+
+
+def burn(request: dict, hoard: list) -> None:
+    while True:
+        hoard[:] = range(1000)
+
+
 def fine(request: dict, hoard: list) -> None:
     answer(request)
 

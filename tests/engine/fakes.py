@@ -22,6 +22,7 @@ class FakeParser:
     fingerprint: str = "f1"
     broken: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    script: Path = WORKER
     info: Info = field(default_factory=lambda: Info(licence="MIT", gives=("markdown",)))
 
     def state(self) -> State:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.faults.common import Case
 
-SECTIONS = ("kills", "workers", "damage", "inputs", "sanitizer")
+SECTIONS = ("kills", "workers", "confinement", "damage", "inputs", "sanitizer")
 SHOWN = 12
 
 

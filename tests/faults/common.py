@@ -29,6 +29,7 @@ WORKER = """\
 #
 # [tool.parsemark]
 # gives = ["markdown"]
+# file-names = true
 #
 # [tool.parsemark.options.errors]
 # default = 0

@@ -8,10 +8,12 @@ from tests.engine.fakes import FakeParser, make_corpus, truth
 from tests.packages import installed_protocol
 from tests.protocols.share_protocol import ShareProtocol
 
+from parsemark.corpora import Corpus
+from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.chunk import _score
 from parsemark.engine.scoring.score import score_run
-from parsemark.model import Page, Prediction, Status
+from parsemark.model import Box, Element, Page, Prediction, Sample, Status
 from parsemark.protocols import PageScores, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.rows import BROKEN
@@ -100,3 +102,31 @@ class BreaksOnAnswers(ShareProtocol):
         if prediction.status is Status.OK:
             raise RuntimeError("no answer")
         return PageScores()
+
+
+BREAKS = "<table><tr><td><![<</td></tr></table>"
+
+
+@pytest.mark.parametrize("profile", ["strict", "v1.0", "v1.5", "v1.6"])
+def test_a_page_that_breaks_the_protocol_is_worth_no_more_than_a_bad_one(
+    profile: str, tmp_path: Path
+) -> None:
+    texts = {"p1": "words of page 1", "p2": "words of page 2"}
+    place = Box(1, 1, 9, 9)
+    pages = [Page(k, 600, 800, (Element("e", "text_block", place, text=t),)) for k, t in texts.items()]
+    samples = [Sample(p.id, p.id, 1, p, None) for p in pages]
+    corpus = Corpus.of("c", samples, root=tmp_path, version="1", licence="x")
+    spec = f"document(profile={profile})"
+    answers = {"bad": "all wrong", "broken": f"all wrong\n\n{BREAKS}", "right": texts["p2"]}
+    for name, second in answers.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "p1.md").write_text(texts["p1"])
+        (tmp_path / name / "p2.md").write_text(second)
+        run = import_predictions(tmp_path / "run", corpus, tmp_path / name, protocols=(spec,))
+    (summary,) = score_run(run, protocols=[spec], n_workers=1)
+    info = next(f for f in summary.figures if f.name == "text_edit")
+    sign = 1 if info.higher_is_better else -1
+    found = {parser: own[info.name] for parser, own in summary.parsers.items()}
+    worth = {parser: sign * (figure.value or 0.0) for parser, figure in found.items()}
+    assert worth["right"] > worth["bad"] >= worth["broken"] - 1e-9
+    assert found["broken"].n >= found["bad"].n > 0

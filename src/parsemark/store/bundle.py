@@ -47,7 +47,7 @@ MAX_RAW_BYTES = 64 * 2**20
 """Of one raw output; no larger one is ever recorded."""
 MAX_TEXT_BYTES = 256 * 2**20
 """Of the index, the manifest or a summary."""
-_FREE_BYTES, _MAX_RATIO = 2**30, 200
+_FREE_BYTES, _MAX_RATIO = 2**27, 200
 """An archive may hold this much, or so many times its own size."""
 _RAW_NAME = re.compile(r"raw/([0-9a-f]{64})")
 _PART_NAME = re.compile(
@@ -56,6 +56,8 @@ _PART_NAME = re.compile(
     re.ASCII,
 )
 _TEXTS: dict[str, pl.DataType | type[pl.DataType]] = {"sample": pl.String, "text": pl.String}
+_NAMED = {"parses": ("sample", "parser", "status", "key"), "samples": ("sample", "document", "page_number")}
+"""Columns without which no version wrote a line; of other tables all of them."""
 _STAMP = (1980, 1, 1, 0, 0, 0)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """What `zipfile` raises on archives that are damaged or meant to harm."""
@@ -223,7 +225,7 @@ def _public(manifest: Manifest) -> Manifest:
     loader, colon, path = manifest.corpus.spec.rpartition(":")
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
-    return manifest.model_copy(update={"corpus": corpus, "command": command})
+    return manifest.model_copy(update={"corpus": corpus, "command": command, "origin": ""})
 
 
 def _last_name(argument: str) -> str:
@@ -312,6 +314,10 @@ class Bundle:
         data = self._hashed(member)
         if not data.strip():
             return pl.DataFrame(schema=schema)
+        # A row takes memory for each column, whatever stands in its line: so each must name them.
+        least = sum(len(column) + len('"":0,') for column in _NAMED.get(name, schema))
+        if (data.count(b"\n") + 1) * least > len(data) + least:
+            raise self._damaged(f"{member} has lines that lack columns")
         try:
             return pl.read_ndjson(data, schema=schema)
         except (pl.exceptions.PolarsError, ValueError) as error:

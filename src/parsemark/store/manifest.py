@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import secrets
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parsemark.errors import StoreError
+from parsemark.errors import StoreError, WriteError
 from parsemark.plain_words import first_problem
-from parsemark.system import write_bytes
+from parsemark.system import cache_folder, write_bytes
 
 SCHEMA_VERSION = 2
 """Raised whenever a reader of the former version would misread the run."""
@@ -70,6 +72,8 @@ class Manifest(_StrictModel):
     """Specs of the protocols by which it is scored."""
     parsing_anew: dict[str, float] = Field(default_factory=dict)
     """Parsers of which every page is being parsed anew (`--no-cache`), with the first record's sequence."""
+    origin: str = ""
+    """Mark of the machine that made it; only there is its corpus looked for where the manifest says."""
     seed: int = 0
     limits: RunLimits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)
@@ -148,3 +152,15 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Write `manifest.json` whole or not at all."""
     write_bytes(path, (manifest.model_dump_json(indent=2) + "\n").encode())
+
+
+def origin_mark() -> str:
+    """What runs that are made here carry: random, and kept where only this user's runs know it."""
+    path = cache_folder("origin")
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        with contextlib.suppress(WriteError):
+            write_bytes(path, secrets.token_hex(16).encode())
+            return path.read_text(encoding="ascii").strip()
+        return ""

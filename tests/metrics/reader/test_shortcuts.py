@@ -182,6 +182,10 @@ def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
         for c, text in enumerate(row)
         if truth.present[r][c] and (c or not named or not any(truth.present[r][1:]))
     }
+    for r, row in enumerate(truth.texts):  # one remark for a whole row is one value
+        of_row = [c for c in range(3) if (r, c) in weights]
+        if len(of_row) > 1 and len({row[c] for c in of_row}) == 1 and len(row[2]) > 1 and row[2].isalpha():
+            weights |= dict.fromkeys([(r, c) for c in of_row], 1 / len(of_row))
     asked = Asked(truth, structure, 0.3)
     assert list(asked.weights.items()) == list(weights.items())
     assert asked.of_row == {

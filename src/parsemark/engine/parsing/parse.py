@@ -34,6 +34,7 @@ from parsemark.store import (
     RunLimits,
     sample_to_row,
 )
+from parsemark.store.manifest import origin_mark
 from parsemark.system import file_sha256
 from parsemark.system.processes import why_not_confined
 from parsemark.version import __version__
@@ -165,6 +166,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             protocols=protocols or list(DEFAULT_PROTOCOLS),
             limits=limits,
             machine=_machine(),
+            origin=origin_mark(),
         )
         try:
             return Run.create(out, manifest)
@@ -194,12 +196,12 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
 def follow_truth(run: Run, events: Events | None = None) -> bool:
     """Take over truths that were corrected since the run was made; returns whether there were any.
 
-    Only what can be meant: the corpus is still where it was, and the pages of the run are the same. Where it
-    has other pages by now, nothing is changed and `events` report how to go on.
+    Only what can be meant: the run was made here, the corpus is still where it was, and the pages of the run
+    are the same. Where it has other pages by now, nothing is changed and `events` report how to go on.
     """
     events, known = events or Events(), run.manifest.corpus
-    if not known.spec:
-        return False
+    if not known.spec or not run.manifest.origin or run.manifest.origin != origin_mark():
+        return False  # nobody else says what is read here
     try:
         corpus = load_corpus(known.spec)
         if corpus.hash == known.hash or corpus.name != known.name:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from parsemark.metrics.reader.likeness import is_numeric, tight
-from parsemark.metrics.reader.pages import MOST_LINES, Pages
+from parsemark.metrics.reader.marks import answers
+from parsemark.metrics.reader.pages import MOST_LINES, NARROW, Pages
 from parsemark.metrics.reader.paths import holds
 from parsemark.metrics.reader.rejoin import lines_joined
 from parsemark.metrics.reader.sheet import Sheet
@@ -23,6 +24,7 @@ def layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet]
     found = (
         lines_joined(truth, structure.n_header, pages.sheets),
         _below_each_other(truth, structure),
+        answers(truth) if all(sheet.n_cols <= NARROW for sheet in pages.sheets) else None,
         parts_beside(truth),
         recorded(truth),
         pivoted(truth),

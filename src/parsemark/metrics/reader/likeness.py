@@ -35,9 +35,11 @@ SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
+SYMBOLS_LOST = "symbols that the reader of the page does not know"
 _BARE_UNIT = re.compile(UNIT.pattern, re.IGNORECASE)
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
+_TIME = re.compile(r"\d?\d:\d\d(?::\d\d)?")
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
@@ -268,7 +270,9 @@ def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
         if spelled and bare(one) != bare(other):
             return Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")
     if "°" in one and _degreeless(one) == _degreeless(other) != "":
-        return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
+        return Difference(Change.MISREAD, _SIGN_LOST, SYMBOLS_LOST)
+    if _are_initials(truth, pred) or _are_initials(pred, truth):
+        return Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
     return None if name else _other_value(truth, pred)
 
 
@@ -279,6 +283,8 @@ def _other_value(truth: str, pred: str) -> Difference | None:
         # A deviation stands raised, lowered or on the line.
         same = with_deviation_on_the_line(one) == with_deviation_on_the_line(other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if ":" in truth and _TIME.fullmatch(truth) and one.replace(":", "") == other.lstrip("0"):
+        return Difference(Change.NOTATION, 0.75, "colons lost")
     if "±" in truth and value_and_deviation(truth) == value_and_deviation(pred) != ():
         return Difference(Change.NOTATION, 0.75, "the sign of a deviation")
     return None
@@ -324,6 +330,12 @@ def _is_abbreviated(one: str, other: str) -> bool:
     if len(ours) != len(theirs) or _between_words(one) != _between_words(other):
         return False
     return all(map(_is_one_short_for_the_other, ours, theirs))
+
+
+def _are_initials(short: str, text: str) -> bool:
+    """Whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
+    words = text.split()
+    return len(short) == len(words) > 1 and short.isupper() and "".join(w[0] for w in words).upper() == short
 
 
 @lru_cache(_CACHE)
@@ -405,7 +417,7 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     if alike is not None:
         return alike
     if not (plain.isascii() and given.isascii()) and _latin(plain) == _latin(given):
-        return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
+        return Difference(Change.MISREAD, _ALIKE, SYMBOLS_LOST)
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
     cause = ""
     if not name and (lost := _without_unit(plain, given)):
@@ -555,9 +567,8 @@ def slip(truth: str, pred: str) -> str:
     True
     """
     one, other = tight(truth)[:_COMPARED], tight(pred)[:_COMPARED]
-    changes = {
-        f"{one[o.src_start : o.src_end]}>{other[o.dest_start : o.dest_end]}"
-        for o in Levenshtein.opcodes(one, other)
-        if o.tag != "equal"
-    }
-    return " ".join(sorted(changes))
+    edits = [o for o in Levenshtein.opcodes(one, other) if o.tag != "equal"]
+    changes = {(one[o.src_start : o.src_end], other[o.dest_start : o.dest_end]) for o in edits}
+    if all(not old.isascii() and new.isascii() and len(new) <= len(old) for old, new in changes):
+        return SYMBOLS_LOST
+    return " ".join(sorted(f"{old}>{new}" for old, new in changes))

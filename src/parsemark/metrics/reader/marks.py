@@ -7,13 +7,14 @@ throughout: so the prediction is taken with the truth's way to say no.
 
 from __future__ import annotations
 
+from parsemark.metrics.reader.kinds import CHECKED, UNCHECKED
 from parsemark.metrics.reader.sheet import Sheet
 
 SAYS = dict.fromkeys(
-    ["✓", "✔", "√", "☑", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True
+    ["✓", "✔", "√", CHECKED, "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True
 )
 SAYS |= dict.fromkeys(
-    ["✗", "✘", "✕", "✖", "×", "❌", "☒", "no", "false", "nein", "non", "нет", "否", "لا"], False
+    ["✗", "✘", "✕", "✖", "×", "❌", "☒", UNCHECKED, "no", "false", "nein", "non", "нет", "否", "لا"], False
 )
 """How yes and no are said, case folded."""
 _IN_PAIRS = {"0": "1", "n": "y", "f": "t", "absent": "present", "○": "●", "□": "■"}
@@ -35,18 +36,55 @@ _NO_BESIDE = {
 }
 
 
+_AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")
+"""Marks that affirm, wherever they stand."""
+
+
 def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction with empty cells for no where the truth has them, or the truth's no for empty cells."""
-    ours, theirs = truth.said, pred.said
+    ours, theirs = _said_as_values(truth), _said_as_values(pred)
     no = _way_to_say_no(theirs, besides=ours)
-    if no is not None and any(_has_marks_alone(truth, mark) for mark in ours & (_MARKS | _YES)):
-        return _emptied(pred, no, theirs)
+    if no is not None:
+        alone = [mark for mark in ours & (_MARKS | _YES) if _has_marks_alone(truth, mark)]
+        if alone:
+            return _emptied(pred, no, theirs, alone[0])
     no = _way_to_say_no(ours, besides=theirs)
     if no is not None and _is_said_without_gaps(truth, no, ours):
         # The truth's own yes without its no is no other way to write: the no is lost.
-        marks = [mark for mark in theirs & _MARKS - ours if _has_marks_alone(pred, mark)]
+        # An empty box is no sign of its own.
+        others = theirs & (_MARKS - ours | ({CHECKED} if no == UNCHECKED else set()))
+        marks = [mark for mark in others if _has_marks_alone(pred, mark)]
         return _filled(pred, marks[0], no) if len(marks) == 1 else pred
-    return pred
+    return _with_mark(truth, pred, ours & _AFFIRMED, theirs & _AFFIRMED) if ours & _AFFIRMED else pred
+
+
+def _said_as_values(sheet: Sheet) -> frozenset[str]:
+    """All that is said below the first row and behind the first column."""
+    return frozenset([text for row in sheet.texts[1:] for text in row[1:]])
+
+
+def _with_mark(truth: Sheet, pred: Sheet, ours: frozenset[str], theirs: frozenset[str]) -> Sheet:
+    """The prediction with the truth's mark for another one, where both leave the other cells empty."""
+    if len(ours) != 1 or len(theirs) != 1 or ours == theirs:
+        return pred
+    (mark,), (given,) = ours, theirs
+    if not _has_marks_alone(truth, mark) or not _has_marks_alone(pred, given):
+        return pred
+    return pred.with_texts([[mark if text == given else text for text in row] for row in pred.texts])
+
+
+def answers(sheet: Sheet) -> Sheet | None:
+    """A questionnaire as a list: for each question the header over its mark, if each has one."""
+    if sheet.n_cols < 3 or sheet.n_rows < 3:  # two questions, two answers
+        return None
+    rows = [[sheet.shown[0][0], ""]]
+    for shown, texts in zip(sheet.shown[1:], sheet.texts[1:], strict=True):
+        marked = [c for c, text in enumerate(texts) if c and text in _AFFIRMED]
+        others = {text for c, text in enumerate(texts) if c and c not in marked}
+        if len(marked) != 1 or not others <= _NO | {""}:
+            return None
+        rows.append([shown[0], sheet.shown[0][marked[0]]])
+    return Sheet.stacked([], rows, 2)
 
 
 def _way_to_say_no(said: frozenset[str], besides: frozenset[str]) -> str | None:
@@ -78,10 +116,10 @@ def _has_marks_alone(sheet: Sheet, mark: str) -> bool:
     return any("" in line[1:] for line in lines) and sum(line.count(mark) for line in lines) > 1
 
 
-def _emptied(pred: Sheet, no: str, said: frozenset[str]) -> Sheet:
-    """The prediction with nothing in place of its no; a yes that is one beside it alone is said plainly."""
+def _emptied(pred: Sheet, no: str, said: frozenset[str], mark: str) -> Sheet:
+    """The prediction with nothing in place of its no; a box that is checked is the truth's mark."""
     rows, columns = _lines(pred, _ways_to_say_yes(no) & said | {no})
-    plainly = {no: "", _NO_BESIDE[no]: "Yes"} if no in _NO_BESIDE else {no: ""}
+    plainly = {no: "", _NO_BESIDE[no]: "Yes"} if no in _NO_BESIDE else {no: "", CHECKED: mark}
     return pred.with_texts(
         [
             [plainly.get(text, text) if r in rows or c in columns else text for c, text in enumerate(row)]
@@ -105,7 +143,7 @@ def _filled(pred: Sheet, mark: str, no: str) -> Sheet:
     top = min(r for r, _ in marked)
     top = min(top, pred.header_rows or top)
     left = min(c for _, c in marked)
-    said = {"": no, mark: _NO_BESIDE.get(no, mark)}
+    said = {"": no, mark: CHECKED if no == UNCHECKED else _NO_BESIDE.get(no, mark)}
     texts, present = [list(row) for row in pred.texts], [list(row) for row in pred.present]
     for r in range(top, pred.n_rows):
         for c in range(left, pred.n_cols):

@@ -23,14 +23,18 @@ from parsemark.metrics.reader.likeness import (
     tight,
 )
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.units import UNIT
 
 Path = tuple[str, ...]
 
+_WITHOUT_UNIT = 0.85
+"""Likeness of a name without its unit, at least."""
 _GROUP_WEIGHT = 0.5
 """Weight of the upper levels of a path against the last one, where paths are compared."""
 _WHOLE = 0.8
 """Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
-_SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})-)+")
+_SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})(?:(?<!\d)-|-(?!\d)))+")
+"""What parts words; not the sign of a number, nor what is between the ends of a range."""
 _SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINTS = " -/|:>_"
@@ -263,7 +267,10 @@ def _compared(level: str, text: str) -> _Compared:
 
 
 def _without_brackets(level: str) -> float:
-    return NEAR + (1 - NEAR) * len(_essential(level)) / len(tight(level))
+    """How much a name without what stood in brackets still tells; a unit is as much of a short one."""
+    told = NEAR + (1 - NEAR) * len(_essential(level)) / len(tight(level))
+    units = [found[1:-1] for found in _BRACKETED.findall(level)]
+    return max(told, _WITHOUT_UNIT) if all(map(UNIT.fullmatch, units)) else told
 
 
 def _is_other_unit(level: str, text: str) -> bool:

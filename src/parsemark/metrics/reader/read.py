@@ -17,9 +17,10 @@ from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
+from parsemark.metrics.reader.kinds import in_one_way
 from parsemark.metrics.reader.layouts import layouts
 from parsemark.metrics.reader.likeness import is_numeric, tight
-from parsemark.metrics.reader.marks import with_no_as_in
+from parsemark.metrics.reader.marks import answers, with_no_as_in
 from parsemark.metrics.reader.pages import NARROW, RECORDS, Pages, arrangements, lines_of, with_loose_rows
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
@@ -70,11 +71,9 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     reader = _Reader(truth, structure, pages.outside, parameters)
     if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
         return reader.nothing_happened()
-    comma = decimal_comma(truth)
-    if any(decimal_comma(sheet, comma) for sheet in pages.sheets) or comma:
-        points = [with_points(s) if decimal_comma(s, comma) else s for s in pages.sheets]
-        pages = dataclasses.replace(pages, sheets=tuple(points))
-        truth = with_points(truth) if comma else truth
+    as_given = truth
+    truth, pages = _written_alike(truth, pages)
+    if truth is not as_given:
         reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
     for sheet, extra in arrangements(pages, structure):
@@ -100,7 +99,19 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         for sheet, extra in arrangements(pages, reader.structure):
             found = reader.sheet(_as_in(truth, sheet))
             best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+        if not pages.sheets:
+            for lines, severity in lines_of(pages, layout, reader.heads):
+                best = reader.better(best, reader.lines(lines, severity))
     return best
+
+
+def _written_alike(truth: Sheet, pages: Pages) -> tuple[Sheet, Pages]:
+    """The truth and the tables of a prediction with numbers and other values written in one way."""
+    comma = decimal_comma(truth)
+    sheets = [with_points(s) if decimal_comma(s, comma) else s for s in pages.sheets]
+    truth = with_points(truth) if comma else truth
+    pairs = [in_one_way(truth, sheet) for sheet in sheets or [truth]]
+    return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if sheets))
 
 
 def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
@@ -155,7 +166,9 @@ class _Reader:
             best = self.better(best, self.upright(pred.transposed(), best))
         blocks = blocks_below(pred, self.truth.n_cols)
         wide = widened(pred, self.heads)
-        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide)):
+        listed, mirrored = answers(pred), pred.mirrored() if self.truth.runs_to_the_left else None
+        forms = blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide, listed, mirrored
+        for other in filter(None, forms):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for form in self.regroupings(side.pred, kinds):

@@ -15,6 +15,8 @@ from parsemark.metrics.reader.structure import header_rows, is_section
 _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
 _PARTS = re.compile(r"[,;]\s+(?:and\s+)?|\s+and\s+")
+_ITEM = re.compile(r"\(?\d{1,2}[.)]\s+")
+"""The number of an item of a list."""
 MOST_KEYS = 4
 """Leading columns that may say what stands over the values of their rows."""
 
@@ -302,7 +304,7 @@ def _key_and_value(part: str, known: Set[str]) -> tuple[str, str] | None:
 
 def _unmarked(line: str) -> str:
     """A line without the marks of lists and of emphasis."""
-    return line.lstrip("-*•–·+ ").replace("**", "").replace("__", "").replace("：", ":")
+    return _ITEM.sub("", line.lstrip("-*•–·+ ")).replace("**", "").replace("__", "").replace("：", ":")
 
 
 def recorded(sheet: Sheet) -> Sheet | None:

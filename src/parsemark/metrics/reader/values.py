@@ -13,11 +13,13 @@ from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quo
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
     MARKS,
+    NEAR,
     SAME,
     Change,
     Difference,
     difference,
     is_numeric,
+    likeness,
     numbers,
     slip,
     tight,
@@ -37,6 +39,8 @@ _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
 _RENAMED = 0.25
 """Severity of signs that are given by others throughout, which stand for nothing else."""
+_ONE_STATE = 0.85
+"""Severity of yes and no that became one: no value of them is known."""
 _SAID = 0.1
 """Severity of a yes or no that is said in another way."""
 
@@ -118,6 +122,8 @@ class Asked:
                     if named_only or not (c in stubs if starts[c] else _is_name(truth, stubs, row, c))
                 ]
             weights = [1.0 if texts[c] else no_value for c in asked]
+            if is_one_remark([texts[c] for c in asked]):
+                weights = [1 / len(asked)] * len(asked)
             self.weights |= zip(zip(repeat(row), asked), weights, strict=True)
             if asked:
                 self.of_row[row] = sum(weights, 0.0)
@@ -152,9 +158,30 @@ class Values:
         self._headers: dict[int, str] = {}
         self._names: dict[tuple[int, tuple[int, ...]], str] = {}
 
+    def _is_said_once(self, row: int, at: int) -> bool:
+        """Whether a row is one remark, and the prediction makes it once."""
+        texts = [text for c, text in enumerate(self.side.truth.texts[row]) if (row, c) in self.weights]
+        given = [text for text in self.side.pred.texts[at] if text]
+        return is_one_remark(texts) and any(likeness(texts[0], text) > NEAR for text in given)
+
+    @cached_property
+    def _states(self) -> list[tuple[int, int, int, int]]:
+        """The values that say yes or no, if the prediction says the same of all of them."""
+        truth, pred = self.side.truth.texts, self.side.pred.texts
+        told = [found for found in self._answered if truth[found[0]][found[1]].casefold() in SAYS]
+        meant = {SAYS[truth[row][col].casefold()] for row, col, _, _ in told}
+        given = {pred[at][partner] for _, _, at, partner in told}
+        return told if len(meant) == 2 and len(given) == 1 and len(told) >= _SLIPPED else []
+
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
-        for row, col, at, partner in self._differing:
+        if self._states:
+            extent = sum(self.weights[row, col] for row, col, _, _ in self._states)
+            message = "Yes and no are given alike: nothing tells which is which."
+            causes.add((Kind.VALUE_WRONG, "states"), Event(Kind.VALUE_WRONG, extent, message, {}, _ONE_STATE))
+        states = frozenset(self._states)
+        differing = [found for found in self._differing if found not in states] if states else self._differing
+        for row, col, at, partner in differing:
             self._compare(row, col, at, partner, self.weights[row, col], causes)
 
     @cached_property
@@ -293,6 +320,8 @@ class Values:
         elif diff.change is Change.MISREAD:
             event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
             causes.add((Kind.VALUE_MISREAD, diff.cause or slip(text, found)), event)
+        elif not found and text and self._is_said_once(row, at):
+            return
         elif not found and text and self._given_once(row, col):
             event = Event(Kind.SPAN_LOST, weight, f"{self._place(row, col)}: given once for several.", where)
             causes.add((Kind.SPAN_LOST,), event)
@@ -408,6 +437,13 @@ class Values:
             number = row - self.side.structure.n_header + 1
             known = self._names[row, stub] = quote(shown or f"number {number}")
         return known
+
+
+def is_one_remark(texts: list[str]) -> bool:
+    """Whether all values of a row are one word: it says nothing of any of them, as `DNP` does."""
+    if len(texts) < 2 or texts[0] != texts[-1] or len(set(texts)) > 1:
+        return False
+    return len(texts[0]) > 1 and texts[0].isalpha() and texts[0].casefold() not in SAYS
 
 
 def _is_sign(text: str) -> bool:

@@ -1,0 +1,162 @@
+"""What values are, whatever way they are written: times, dates, amounts, ranges, boxes.
+
+A value of a kind is given in one way, so that `(2,530)` is `-2530`, `06.12` among times is `6:12`,
+`5 March 2024` is `2024-03-05`, `3.9 to 5.6` is `3.9-5.6` and `[x]` is a box that is checked. What one text
+alone does not tell is told by the two tables: brackets around numbers may be signs or deviations, a point may
+stand in a number or in a time.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from parsemark.metrics.reader.sheet import Sheet, fold_cell
+
+CHECKED, UNCHECKED = "✓", "☐"
+_BOXES = {"☒": CHECKED, "🗹": CHECKED, "⊠": CHECKED, "☑": CHECKED, "☐": UNCHECKED, "▢": UNCHECKED}
+_EMPTY_BOXES = frozenset("☐▢")
+_BOX = re.compile(rf"[{''.join(_BOXES)}]|(?<!\w)\[([ xX✓]?)\](?!\()")
+_MONEY = r"[$€£¥₹]|(?:USD|EUR|GBP|JPY|CHF|CNY|RMB)\b"
+_AMOUNT = re.compile(rf"(-?)({_MONEY})\s?(-?)(\d[\d.;e]*)|(-?)(\d[\d.;e]*)\s?({_MONEY})")
+_GROUPED = r"\d{1,3}(?:[,.\s'’]\d{3})+(?:[.,]\d+)?"
+_NEGATIVE = re.compile(rf"\(\s?(?:({_MONEY})\s?)?({_GROUPED}|\d+(?:[.,]\d+)?)\s?({_MONEY})?(%?)\s?\)")
+_TRIANGLE = re.compile(r"[△▲▵](?=\d)")
+_PLUS = re.compile(r"^\+(?=\d[\d.]*%?$)")
+_TIME = re.compile(
+    r"([01]?\d|2[0-4])(?::|\s?h\s?)([0-5]\d)(?::([0-5]\d))?(?:\s?h|\s?([ap])\.?m\.?)?", re.IGNORECASE
+)
+_POINTED_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
+_YEAR = r"((?:1[5-9]|20)\d\d)"
+_DATES = (
+    (re.compile(rf"{_YEAR}\s?[-/.年]\s?(\d\d?)\s?[-/.月]\s?(\d\d?)日?"), (0, 1, 2)),
+    (re.compile(rf"(\d\d?)\.\s?(\d\d?)\.\s?{_YEAR}"), (2, 1, 0)),
+    (re.compile(rf"(\d\d?)(?:st|nd|rd|th)?\.?[\s-]?{_MONTH},?[\s-]?{_YEAR}", re.IGNORECASE), (2, 1, 0)),
+    (re.compile(rf"{_MONTH}\s?(\d\d?)(?:st|nd|rd|th)?,?\s?{_YEAR}", re.IGNORECASE), (2, 0, 1)),
+)
+"""Ways to write a date, and where its year, month and day stand."""
+_SLASHED = re.compile(rf"(\d\d?)[/-](\d\d?)[/-]{_YEAR}")
+_RANGE = re.compile(r"(?<=[\d%])(?:\s?[∼~]\s?|\s-\s|\s?(?:to|bis|…|\.\.\.?)\s?)(?=\d)")
+_TELLING = re.compile(r"[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d|(?:1[5-9]|20)\d\d|[A-Z]{3}")
+"""Without any of these no value is written in another way."""
+_MAX_MONTH = 12
+
+
+class Usage(NamedTuple):
+    """What two tables say together about how their values are written."""
+
+    brackets_are_signs: bool
+    points_are_colons: bool
+    crosses_are_no: bool
+    """A crossed box says no beside a ticked one, and yes beside an empty one."""
+
+
+def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
+    """Two tables with each value given in the one way of its kind."""
+    sheets = truth, pred
+    written = ["\n".join(map("\n".join, sheet.shown)) for sheet in sheets]
+    if not any(map(_TELLING.search, written)):
+        return sheets
+    timed = any(_share_of_times(sheet) for sheet in sheets)
+    ticked = any("☑" in text and "☒" in text and _EMPTY_BOXES.isdisjoint(text) for text in written)
+    usage = Usage(any(map(_has_negatives, sheets)), timed and not all(map(_share_of_times, sheets)), ticked)
+    return _rewritten(truth, usage), _rewritten(pred, usage)
+
+
+def _rewritten(sheet: Sheet, usage: Usage) -> Sheet:
+    texts = [
+        [_value(text, written, usage) for text, written in zip(*lines, strict=True)]
+        for lines in zip(sheet.texts, sheet.shown, strict=True)
+    ]
+    return sheet if texts == sheet.texts else sheet.with_texts(texts)
+
+
+@lru_cache(20_000)
+def _value(text: str, written: str, usage: Usage) -> str:
+    """The folded text of a cell in the one way of its kind."""
+    if not (usage.crosses_are_no and "☒" in written):
+        boxed = _BOX.sub(_box, written)
+        if boxed != written:
+            return fold_cell(boxed)
+    negative = _NEGATIVE.fullmatch(written.strip()) if usage.brackets_are_signs else None
+    if negative:
+        text = fold_cell(f"-{negative[1] or negative[3] or ''}{negative[2]}{negative[4]}")
+    if not text or text.isalpha():
+        return text
+    amount = _amount(_PLUS.sub("", _TRIANGLE.sub("-", text)))
+    return _time(text, usage) or date_of(text) or date_of(written.strip()) or _RANGE.sub("-", amount)
+
+
+def _box(found: re.Match[str]) -> str:
+    return _BOXES.get(found[0]) or (CHECKED if found[1].strip() else UNCHECKED)
+
+
+def _amount(text: str) -> str:
+    """An amount of money: its sign, its currency, its number."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        return text
+    return f"{found[1] or found[3] or found[5] or ''}{found[2] or found[7]}{found[4] or found[6]}"
+
+
+def _time(text: str, usage: Usage) -> str:
+    """A time of day without a zero before its hour, or nothing if it is none.
+
+    >>> plain, timed = Usage(False, False, False), Usage(False, True, False)
+    >>> _time("06:12", plain), _time("06.12", timed), _time("6.12", plain)
+    ('6:12', '6:12', '')
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        pointed = _POINTED_TIME.fullmatch(text) if usage.points_are_colons else None
+        return f"{int(pointed[1])}:{pointed[2]}" if pointed else ""
+    seconds = f":{found[3]}" if found[3] else ""
+    return f"{int(found[1])}:{found[2]}{seconds}{(found[4] or '').lower()}"
+
+
+def date_of(text: str) -> str:
+    """The day that a text says, year first, or nothing if it says none or two.
+
+    >>> date_of("05.03.2024"), date_of("March 5, 2024"), date_of("2024/3/5"), date_of("25/12/2024")
+    ('2024-03-05', '2024-03-05', '2024-03-05', '2024-12-25')
+    """
+    for pattern, places in _DATES:
+        found = pattern.fullmatch(text)
+        if found:
+            year, month, day = (found[place + 1] for place in places)
+            number = _MONTHS.index(month[:3].lower()) + 1 if month[:1].isalpha() else int(month)
+            return f"{year}-{number:02}-{int(day):02}"
+    found = _SLASHED.fullmatch(text)
+    if found and max(int(found[1]), int(found[2])) > _MAX_MONTH:
+        month, day = sorted((int(found[1]), int(found[2])))
+        return f"{found[3]}-{month:02}-{day:02}"
+    return ""
+
+
+def _share_of_times(sheet: Sheet) -> bool:
+    """Whether several values are times that are written as such."""
+    return sum(_TIME.fullmatch(text) is not None for row in sheet.texts for text in row) > 1
+
+
+def _has_negatives(sheet: Sheet) -> bool:
+    """Whether brackets around numbers are signs, and no deviations or shares.
+
+    They are if the numbers are amounts, or if plain ones stand beside and above or below.
+    """
+    found = [
+        (r, c, written)
+        for r, row in enumerate(sheet.shown)
+        for c, written in enumerate(row)
+        if written[:1] == "(" and _NEGATIVE.fullmatch(written)
+    ]
+    if any(re.search(rf"{_MONEY}|\d,\d{{3}}", written) for _, _, written in found):
+        return True
+
+    def is_plain(text: str) -> bool:
+        return bool(re.fullmatch(r"-?[\d.]+%?", text))
+
+    columns = list(zip(*sheet.texts, strict=True))
+    return any(any(map(is_plain, sheet.texts[r])) and any(map(is_plain, columns[c])) for r, c, _ in found)
