@@ -39,6 +39,9 @@ _PUBLIC = {
     "bench": "parsemark.api",
     "build_report": "parsemark.api",
     "calibrate": "parsemark.api",
+    "board": "parsemark.api",
+    "gate": "parsemark.api",
+    "score_predictions": "parsemark.api",
     "bundle_run": "parsemark.api",
     "compare": "parsemark.api",
     "ensemble": "parsemark.api",
@@ -53,12 +56,15 @@ __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of
 
 if TYPE_CHECKING:
     from parsemark.api import bench as bench
+    from parsemark.api import board as board
     from parsemark.api import build_report as build_report
     from parsemark.api import bundle_run as bundle_run
     from parsemark.api import calibrate as calibrate
     from parsemark.api import compare as compare
     from parsemark.api import ensemble as ensemble
     from parsemark.api import estimate_confidence as estimate_confidence
+    from parsemark.api import gate as gate
+    from parsemark.api import score_predictions as score_predictions
     from parsemark.api import score_run as score_run
     from parsemark.api import verify_bundle as verify_bundle
     from parsemark.corpora import load_corpus as load_corpus

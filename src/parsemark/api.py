@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import Summary
     from parsemark.protocols.document.tasks import TaskResult
+    from parsemark.report.board_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
+    from parsemark.verdicts.gate import GateLimits, GateResult
 
 CORPUS = "demo"
 """Installed with parsemark."""
@@ -40,6 +42,8 @@ def bench(
     cache: bool = True,
     overwrite: bool = False,
     strict: bool = False,
+    executor: str = EXECUTOR,
+    address: str | None = None,
     events: Events | None = None,
 ) -> Run:
     """Parse a corpus with several parsers and score what they return.
@@ -56,6 +60,8 @@ def bench(
         cache: Use parses of other runs.
         overwrite: Remove the run that `out` holds.
         strict: Refuse a corpus of which something cannot be read.
+        executor: `local` or `ray`.
+        address: Of a Ray cluster; without one Ray is started on this machine.
         events: Told about progress.
 
     Returns:
@@ -70,9 +76,11 @@ def bench(
         memory_mb=memory_mb,
         cache=cache,
         protocols=protocols,
+        executor=executor,
+        address=address,
     )
     run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
-    score(run, n_workers=workers, events=events)
+    score(run, n_workers=workers, events=events, executor=executor, address=address)
     return run
 
 
@@ -165,16 +173,108 @@ def score_run(
     return list(score(opened, protocols=wanted or None, n_workers=workers, events=events))
 
 
+def score_predictions(
+    predictions: str | Path,
+    corpus: str | Corpus = CORPUS,
+    *,
+    name: str | None = None,
+    out: str | Path | None = None,
+    protocols: Sequence[str] | None = None,
+    pages: str | None = None,
+    page_separator: str | None = None,
+    workers: int | None = None,
+    events: Events | None = None,
+) -> Run:
+    """Score outputs that were made elsewhere.
+
+    Args:
+        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), or of `DOCUMENT.md` and so on.
+        corpus: What they are outputs of.
+        name: Of the parser that made them; by default the folder's.
+        out: The run directory; it may hold other parsers of the corpus.
+        protocols: Specs; `tables` by default.
+        pages: A subset, as `--pages`.
+        page_separator: What stands between the pages of a document's file.
+        workers: Processes; one per CPU by default.
+        events: Told about progress.
+    """
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.imports.outputs import import_predictions
+    from parsemark.engine.scoring.score import score_run as score
+    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
+
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    run = import_predictions(
+        run_folder(out, loaded),
+        loaded,
+        Path(predictions),
+        name=name,
+        pages=pages,
+        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),
+        page_separator=page_separator,
+        events=events,
+    )
+    score(run, n_workers=workers, events=events)
+    return run
+
+
 def compare(
-    run: str | Path | Run, first: str, second: str | None = None, *, protocol: str | None = None
+    run: str | Path | Run, first: str | Path | Run, second: str | None = None, *, protocol: str | None = None
 ) -> Comparison | RunComparison:
-    """Two parsers of a run; or, with the folder of a newer run as `first`, the parsers of both."""
-    from parsemark.store import Run
+    """Compare two parsers of a run; or an old run with a new one, as `first`, parser by parser."""
     from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
     if second is not None:
-        return compare_parsers(_opened(run), first, second, protocol)
-    return compare_runs(_opened(run), Run.open(first), protocol)
+        return compare_parsers(_opened(run), str(first), second, protocol)
+    return compare_runs(_opened(run), _opened(first), protocol)
+
+
+def gate(
+    new: str | Path | Run,
+    old: str | Path | Run | None = None,
+    limits: GateLimits | None = None,
+    *,
+    parsers: Sequence[str] | None = None,
+    protocol: str | None = None,
+) -> GateResult:
+    """Check a run against limits, and against an old run or baseline; `result.passed` is the answer.
+
+    Args:
+        new: The run to check.
+        old: The run, or baseline, that it is held against.
+        limits: `parsemark.verdicts.gate.GateLimits`; by default no drop beyond chance and no new failures.
+        parsers: Only these.
+        protocol: Whose figures; by default the first of the run.
+    """
+    from parsemark.verdicts.gate import GateLimits, gate_runs
+
+    older = None if old is None else _opened(old)
+    return gate_runs(_opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol)
+
+
+def board(
+    bundles: Sequence[str | Path],
+    out: str | Path,
+    *,
+    corpora: Sequence[str | Corpus] = (),
+    verify: bool = False,
+    reports: bool = True,
+) -> BoardResult:
+    """Make a leaderboard site of bundles, or folders of them; `result.refused` names what is not shown.
+
+    Args:
+        bundles: Files of `bundle_run`, or folders.
+        out: The site's folder: new, empty, or an older board.
+        corpora: For the truth of `verify`, and for pictures in the reports.
+        verify: Score every bundle anew; one that does not verify is not shown.
+        reports: Write the report of every league.
+    """
+    from parsemark.corpora import load_corpus
+    from parsemark.report.board_site import build_board
+
+    loaded = [load_corpus(corpus) if isinstance(corpus, str) else corpus for corpus in corpora]
+    paths = [Path(path) for path in bundles]
+    return build_board(paths, Path(out), corpora=loaded, verify=verify, reports=reports)
 
 
 def build_report(run: str | Path | Run, out: str | Path | None = None) -> Path:

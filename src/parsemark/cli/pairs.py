@@ -41,6 +41,12 @@ def pairs(
         ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw", help="Keep the white space of HTML as written, as the reference implementations do."
+        ),
+    ] = False,
     judge: judging.Judges = None,
     repeats: judging.Repeats = 1,
     concurrency: judging.Concurrency = 16,
@@ -54,7 +60,8 @@ def pairs(
     `"pred": null` says that there is no prediction.
 
     SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and `message` and
-    `errors` where there are any. A line that cannot be read is reported with its number and gets the status
+    `errors` and `details` where there are any. White space is read as in `bench`: runs of it, also no-break
+    and thin spaces, are one space. A line that cannot be read is reported with its number and gets the status
     `metric_failed`; the others are scored, and the exit code is 1. With `--judge` language models score the
     pairs from 0 to 10 instead, or beside the metrics that are named.
     """
@@ -78,7 +85,7 @@ def pairs(
                 if metrics:
                     _rewind(source, file)
             advance = opened.enter_context(_progress(file))
-            for result in score_lines(_lines(source, advance), metrics, workers) if metrics else ():
+            for result in score_lines(_lines(source, advance), metrics, workers, raw=raw) if metrics else ():
                 summary.add(result.score)
                 if result.score.value is None and result.line not in failed_lines:
                     failed_lines.add(result.line)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from parsemark.corpora.base import Remark
     from parsemark.store import Run
 
+_MOST_NAMED = 5
+
 
 def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> None:
     """Exit with 1 if a parser has failed on every page: such a run is no result."""
@@ -38,6 +40,19 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
         )
     if failed:
         raise typer.Exit(1)
+
+
+def say_unread(run: Run, parser: str, console: Console) -> None:
+    """Say which outputs could not be read, and why; the first ones."""
+    failed = [r for r in run.records() if r.parser == parser and r.status not in ("ok", "no_prediction")]
+    if not failed:
+        return
+    lines = [f"{len(failed)} outputs could not be read and count as failures:"]
+    lines += [f"  {record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED]]
+    if len(failed) > _MOST_NAMED:
+        lines.append(f"  and {len(failed) - _MOST_NAMED} more (parses.parquet, column `error`)")
+    for line in lines:
+        console.print(visible(line), style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def command_line() -> tuple[str, ...]:

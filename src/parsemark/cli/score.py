@@ -132,6 +132,7 @@ def score(
         console.print()
         console.print(leaderboard(summary, console.width))
     if predictions is not None:
+        running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)
 
 

@@ -95,8 +95,8 @@ def _by_pieces(pattern: str, text: str, k: int, steps: _Steps) -> Iterator[Place
 
 def _expand(wanted: str, text: str, most: int, steps: _Steps) -> tuple[int, int] | None:
     """The fewest edits between `wanted` and a prefix of `text`, with the longest such prefix."""
-    if not wanted:
-        return 0, 0
+    if text.startswith(wanted):
+        return 0, len(wanted)  # nothing is nearer, and any longer prefix is farther
     if len(wanted) <= max(2 * most, 10):
         return _expand_short(wanted, text, most, steps)
     return _expand_long(wanted, text, most, steps)

@@ -38,7 +38,7 @@ class PairScore:
     score: Score
 
     def as_json(self) -> str:
-        """The line of output; with a message where there is one, and the errors that the metric names."""
+        """The line of output: value and status, and message, errors and details where there are any."""
         score = self.score
         row: dict[str, Any] = {"id": self.id, "metric": score.metric, "value": score.value}
         row["status"] = score.status.value
@@ -46,7 +46,9 @@ class PairScore:
             row["message"] = score.message
         if errors := score.details.get("errors"):
             row["errors"] = [{key: e[key] for key in ("kind", "message", "cost") if key in e} for e in errors]
-        return json.dumps(row)
+        if details := {key: value for key, value in score.details.items() if key != "errors"}:
+            row["details"] = details
+        return json.dumps(row, default=str)
 
 
 ALL = "all"
@@ -64,24 +66,27 @@ def expand_metrics(metrics: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for names in named for name in names))
 
 
-def score_lines(lines: Iterable[str], metrics: Sequence[str], workers: int = 1) -> Iterator[PairScore]:
+def score_lines(
+    lines: Iterable[str], metrics: Sequence[str], workers: int = 1, *, raw: bool = False
+) -> Iterator[PairScore]:
     """Score each line with each metric, in the order of the lines at any number of workers.
 
     A line is `{"id", "truth", "pred"}`, with `truth_format` and `pred_format` where the format should not be
     found out. `"pred": null` says that there is no prediction: the metric's value for an empty one counts.
-    A line that cannot be read costs only itself. Blank lines are skipped, and so is a byte order mark.
+    A line that cannot be read costs only itself. Blank lines are skipped, and so is a byte order mark. `raw`
+    keeps the white space of HTML as it is written; by default it is read as everywhere (`TableInput`).
     """
     names = tuple(str(get_metric(spec)) for spec in metrics)
     unmarked = (line.removeprefix("\ufeff") for line in lines)
     numbered = ((number, line) for number, line in enumerate(unmarked, 1) if line.strip())
     if workers <= 1:
         for chunk in _chunks(numbered):
-            yield from _score_chunk(chunk, names)
+            yield from _score_chunk(chunk, names, raw)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         waiting: deque[Future[list[PairScore]]] = deque()
         for chunk in _chunks(numbered):
-            waiting.append(pool.submit(_score_chunk, chunk, names))
+            waiting.append(pool.submit(_score_chunk, chunk, names, raw))
             if len(waiting) > 4 * workers:
                 yield from waiting.popleft().result()
         while waiting:
@@ -93,19 +98,19 @@ def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
         yield chunk
 
 
-def _score_chunk(chunk: Sequence[Line], names: Sequence[str]) -> list[PairScore]:
+def _score_chunk(chunk: Sequence[Line], names: Sequence[str], raw: bool) -> list[PairScore]:
     metrics = [get_metric(name) for name in names]
-    return [score for number, text in chunk for score in _score_line(number, text, metrics)]
+    return [score for number, text in chunk for score in _score_line(number, text, metrics, raw)]
 
 
-def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]]) -> list[PairScore]:
+def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: bool) -> list[PairScore]:
     identity: Any = f"line {number}"
     try:
         pair = _read_pair(text)
         identity = pair.get("id", identity)
         _check_pair(pair)
-        truth = _prepared_truth(pair["truth"], pair.get("truth_format"))
-        pred = TableInput(pair["pred"], pair.get("pred_format"))
+        truth = _prepared_truth(pair["truth"], pair.get("truth_format"), raw)
+        pred = TableInput(pair["pred"], pair.get("pred_format"), raw=raw)
     except FormatError as error:
         failed = (Score(str(m), None, Status.METRIC_FAILED, message=str(error)) for m in metrics)
         return [PairScore(number, identity, score) for score in failed]
@@ -153,8 +158,8 @@ def _check_pair(pair: dict[str, Any]) -> None:
 
 
 @lru_cache(maxsize=_REMEMBERED_TRUTHS)
-def _prepared_truth(source: str, format: str | None) -> TableInput:
-    return TableInput(source, format)
+def _prepared_truth(source: str, format: str | None, raw: bool) -> TableInput:
+    return TableInput(source, format, raw=raw)
 
 
 def _without_prediction(metric: Metric[Any]) -> Score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,17 +34,20 @@ class TableInput:
     Args:
         source: The table; None if there is none. Of a text with several tables, the first.
         format: The text's format; found out by default.
+        raw: Keep the white space of HTML as it is written, as the reference implementations do. By default
+            runs of white space, also no-break and thin spaces, are one space, as everywhere else.
     """
 
-    def __init__(self, source: str | Table | None, format: str | None = None) -> None:
+    def __init__(self, source: str | Table | None, format: str | None = None, *, raw: bool = False) -> None:
         if source is not None and not isinstance(source, str | Table):
             raise FormatError(f"A table must be a text or a Table, not {type(source).__name__}")
         self.source = _EMPTY if source is None else source
         self.format = format
+        self.raw = raw
         self._derived: dict[Callable[[TableInput], Any], Any] = {}
 
-    def __reduce__(self) -> tuple[type[TableInput], tuple[str | Table, str | None]]:
-        return TableInput, (self.source, self.format)
+    def __reduce__(self) -> tuple[Callable[..., TableInput], tuple[str | Table, str | None, bool]]:
+        return _made_again, (self.source, self.format, self.raw)
 
     @cached_property
     def table(self) -> Table:
@@ -109,10 +113,16 @@ class TableInput:
 
     @cached_property
     def rows(self) -> Rows:
-        """Rows of cells with their texts as written, as the reference implementations read them."""
+        """Rows of cells, as the reference implementations read them."""
         if self.html is None:
             return rows_of_table(self.table)
-        return [] if self.element is None else read_rows(self.element)
+        return [] if self.element is None else self._read_rows(self.element)
+
+    def _read_rows(self, element: etree._Element) -> Rows:
+        rows = read_rows(element)
+        return (
+            rows if self.raw else [[c._replace(text=" ".join(c.text.split())) for c in row] for row in rows]
+        )
 
     @cached_property
     def lossless_rows(self) -> Rows:
@@ -120,7 +130,7 @@ class TableInput:
         if self.html is None or not has_stray_angles(self.html):
             return self.rows
         element = _table_element(self.html, keep_stray_angles=True)
-        return [] if element is None else read_rows(element)
+        return [] if element is None else self._read_rows(element)
 
     def derive(self, function: Callable[[TableInput], T]) -> T:
         """What a function makes of the table, computed once: how a metric prepares its own form of it.
@@ -132,6 +142,10 @@ class TableInput:
             self._derived[function] = function(self)
         derived: T = self._derived[function]
         return derived
+
+
+def _made_again(source: str | Table, format: str | None, raw: bool) -> TableInput:
+    return TableInput(source, format, raw=raw)
 
 
 def rows_of_table(table: Table) -> Rows:
@@ -149,7 +163,8 @@ def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | No
     return table
 
 
-AnyTable = str | Table | TableInput
+AnyTable = Any
+"""A text in any format, a Table, a TableInput, rows as lists, or a DataFrame of pandas or polars."""
 
 
 def as_truth(table: AnyTable) -> TableInput:
@@ -160,5 +175,25 @@ def as_truth(table: AnyTable) -> TableInput:
 
 
 def as_input(table: AnyTable) -> TableInput:
-    """A table, prepared."""
-    return table if isinstance(table, TableInput) else TableInput(table)
+    """A table, prepared; rows and DataFrames become tables, the names of columns their header.
+
+    >>> [cell.text for cell in as_input([["a", "b"], [1, None]]).table.cells]
+    ['a', 'b', '1', '']
+    """
+    if isinstance(table, TableInput):
+        return table
+    columns = getattr(table, "columns", None)
+    if columns is not None and (hasattr(table, "rows") or hasattr(table, "itertuples")):  # polars, pandas
+        rows = [columns, *(table.rows() if hasattr(table, "rows") else table.itertuples(index=False))]
+        return TableInput(Table.from_rows([[_written(value) for value in row] for row in rows], 1))
+    if isinstance(table, list | tuple):
+        if not all(isinstance(row, list | tuple) for row in table):
+            raise FormatError("A table of rows must be a list of lists, one for each row")
+        return TableInput(Table.from_rows([[_written(value) for value in row] for row in table]))
+    return TableInput(table)
+
+
+def _written(value: object) -> str:
+    """A value as a cell shows it; what is missing is empty."""
+    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return "" if is_missing else str(value)

@@ -94,6 +94,8 @@ class RunComparison:
     comparisons: tuple[Comparison, ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
+    protocol: str | None = None
+    """By which both were scored."""
 
     def drops(self, below: float = 0.0) -> list[Comparison]:
         """Parsers whose primary figure is worse, and by more than allowed."""
@@ -101,6 +103,35 @@ class RunComparison:
             raise UsageError("A difference that is allowed must be a number.")
         worse = (c for c in self.comparisons if c.primary.state == "worse")
         return [c for c in worse if c.gain is not None and c.gain < below]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDifference:
+    """The primary figure of A and B on the pages that have one attribute in common."""
+
+    attribute: str
+    value: str
+    n_pages: int
+    a: float | None
+    b: float | None
+
+
+def slice_differences(a: tuple[Summary, str], b: tuple[Summary, str]) -> list[SliceDifference]:
+    """Compare two parsers, each of a summary, on every group of pages; the groups in which A lost first."""
+    (mine, first), (other, second) = a, b
+    known = {(part.attribute, part.value): part for part in other.slices if part.scope == "page"}
+    figure, found = mine.primary, []
+    for part in (part for part in mine.slices if part.scope == "page"):
+        beside = known.get((part.attribute, part.value))
+        values = [
+            None
+            if group is None or (number := group.figures.get(name, {}).get(figure)) is None
+            else number.value
+            for group, name in ((part, first), (beside, second))
+        ]
+        found.append(SliceDifference(part.attribute, part.value, part.n, values[0], values[1]))
+    sign = 1.0 if mine.info(figure).higher_is_better else -1.0
+    return sorted(found, key=lambda s: math.inf if s.a is None or s.b is None else sign * (s.a - s.b))
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
@@ -115,6 +146,8 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
         raise UsageError(
             f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
         )
+    if new.is_baseline and not old.is_baseline:
+        raise UsageError(f"{new.path} is a baseline and {old.path} a run. Exchange --old and --new.")
     require_same_corpus(old, new)
     # Without a wish: the first protocol of the new run that the old one was scored by, too.
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
@@ -125,7 +158,7 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
         require_same_pages(sides[0][1], sides[1][1])
         found = compare_sides(get_protocol(summary.protocol), sides[0], sides[1], shared)
     only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
-    return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
+    return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new), summary.protocol)
 
 
 def require_same_corpus(old: Run, new: Run) -> None:

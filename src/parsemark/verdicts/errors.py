@@ -15,7 +15,7 @@ import polars as pl
 from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
-from parsemark.protocols import Presentation, RunTables, Summary
+from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
 from parsemark.protocols.exhibits import ErrorKind, Explanation
 from parsemark.store import Run
 from parsemark.system.files import write_bytes
@@ -47,6 +47,9 @@ class ErrorChange:
 
     def __str__(self) -> str:
         return f"{self.label.lower()} {self.old:,} → {self.new:,}"
+
+
+Changes = tuple[ErrorChange, ...]
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,28 @@ def error_changes(
     """Count each type of error of a parser before and now; types that never happened are left out."""
     before, now = (sum(error_counts(rows, parser).values(), Counter()) for rows in (old, new))
     return changes_of(before, now, kinds)
+
+
+def errors_between(old: Run, new: Run, protocol: str, parsers: Sequence[str]) -> dict[str, Changes]:
+    """Count the errors of parsers in two runs; a baseline without stored errors has those of its matches."""
+    shown = get_protocol(protocol).presentation()
+    sides = [stored_errors(run, protocol, parsers) for run in (old, new)]
+    before, now = sides
+    if before is None or now is None:
+        before, now = (
+            match_errors(shown, run.summary(protocol), run.run_tables(protocol)) for run in (old, new)
+        )
+    return {parser: error_changes(before, now, shown.error_kinds, parser) for parser in parsers}
+
+
+def errors_beside(run: Run, protocol: str, a: str, b: str) -> Changes:
+    """Count the errors of two parsers of a run: those of B as `old`, those of A as `new`."""
+    rows = stored_errors(run, protocol, [a, b])
+    shown = get_protocol(protocol).presentation()
+    if rows is None:
+        rows = match_errors(shown, run.summary(protocol), run.run_tables(protocol))
+    now, before = (sum(error_counts(rows, parser).values(), Counter()) for parser in (a, b))
+    return changes_of(before, now, shown.error_kinds)
 
 
 def changes_of(

@@ -40,12 +40,15 @@ _DATES = (
 """Ways to write a date, and where its year, month and day stand."""
 _SLASHED = re.compile(rf"(\d\d?)[/-](\d\d?)[/-]{_YEAR}")
 _RANGE = re.compile(r"(?<=[\d%])(?:\s?[∼~]\s?|\s-\s|\s?(?:to|bis|…|\.\.\.?)\s?)(?=\d)")
-_TELLING = re.compile(r"[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d|(?:1[5-9]|20)\d\d|[A-Z]{3}")
+_TELLING = re.compile(
+    r"[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d"
+    r"|(?:1[5-9]|20)\d\d[-/.]|[-/.\s](?:1[5-9]|20)\d\d|USD|EUR|GBP|JPY|CHF|CNY|RMB"
+)
 """Without any of these no value is written in another way."""
 _MAX_MONTH = 12
 
 
-class Usage(NamedTuple):
+class WritingHabits(NamedTuple):
     """What two tables say together about how their values are written."""
 
     brackets_are_signs: bool
@@ -62,11 +65,13 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
         return sheets
     timed = any(_share_of_times(sheet) for sheet in sheets)
     ticked = any("☑" in text and "☒" in text and _EMPTY_BOXES.isdisjoint(text) for text in written)
-    usage = Usage(any(map(_has_negatives, sheets)), timed and not all(map(_share_of_times, sheets)), ticked)
+    usage = WritingHabits(
+        any(map(_has_negatives, sheets)), timed and not all(map(_share_of_times, sheets)), ticked
+    )
     return _rewritten(truth, usage), _rewritten(pred, usage)
 
 
-def _rewritten(sheet: Sheet, usage: Usage) -> Sheet:
+def _rewritten(sheet: Sheet, usage: WritingHabits) -> Sheet:
     texts = [
         [_value(text, written, usage) for text, written in zip(*lines, strict=True)]
         for lines in zip(sheet.texts, sheet.shown, strict=True)
@@ -75,7 +80,7 @@ def _rewritten(sheet: Sheet, usage: Usage) -> Sheet:
 
 
 @lru_cache(20_000)
-def _value(text: str, written: str, usage: Usage) -> str:
+def _value(text: str, written: str, usage: WritingHabits) -> str:
     """The folded text of a cell in the one way of its kind."""
     if not (usage.crosses_are_no and "☒" in written):
         boxed = _BOX.sub(_box, written)
@@ -102,10 +107,10 @@ def _amount(text: str) -> str:
     return f"{found[1] or found[3] or found[5] or ''}{found[2] or found[7]}{found[4] or found[6]}"
 
 
-def _time(text: str, usage: Usage) -> str:
+def _time(text: str, usage: WritingHabits) -> str:
     """A time of day without a zero before its hour, or nothing if it is none.
 
-    >>> plain, timed = Usage(False, False, False), Usage(False, True, False)
+    >>> plain, timed = WritingHabits(False, False, False), WritingHabits(False, True, False)
     >>> _time("06:12", plain), _time("06.12", timed), _time("6.12", plain)
     ('6:12', '6:12', '')
     """
