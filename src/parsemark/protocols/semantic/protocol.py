@@ -31,7 +31,7 @@ class SemanticProtocol(PageProtocol):
 
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic table extraction"
-    comparability: ClassVar[int] = 2
+    comparability: ClassVar[int] = 3
 
     judge: str = READER
     match: str = NGRAMS
