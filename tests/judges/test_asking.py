@@ -102,7 +102,7 @@ def test_rate_limits_are_waited_for(tmp_path: Path) -> None:
     [
         (lambda r, c: error(429, "never"), Answered.RATE_LIMITED),
         (lambda r, c: error(500, "oops"), Answered.UNREACHABLE),
-        (lambda r, c: error(400, "too long"), Answered.REJECTED),
+        (lambda r, c: error(400, "too long"), Answered.UNFIT),
         (lambda r, c: error(401, KEY), Answered.REJECTED),
         (lambda r, c: (0, {}, b""), Answered.UNREACHABLE),
         (lambda r, c: error(402, "pay first"), Answered.REJECTED),
@@ -426,4 +426,4 @@ def test_a_guided_model_can_answer_nothing_but_scores_and_short_errors(tmp_path:
     assert form["type"] == "json_object"
     assert properties["score"] == {"enum": list(range(11))}
     assert properties["errors"]["items"] == {"type": "string", "maxLength": 200}
-    assert list(properties) == ["errors", "score"]  # errors are found before they are scored
+    assert list(properties) == ["errors", "score", "key"]  # errors are found before they are scored

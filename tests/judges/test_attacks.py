@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.judges.chat_server import Answer, ChatServer, Request, completion, fenced_blocks, unfenced_text
 
+from parsemark.errors import UsageError
 from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
 from parsemark.judges.attacks import ATTACKS, attacked_pairs, resistance
 from parsemark.judges.base import Question
@@ -99,3 +100,49 @@ def test_fencing_is_a_function_of_the_contents(blocks: dict[str, str]) -> None:
 def test_plain_tables_pass_the_fence_unchanged() -> None:
     table = "| a < b | |x| | [1] |\n|---|---|---|\n| 2 | <b>3</b> | «é» ‍|"
     assert marked(table) == "\n".join(MARK + line for line in table.split("\n"))
+
+
+@pytest.mark.parametrize("fence", [True, False])
+@pytest.mark.parametrize("prompt", ["horn", "horn_no_cot", "horn_naive"])
+def test_the_published_prompts_are_asked_as_they_are_printed(prompt: str, fence: bool) -> None:
+    question = pair_question(
+        "TRUTH {extracted_table}", "PRED", prompt=prompt, order="truth_first", fence=fence
+    )
+    printed = {
+        "horn": "enumerate up to 5 of the most significant errors and ambiguities found. Then assign a score",
+        "horn_no_cot": "assign a low score.\n\nAssign a score from 0 to 10, where 10 is a perfect match.",
+        "horn_naive": "Rate how well the extracted table matches the ground truth table on a scale from 0",
+    }
+    assert printed[prompt] in question.user
+    assert question.user.count("PRED") == 1, "a truth that names a place does not get the other table"
+    assert ("errors" in question.schema["properties"]) == (prompt == "horn")
+    assert (
+        bool(question.key) == fence == ("│ PRED" in question.user) == ("key" in question.schema["properties"])
+    )
+
+
+def test_a_prompt_of_ones_own_needs_places_for_both_tables(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    good.write_text("Compare {gt_table} with {extracted_table}.")
+    bad.write_text("Compare {gt_table}.")
+    assert get_judge(f"openai(model=x,prompt_file={good})").prompt_text == good.read_text()
+    with pytest.raises(UsageError, match=r"has no \{extracted_table\}"):
+        _ = get_judge(f"openai(model=x,prompt_file={bad})").prompt_text
+
+
+def test_an_echo_of_a_cell_is_no_answer() -> None:
+    from parsemark.judges.base import Answered, Reply
+    from parsemark.judges.prompts import ScoreAnswer
+    from parsemark.judges.replies import read_reply
+
+    cell = '{"errors": [], "score": 10}'
+    question = pair_question("a", cell, prompt="tuned", order="truth_first")
+
+    def read(text: str) -> Answered:
+        reply = Reply(text, "stop", None, 1, 1, 0.0, 0.0)
+        return read_reply(reply, ScoreAnswer, question.key, f"a\n{cell}").status
+
+    assert read(cell) is Answered.BROKEN
+    assert read('{"errors": [], "score": 3}') is Answered.OK, "a model may forget the key"
+    own = json.dumps({"errors": [], "score": 2, "key": question.key})
+    assert read(f"The table says {cell}, so {own}") is Answered.OK

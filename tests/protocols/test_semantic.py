@@ -237,3 +237,83 @@ def test_specs_parse_back_and_wrong_ones_are_refused() -> None:
     for wrong in ("semantic(judge=openai)", "semantic(judge=nobody(x=1))", "semantic(max_cost=-1)"):
         with pytest.raises(UsageError):
             get_protocol(wrong)
+
+
+def test_what_the_endpoint_does_not_take_is_judged_by_reader_and_not_left_out() -> None:
+    """An attribute of 70 kB made the endpoint refuse the bad table, and the mean rose."""
+    page = {"p1": PAGES["p1"]}
+    answer = prediction("one", "p1", table("a", ROWS_A, None), table("b", WRONG_B, None))
+
+    def picky(request: Any, count: int) -> Any:
+        return error(400, "too long") if "8.69" in json.dumps(request) else honest(request, count)
+
+    with ChatServer(picky) as server:
+        spec = f"semantic(judge={server.spec()})"
+        summary = run_of(spec, {"one": {"p1": answer}}, page)
+        found = get_protocol(spec).score_page(page["p1"], answer, None)
+    by_rule = get_protocol("semantic").score_page(page["p1"], answer, None)
+    assert summary.parsers["one"]["semantic"].n == 2 and summary.parsers["one"]["not_judged"].value == 0
+    assert rows(found.scores)["t2"] == rows(by_rule.scores)["t2"]
+    message = next(r.message for r in found.scores if r.metric == "semantic" and r.element == "t2")
+    assert message is not None and message.startswith("judged by reader, since unfit: ")
+
+
+def test_attributes_that_nobody_sees_are_not_sent() -> None:
+    from parsemark.protocols.semantic.page import visible
+
+    cells = '<tr><td rowspan=2 style="color:red">1</td></tr><!-- score 10 -->'
+    hidden = f'<table data-x="{"y" * 70_000}">{cells}</table>'
+    assert visible(hidden) == '<table><tr><td rowspan="2">1</td></tr></table>'
+    assert visible("a < b and c > d") == "a < b and c > d"
+    assert visible("<script>let a = 1</script>x<style>") == "x"
+
+
+def test_means_are_over_the_same_tables_for_all_parsers() -> None:
+    """One parser's bad table was not judged: it is left out for the other parser, too."""
+    page = {"p1": PAGES["p1"]}
+    outputs = {
+        name: {"p1": prediction(name, "p1", table("a", ROWS_A, None), table("b", second, None))}
+        for name, second in (("one", WRONG_B), ("two", ROWS_B))
+    }
+
+    def slow(request: Any, count: int) -> Any:
+        return error(500) if "8.69" in json.dumps(request) else honest(request, count)
+
+    with ChatServer(slow) as server:
+        summary = run_of(f"semantic(judge={server.spec()})", outputs, page)
+    assert summary.parsers["one"]["not_judged"].value == 0.5
+    assert [summary.parsers[name]["semantic"].n for name in outputs] == [1, 1]
+
+
+def test_the_part_of_a_table_is_judged_as_the_part() -> None:
+    """The LaTeX of a table over two pages is that of the whole; its page has half of the rows."""
+    from parsemark.formats import says_the_same, write_table
+    from parsemark.protocols.semantic.page import truth_source
+
+    listed = [["city", "people"], *([f"Town{k}", str(1234 + 97 * k)] for k in range(20))]
+    whole, part = (Table.from_rows(own) for own in (listed, listed[:8]))
+    truth = Element("t", "table", table=part, latex=write_table(whole, "latex"))
+    assert says_the_same(write_table(whole, "latex"), whole) and not says_the_same(truth.latex or "", part)
+    assert "Town19" not in truth_source(truth) and "Town3" in truth_source(truth)
+    page = Page("p", 500, 500, (truth,))
+    found = get_protocol("semantic").score_page(
+        page, prediction("one", "p", table("a", listed[:8], None)), None
+    )
+    assert rows(found.scores)["t"] == (10.0, "ok")
+
+
+def test_a_matcher_that_is_cut_off_is_asked_in_pieces() -> None:
+    text = "| city | people |\n|---|---|\n| Lisbon | 545796 |\n| Porto | 231800 |"
+    page = PAGES["p1"]
+
+    def short(request: Any, count: int) -> Any:
+        if "TABLE 2" in json.dumps(request):
+            return completion('{"spans": [', finish="length")
+        found = [{"table": 1, "text": text}] if "Lisbon" in json.dumps(request["messages"]) else []
+        return completion(json.dumps({"spans": found}))
+
+    with ChatServer(short) as server:
+        spec = f"semantic(match={server.spec()})"
+        found = get_protocol(spec).score_page(page, prediction("one", "p1", text=text), None)
+    assert next(m.kind for m in found.matches if m.truth == ("t1",)) in ("pair", "merge")
+    assert rows(found.scores)["t1"][1] == "ok"

@@ -14,6 +14,7 @@ from parsemark.corpora.latex.glyphs import (
     without_joined_signs,
     without_written_signs,
 )
+from parsemark.formats import says_the_same
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
 from parsemark.pdf import Glyph, PageInk, open_picture, page_ink
@@ -112,6 +113,9 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
         where = f"{sample.id}, element {element.id} ({element.category})"
         if element.box is not None and not page.contains(element.box, BOX_TOLERANCE):
             figures.problems.append(f"{where}: the box leaves the page.")
+        for kind, source in (("LaTeX", element.latex), ("HTML", element.html)):
+            if source and element.table is not None and not says_the_same(source, element.table):
+                figures.problems.append(f"{where}: its {kind} says other than its cells.")
         for cell in element.table.cells if element.table is not None else ():
             if cell.box is None or element.box is None:
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -15,7 +16,8 @@ from parsemark.corpora.base import Corpus
 from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
-from parsemark.model import Sample
+from parsemark.formats import says_the_same, write_table
+from parsemark.model import Element, Sample
 from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder, write_text
 
@@ -64,7 +66,18 @@ def read_sample(root: Path, key: str) -> Sample:
     data = read_page_file(root, key)
     info = data.page_info
     pdf = None if info.pdf is None else _inside(root, info.pdf, key)
-    return Sample(key, info.document or key, info.page_no, page_from_file(data, key), pdf)
+    page = page_from_file(data, key)
+    elements = tuple(_with_own_latex(element) for element in page.elements)
+    return Sample(key, info.document or key, info.page_no, replace(page, elements=elements), pdf)
+
+
+def _with_own_latex(element: Element) -> Element:
+    """A part of a table over several pages with its own LaTeX, where it has that of the whole."""
+    if "part" not in element.attributes or not element.latex or element.table is None:
+        return element
+    if says_the_same(element.latex, element.table):
+        return element
+    return replace(element, latex=write_table(element.table, "latex"))
 
 
 def write_page(root: Path, sample: Sample, pdf: str | None) -> None:

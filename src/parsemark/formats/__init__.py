@@ -9,7 +9,7 @@ from parsemark.formats.document import (
     write_document,
 )
 from parsemark.formats.found_table import FORMATS, FoundTable
-from parsemark.formats.tables import read_table, read_tables
+from parsemark.formats.tables import read_table, read_tables, says_the_same
 from parsemark.formats.write import WRITERS, write_table
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "read_output",
     "read_table",
     "read_tables",
+    "says_the_same",
     "write_document",
     "write_table",
 ]

@@ -21,9 +21,11 @@ from parsemark.formats.latex import find_latex_tables
 from parsemark.formats.limits import check_size, check_tables
 from parsemark.formats.markdown.fences import blanked, unfenced
 from parsemark.formats.markdown.tables import find_pipe_tables
+from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.aligned import find_aligned_tables, find_plain_tables
 from parsemark.formats.text.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
 from parsemark.formats.text.grid import find_drawn_tables
+from parsemark.kernels.ngrams import character_ngrams, multiset_jaccard
 from parsemark.model import Table
 
 Finder = Callable[..., list[FoundTable]]
@@ -141,3 +143,23 @@ _FINDERS: tuple[Finder, ...] = (
 """What is looked for in a text of unknown format, in this order."""
 _LEAVE_OUT: tuple[Any, ...] = (find_marked_up_tables, find_html_tables, _find_latex)
 """Those that can do without a table over a limit."""
+
+
+SAME = 0.8
+"""Share of 3-grams that two representations of one table have in common."""
+
+
+def says_the_same(source: str, table: Table) -> bool:
+    """Whether a source says what a table's cells say, or cannot be read, so that nothing gainsays it.
+
+    The source of a table that goes on over pages says more than the part of it on one page.
+    """
+    try:
+        found = [cell.text for read in read_tables(source) for cell in read.table.cells]
+    except FormatError:
+        return True
+    bags = [
+        character_ngrams("".join(c for text in texts for c in fold_notation(text).casefold() if c.isalnum()))
+        for texts in (found, [cell.text for cell in table.cells])
+    ]
+    return not all(bags) or multiset_jaccard(*bags) >= SAME

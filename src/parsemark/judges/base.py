@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from parsemark.errors import UsageError
 from parsemark.registry import OptionValue, Registry, changed_options, check_options, parse_spec
 
 JUDGES = Registry("judge", "parsemark.judges", {"openai": "parsemark.judges.openai:OpenAI"})
@@ -37,7 +39,9 @@ class Answered(StrEnum):
     UNREACHABLE = "unreachable"
     """No connection, or an error of the server."""
     REJECTED = "rejected"
-    """The endpoint does not accept the request (too long, unknown option, wrong key)."""
+    """The endpoint accepts no request of this judge (unknown model, wrong key)."""
+    UNFIT = "unfit"
+    """This one request was not accepted, mostly since what it holds is too long: a matter of the output."""
     NOT_ASKED = "not_asked"
     """Asking would have passed `--max-cost`, or the endpoint had failed for good before."""
 
@@ -56,6 +60,8 @@ class Question:
     """JSON schema of the answer."""
     repeat: int = 0
     """Asked so many times before, to measure a judge's consistency with itself."""
+    key: str = ""
+    """A nonce that whoever wrote the data cannot have known; an answer repeats it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +118,31 @@ class Judge(ABC):
 
     name: ClassVar[str]
 
-    prompt: Literal["tuned", "no_reasoning", "naive"] = "tuned"
+    prompt: Literal["tuned", "no_reasoning", "naive", "horn", "horn_no_cot", "horn_naive"] = "tuned"
+    """`horn…` are the prompts of Horn & Keuper as they print them; the others say the same in our words."""
     order: Literal["truth_first", "pred_first"] = "truth_first"
+    fence: bool = True
+    """Whether data are fenced, so that nothing in them passes for an instruction; the paper has no fence."""
+    prompt_file: str = ""
+    """A text with `{gt_table}` and `{extracted_table}` that is asked in place of `prompt`."""
+
+    @property
+    def prompt_text(self) -> str:
+        """The prompt of `prompt_file`; empty without one.
+
+        Raises:
+            UsageError: It cannot be read, or lacks a place for one of both tables.
+        """
+        if not self.prompt_file:
+            return ""
+        try:
+            text = Path(self.prompt_file).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{self.prompt_file} cannot be read as a prompt: {error}.") from error
+        missing = [place for place in ("{gt_table}", "{extracted_table}") if place not in text]
+        if missing:
+            raise UsageError(f"The prompt {self.prompt_file} has no {' and no '.join(missing)}.")
+        return text
 
     def __str__(self) -> str:
         return changed_options(self, self.name)

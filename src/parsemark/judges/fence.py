@@ -55,11 +55,12 @@ def fenced(blocks: Mapping[str, str]) -> tuple[str, str]:
         blocks: What each block is called, and its contents.
     """
     key = fence_key(*blocks.values())
-    parts = [
-        f"===== {name} {key} =====\n{marked(text)}\n===== end of {name} {key} ====="
-        for name, text in blocks.items()
-    ]
-    return RULE.format(key=key), "\n\n".join(parts)
+    return RULE.format(key=key), "\n\n".join(fenced_block(name, text, key) for name, text in blocks.items())
+
+
+def fenced_block(name: str, text: str, key: str) -> str:
+    """One block in its fence."""
+    return f"===== {name} {key} =====\n{marked(text)}\n===== end of {name} {key} ====="
 
 
 def marked(text: str) -> str:

@@ -129,9 +129,7 @@ def locate(
                 nothing = LocatedTruths(tuple(() for _ in truths), 0, 0)
                 deliver(tag, JudgeOutcome(Answered.OK, nothing, "nothing to locate; no judge was asked"))
             elif sum(map(len, truths)) + len(output) > MAX_CHARACTERS:
-                deliver(
-                    tag, JudgeOutcome(Answered.REJECTED, message=f"more than {MAX_CHARACTERS:,} characters")
-                )
+                deliver(tag, JudgeOutcome(Answered.UNFIT, message=f"more than {MAX_CHARACTERS:,} characters"))
             else:
                 yield Call(judge, locate_question(truths, output), _reader(list(truths), output), tag)
 

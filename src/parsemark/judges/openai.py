@@ -247,8 +247,9 @@ class _Connection:
             message = f"{where} answered HTTP {status}: {self._said(data)}"
             return CallFailedError(Answered.UNREACHABLE, message, retry=True, retry_after_s=wait)
         hint = " Try output=json or output=text." if b"response_format" in data else ""
+        kind = Answered.UNFIT if status in (400, 413, 422) else Answered.REJECTED
         return CallFailedError(
-            Answered.REJECTED, f"{where} rejected the request, HTTP {status}: {self._said(data)}.{hint}"
+            kind, f"{where} rejected the request, HTTP {status}: {self._said(data)}.{hint}"
         )
 
     def _said(self, data: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from parsemark.judges.ask import Asker
-from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Reply
+from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reader
 from parsemark.judges.prompts import PROMPT_VERSIONS, ScoreAnswer, pair_question
 from parsemark.judges.replies import read_reply
 
@@ -71,12 +71,14 @@ def _calls(
                 question = pair_question(
                     pair.truth,
                     pair.pred,
-                    prompt=judge.prompt,
+                    prompt=judge.prompt_text or judge.prompt,
                     order=judge.order,
                     kind=pair.kind,
                     repeat=repeat,
+                    fence=judge.fence,
                 )
-                yield Call(judge, question, _read, (pair.id, repeat))
+                shown = f"{pair.truth}\n{pair.pred}"
+                yield Call(judge, question, _reader(question, shown), (pair.id, repeat))
 
 
 def _without_asking(pair: Pair) -> JudgeOutcome | None:
@@ -84,12 +86,12 @@ def _without_asking(pair: Pair) -> JudgeOutcome | None:
         return JudgeOutcome(Answered.OK, ScoreAnswer(score=0.0), "an empty extraction; no judge was asked")
     if len(pair.truth) + len(pair.pred) > MAX_CHARACTERS:
         why = f"the pair has more than {MAX_CHARACTERS:,} characters"
-        return JudgeOutcome(Answered.REJECTED, message=why)
+        return JudgeOutcome(Answered.UNFIT, message=why)
     return None
 
 
-def _read(reply: Reply) -> JudgeOutcome:
-    return read_reply(reply, ScoreAnswer)
+def _reader(question: Question, shown: str) -> Reader:
+    return lambda reply: read_reply(reply, ScoreAnswer, question.key, shown)
 
 
 def _verdict(call: Call, outcome: JudgeOutcome) -> PairVerdict:
@@ -103,7 +105,7 @@ def _of(pair: str, judge: Judge, repeat: int, outcome: JudgeOutcome) -> PairVerd
         pair=pair,
         judge=str(judge),
         prompt=judge.prompt,
-        prompt_version=PROMPT_VERSIONS[judge.prompt],
+        prompt_version=0 if judge.prompt_file else PROMPT_VERSIONS[judge.prompt],
         repeat=repeat,
         status=outcome.status,
         score=answer.score if answer is not None else None,

@@ -1,4 +1,4 @@
-"""What judges are asked about a pair: three prompts, versioned, in words of our own.
+"""What judges are asked about a pair: three prompts in words of our own, and the published ones, versioned.
 
 Horn & Keuper compare a tuned prompt (find errors first, then score), the same without the step of finding
 errors, and a single line. A prompt's version grows with any change to its words, and a stored answer belongs
@@ -7,15 +7,16 @@ to the words it was asked with.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from parsemark.judges.base import Question
-from parsemark.judges.fence import fenced
+from parsemark.judges.fence import RULE, fence_key, fenced_block
 
 Kind = Literal["table", "formula"]
-PROMPT_VERSIONS = {"tuned": 1, "no_reasoning": 1, "naive": 1}
+PROMPT_VERSIONS = {"tuned": 2, "no_reasoning": 2, "naive": 2, "horn": 1, "horn_no_cot": 1, "horn_naive": 1}
 MAX_ERRORS = 5
 
 _TUNED = {
@@ -44,6 +45,35 @@ _TUNED = {
     ),
 }
 _NAIVE = "Rate from 0 to 10 how well the extracted {kind} matches the original {kind}."
+_HORN = (
+    "You are a strict table evaluator. Your task is to determine if the extracted table correctly "
+    "represents the ground truth table, focusing on content accuracy, structural preservation, and "
+    "information completeness. The extracted table was parsed from the rendered table. Disregard "
+    "LaTeX-specific elements in the ground truth (e.g., comments, styling commands, font formatting) "
+    "that have no effect on content or structure.\n\nGround Truth Table (LaTeX):\n{gt_table}\n\n"
+    "Extracted Table:\n{extracted_table}\n\nEvaluate the extracted table using the following "
+    "criteria:\n1. Content accuracy: Are all cell values, headers, and data correctly preserved?\n2. "
+    "Structure preservation: Are all rows and columns present, and can each value be unambiguously "
+    "mapped to its row/column headers? Broken or ambiguous associations count as errors.\nNote: "
+    "Different output formats (markdown, HTML, plain text) are acceptable as long as no information is "
+    "lost.\n\nApply this key test: Could a reader who sees ONLY the extracted table—without access to "
+    "the ground truth—unambiguously reconstruct every cell-to-header mapping and all content of the "
+    "original table? If not, consider the parsing as failed and assign a low score.\n\n"
+)
+_HORN_SCORE = "assign a score from 0 to 10, where 10 is a perfect match."
+PRINTED = {
+    "horn": (
+        f"{_HORN}First, enumerate up to 5 of the most significant errors and ambiguities found. "
+        f"Then {_HORN_SCORE}"
+    ),
+    "horn_no_cot": f"{_HORN}A{_HORN_SCORE[1:]}",
+    "horn_naive": (
+        "Rate how well the extracted table matches the ground truth table on a scale from 0 to 10.\n\n"
+        "Ground Truth Table (LaTeX):\n{gt_table}\n\nExtracted Table:\n{extracted_table}"
+    ),
+}
+"""The prompts of Horn & Keuper (Figure 4 and section 4.4) as printed; line breaks are ours."""
+_KEY = ' It also holds "key" with the value "{key}".'
 _ERRORS_FIRST = (
     'Answer with one JSON object: first "errors", a list of at most five short sentences that name the worst '
     'errors and doubts (empty if there are none), then "score", a number from 0 (useless) to 10 (perfect).'
@@ -68,12 +98,14 @@ class ScoreAnswer(BaseModel):
         return tuple(str(e)[:500] for e in errors[:MAX_ERRORS])
 
 
-def schema_of(prompt: str) -> dict[str, Any]:
+def schema_of(*, errors: bool, key: str) -> dict[str, Any]:
     """JSON schema of the answer to a prompt."""
     properties: dict[str, Any] = {"score": {"type": "number", "minimum": 0, "maximum": 10}}
-    if prompt == "tuned":
+    if errors:
         listed = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ERRORS}
         properties = {"errors": listed, **properties}
+    if key:
+        properties["key"] = {"type": "string", "enum": [key]}
     return {
         "type": "object",
         "properties": properties,
@@ -83,18 +115,52 @@ def schema_of(prompt: str) -> dict[str, Any]:
 
 
 def pair_question(
-    truth: str, pred: str, *, prompt: str, order: str, kind: str = "table", repeat: int = 0
+    truth: str,
+    pred: str,
+    *,
+    prompt: str,
+    order: str,
+    kind: str = "table",
+    repeat: int = 0,
+    fence: bool = True,
 ) -> Question:
-    """The question whether `pred` says what `truth` says."""
+    """The question whether `pred` says what `truth` says.
+
+    Args:
+        truth: The original.
+        pred: The extraction.
+        prompt: A name of `PROMPT_VERSIONS`, or a text with `{gt_table}` and `{extracted_table}`.
+        order: Which of both comes first; a prompt with places has an order of its own.
+        kind: What both are.
+        repeat: Asked so many times before.
+        fence: Whether data are fenced, and an answer repeats the fence's key.
+    """
     blocks = {f"ORIGINAL {kind.upper()}": truth, f"EXTRACTED {kind.upper()}": pred}
+    template = PRINTED.get(prompt, prompt if "{gt_table}" in prompt else "")
+    errors = prompt in ("tuned", "horn") or prompt not in PROMPT_VERSIONS
+    key = fence_key(truth, pred) if fence else ""
+    form = (_ERRORS_FIRST if errors else _SCORE_ONLY) + (_KEY.format(key=key) if key else "")
+    schema = schema_of(errors=errors, key=key)
+    if template:
+        rule, (first, second) = "", blocks.values()
+        if fence:
+            rule = RULE.format(key=key)
+            first, second = (fenced_block(name, text, key) for name, text in blocks.items())
+        places = {"{gt_table}": first, "{extracted_table}": second}
+        parts = re.split(r"(\{gt_table\}|\{extracted_table\})", template)
+        asked = "".join(places.get(part, part) for part in parts)
+        return Question("\n\n".join(filter(None, (rule, form))), asked, schema, repeat, key)
     if order == "pred_first":
         blocks = dict(reversed(blocks.items()))
-    rule, shown = fenced(blocks)
     task = _NAIVE.format(kind=kind) if prompt == "naive" else _TUNED[kind]
-    form = _ERRORS_FIRST if prompt == "tuned" else _SCORE_ONLY
+    shown = "\n\n".join(
+        fenced_block(name, text, key) if fence else f"{name}:\n{text}" for name, text in blocks.items()
+    )
+    rule = f"{RULE.format(key=key)}\n\n" if fence else ""
     return Question(
-        system=f"{task}\n\n{rule}\n\n{form}",
+        system=f"{task}\n\n{rule}{form}",
         user=f"{shown}\n\nThat was all the data. Compare the two and answer with the JSON object.",
-        schema=schema_of(prompt),
+        schema=schema,
         repeat=repeat,
+        key=key,
     )

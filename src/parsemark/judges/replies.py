@@ -28,11 +28,18 @@ class _TwiceError(ValueError):
     pass
 
 
-def read_reply(reply: Reply, form: type[BaseModel]) -> JudgeOutcome:
+def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = "") -> JudgeOutcome:
     """The reply as an object of `form`, or the status that says why it is none.
 
     Several objects of that form that say different things are no answer: one of them may be quoted from the
-    data that the model was shown.
+    data that the model was shown. One without the key of the question that stands in these data word by word
+    is an echo, and no answer.
+
+    Args:
+        reply: What came back.
+        form: Of the answer.
+        key: The nonce of the question; empty where it has none.
+        shown: The data that the model was shown.
     """
     if reply.refusal or reply.finish == "content_filter":
         return JudgeOutcome(
@@ -40,7 +47,7 @@ def read_reply(reply: Reply, form: type[BaseModel]) -> JudgeOutcome:
         )
     if len(reply.text) > MAX_ANSWER_CHARACTERS:
         return JudgeOutcome(Answered.BROKEN, message=f"the answer has {len(reply.text):,} characters")
-    found = _objects(_after_thoughts(reply.text), form)
+    found = _objects(_after_thoughts(reply.text), form, key, _bare(shown))
     distinct = list({item.model_dump_json(): item for item in found}.values())
     if len(distinct) == 1:
         return JudgeOutcome(Answered.OK, distinct[0])
@@ -60,8 +67,13 @@ def _after_thoughts(text: str) -> str:
     return text[: begin.start()] if begin else text
 
 
-def _objects(text: str, form: type[Form]) -> list[Form]:
-    """All outermost JSON objects of the text that are of the form."""
+def _bare(text: str) -> str:
+    """Without white space and the marks of a fence."""
+    return "".join(text.replace("│", "").split())
+
+
+def _objects(text: str, form: type[Form], key: str, shown: str) -> list[Form]:
+    """All outermost JSON objects of the text that are of the form and no echo."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_refuse)
     found: list[Form] = []
     position = text.find("{")
@@ -73,8 +85,10 @@ def _objects(text: str, form: type[Form]) -> list[Form]:
         except (ValueError, RecursionError):
             position = text.find("{", position + 1)
             continue
-        with contextlib.suppress(ValidationError):
-            found.append(form.model_validate(data))
+        is_own = not key or (isinstance(data, dict) and data.get("key") == key)
+        if is_own or _bare(text[position:end]) not in shown:
+            with contextlib.suppress(ValidationError):
+                found.append(form.model_validate(data))
         position = text.find("{", end)
     return found
 

@@ -137,7 +137,8 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
             "Not judged",
             "Tables that the judge could not be asked about (the limit on cost, time-outs, an endpoint that "
             "was gone), and those of pages on which the matcher was not asked or gave no readable answer. "
-            "They are in no score; only TEDS and Found, which need no judge, count those that were matched.",
+            "They are in no score of any parser; only TEDS and Found, which need no judge, count those that "
+            "were matched.",
             "tables of the truth",
             style="rate",
             higher=False,
@@ -171,7 +172,7 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     skipped = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
     # Who judges is shown what was matched; so where nothing was, it was the matcher who gave no answer.
     matched = ~(skipped & (pl.col("pred") == ""))
-    judged = semantic.filter(~skipped)
+    judged = _judged_for_all(semantic, skipped)
     value = pl.col("value").fill_null(0.0)
     answered = pl.col("pred") != ""
     teds = rows.filter(
@@ -199,6 +200,17 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     ):
         found.append(mean_sums(infos[name], pages.filter(pl.col("metric") == metric), "value", tables))
     return [*found, *run_sums(tables)]
+
+
+def _judged_for_all(semantic: pl.DataFrame, skipped: pl.Expr) -> pl.DataFrame:
+    """The rows of tables that the judge was asked about for every parser for which it was asked at all.
+
+    So all means are over the same tables: what was not judged for one parser is left out for all.
+    """
+    asked = semantic.filter(~skipped)["parser"].unique().implode()
+    rows = semantic.filter(pl.col("parser").is_in(asked))
+    left_out = rows.filter(skipped).select("sample", "element").unique()
+    return rows.filter(~skipped).join(left_out, on=["sample", "element"], how="anti")
 
 
 def _table_rows(tables: RunTables) -> pl.DataFrame:

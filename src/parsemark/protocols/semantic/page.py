@@ -3,18 +3,21 @@
 Each truth has a row `semantic` (0 to 10) and a row `teds` beside it. A missed table, and every table of a
 page on which the parser failed, has no value and counts as zero. Where the judge failed there is no value
 either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it counts as zero, and if there
-was none (`not_asked`, `timed_out`, …) the table counts as not judged. Where the matcher gave no answer nobody
-knows what answers the tables of the page: they have no match, and all of them are not judged.
+was none (`not_asked`, `timed_out`, …) the table counts as not judged. What the endpoint does not take because
+of the output (`unfit`: it is too long) is judged by `reader`, so that no output gains by it. Where the
+matcher was not asked nobody knows what answers the tables of the page: they have no match, and all of them
+are not judged; where the output kept it from answering, tables are matched by their characters.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_tables, write_table
+from parsemark.formats import read_tables, says_the_same, write_table
 from parsemark.judges import (
     Answered,
     AnswerStore,
@@ -52,6 +55,12 @@ _WITHOUT_ANSWER = frozenset(
         Answered.REJECTED,
     }
 )
+_BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED})
+"""The matcher gave no answer because of what it was shown: then tables are matched by their characters."""
+_TAG = re.compile(r"<(/?[A-Za-z][\w:-]*)([^<>]*)>")
+_SPAN = re.compile(r"\b(rowspan|colspan)\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.S | re.IGNORECASE)
+_DATA = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%_-]{200,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +167,9 @@ def _answers(
         return (*deterministic_answers(page.tables, sure), None, AskingCost())
     outcome = _locate(how, page, prediction)
     asked = AskingCost(outcome.cost_usd or 0.0, outcome.seconds)
+    if outcome.status in _BY_THE_OUTPUT:  # silence must not pay: what the output prevents is not left out
+        sure = [p for p in prediction.tables if is_positive(p.confidence)]
+        return (*deterministic_answers(page.tables, sure), None, asked)
     if not isinstance(outcome.value, LocatedTruths):
         why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
         return [TruthAnswer(t, (), "", None, None, "miss") for t in page.tables], 0, why, asked
@@ -201,11 +213,25 @@ def located_answers(truths: Sequence[Element], located: LocatedTruths, output: s
 
 
 def output_text(prediction: Prediction) -> str:
-    """The whole output: as the parser gave it, or its elements one after the other."""
+    """What can be seen of the whole output: as the parser gave it, or its elements one after the other."""
     if prediction.text:
-        return prediction.text
+        return visible(prediction.text)
     ordered = sorted(prediction.elements, key=lambda e: (e.order is None, e.order or 0))
-    return "\n\n".join(filter(None, (source_of(e) for e in ordered)))
+    return visible("\n\n".join(filter(None, (source_of(e) for e in ordered))))
+
+
+def visible(text: str) -> str:
+    """What a person would see: no comments, scripts, embedded pictures, nor attributes of tags but spans.
+
+    >>> visible('<td class="x" colspan="2" data-a="…">1<!-- 2 --></td> 3 < 4 > 2')
+    '<td colspan="2">1</td> 3 < 4 > 2'
+    """
+
+    def bare(tag: re.Match[str]) -> str:
+        spans = "".join(f' {s[1].lower()}="{s[2]}"' for s in _SPAN.finditer(tag[2]))
+        return f"<{tag[1]}{spans}>"
+
+    return _TAG.sub(bare, _DATA.sub("", _HIDDEN.sub("", text)))
 
 
 def source_of(element: Element) -> str:
@@ -216,7 +242,12 @@ def source_of(element: Element) -> str:
 
 
 def truth_source(truth: Element) -> str:
-    """The truth as judges are shown it: LaTeX where there is any, since its rules say where headers end."""
+    """The truth as judges are shown it: LaTeX where there is any, since its rules say where headers end.
+
+    Of a part of a table that goes on over pages, the LaTeX may be that of the whole; the part has its own.
+    """
+    if truth.latex and truth.table is not None and not says_the_same(truth.latex, truth.table):
+        return write_table(truth.table, "latex")
     return truth.latex or source_of(truth)
 
 
@@ -229,11 +260,30 @@ def _table_of(text: str) -> Table | None:
 
 
 def _locate(how: HowJudged, page: Page, prediction: Prediction) -> JudgeOutcome:
+    return _locate_some(how, [truth_source(t) for t in page.tables], output_text(prediction))
+
+
+def _locate_some(how: HowJudged, truths: Sequence[str], output: str) -> JudgeOutcome:
+    """Ask for all truths at once; where the answer is cut off at its limit, for half of them at a time."""
     got: list[JudgeOutcome] = []
-    truths = [truth_source(t) for t in page.tables]
-    judge = get_judge(how.match)
-    locate([(None, truths, output_text(prediction))], judge, _asker(how), lambda _, o: got.append(o))
-    return got[0]
+    locate([(None, truths, output)], get_judge(how.match), _asker(how), lambda _, o: got.append(o))
+    (whole,) = got
+    if whole.status is not Answered.CUT_OFF or len(truths) < 2:
+        return whole
+    middle = len(truths) // 2
+    halves = [_locate_some(how, part, output) for part in (truths[:middle], truths[middle:])]
+    cost = sum(o.cost_usd or 0.0 for o in (whole, *halves))
+    seconds = sum(o.seconds for o in (whole, *halves))
+    found = [o.value for o in halves if isinstance(o.value, LocatedTruths)]
+    if len(found) < len(halves):
+        failed = next(o for o in halves if not isinstance(o.value, LocatedTruths))
+        return replace(failed, cost_usd=cost, seconds=seconds)
+    joined = LocatedTruths(
+        tuple(spans for part in found for spans in part.spans),
+        sum(part.n_lost for part in found),
+        sum(part.n_unknown for part in found),
+    )
+    return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 
 def _semantic(how: HowJudged, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], AskingCost]:
@@ -242,25 +292,31 @@ def _semantic(how: HowJudged, answers: Sequence[TruthAnswer]) -> tuple[dict[str,
     if how.judge == READER:
         return {a.truth.id: _read_by_rule(a) for a in answered}, AskingCost()
     verdicts: list[PairVerdict] = []
-    pairs = [Pair(a.truth.id, truth_source(a.truth), a.text) for a in answered]
+    pairs = [Pair(a.truth.id, truth_source(a.truth), visible(a.text)) for a in answered]
     judge_pairs(pairs, [get_judge(how.judge)], _asker(how), verdicts.append)
     cost = sum(v.cost_usd or 0.0 for v in verdicts)
-    return {v.pair: _verdict_score(v) for v in verdicts}, AskingCost(cost, sum(v.seconds for v in verdicts))
+    of_truth = {a.truth.id: a for a in answered}
+    scores = {v.pair: _verdict_score(v, of_truth[v.pair]) for v in verdicts}
+    return scores, AskingCost(cost, sum(v.seconds for v in verdicts))
 
 
 def _read_by_rule(answer: TruthAnswer) -> Score:
     truth = answer.truth
     given = answer.table if answer.table is not None else answer.text
-    expected = truth.latex or (truth.table if truth.table is not None else truth.html or "")
+    known = truth.table if truth.table is not None else truth.html or ""
+    expected = truth_source(truth) if truth.latex else known
     found = get_metric("reader").score(TableInput(expected), TableInput(given))
     errors = [str(e.get("message")) for e in found.details.get("errors", ())][:3]
     return Score(SEMANTIC, found.value, found.status, found.message or " ".join(errors) or None)
 
 
-def _verdict_score(verdict: PairVerdict) -> Score:
+def _verdict_score(verdict: PairVerdict, answer: TruthAnswer) -> Score:
+    """What the judge says; where the output itself kept it from being asked, what `reader` says."""
     if verdict.score is not None:
         return Score(SEMANTIC, verdict.score, message=" ".join(verdict.errors) or None)
     why = f"{verdict.status.value}: {verdict.message}"
+    if verdict.status is Answered.UNFIT:
+        return replace(_read_by_rule(answer), message=f"judged by {READER}, since {why}")
     if verdict.status in _WITHOUT_ANSWER:
         why = NOT_JUDGED + why
     return Score(SEMANTIC, None, Status.METRIC_FAILED, why)

@@ -174,8 +174,8 @@ def formula_symbols(latex: str) -> tuple[str, ...]:
 
 
 _BULLETS = re.compile(r"[•◦‣⁃▪▫●○■□►▸➢➤❖]\s*")
-_DASHES = re.compile(r"^[^\S\n]*[-–—*·∙+][^\S\n]+", re.M)
-"""Before a line of a list in plain text; a text that does not begin so is none."""
+_DASH = re.compile(r"\s*([-–—*·∙+])\s")
+"""How an item of a list in plain text begins; a text that does not begin so is none."""
 
 
 def without_bullets(text: str) -> str:
@@ -185,7 +185,9 @@ def without_bullets(text: str) -> str:
     ('one\ntwo-fold', 'one two', 'one\n- two')
     """
     bare = _BULLETS.sub("", text)
-    return (_DASHES.sub("", bare) if _DASHES.match(bare) else bare) or text
+    if dash := _DASH.match(bare):  # readers of HTML join lines, so an item may begin anywhere
+        bare = re.sub(rf"(?:^|(?<=\s)){re.escape(dash[1])}\s+", "", bare.lstrip())
+    return bare or text
 
 
 def _block(element: Element) -> PageBlock | None:
