@@ -154,16 +154,12 @@ def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.Mo
     assert isinstance(missing.exception, UsageError)
 
 
-def test_gate_takes_its_baseline_only_once_it_is_there(here: Path) -> None:
+def test_a_baseline_that_the_settings_name_and_that_is_absent_fails(here: Path) -> None:
     (here / "parsemark.toml").write_text(
-        "[gate]\nbaseline = 'base'\nmax_drop = 0.1\n[gate.min]\nte_f1_con = 0.5\n"
+        "[gate]\nbaseline = 'base'\nmax_drop = 0.1\nmax_lost_tables = 0\n[gate.min]\nte_f1_con = 0.5\n"
     )
-    settings = read_settings(here / "parsemark.toml")
-    gate = defaults_of_commands(settings)["gate"]
-    assert gate == {"max_drop": 0.1, "minimum": ["te_f1_con=0.5"]}
-    assert "names is not there: base. Without one" in invoke("gate", "no-run").stderr
-    assert "is not there: base" not in invoke("gate", "no-run", "an-old-run").stderr
-    (here / "base").mkdir()
-    (here / "base" / "manifest.json").write_text("{}")
-    assert defaults_of_commands(settings)["gate"]["old"] == "base"
-    assert "is not there" not in invoke("gate", "base").stderr
+    gate = defaults_of_commands(read_settings(here / "parsemark.toml"))["gate"]
+    assert gate == {"max_drop": 0.1, "max_lost_tables": 0, "minimum": ["te_f1_con=0.5"], "old": "base"}
+    absent = invoke("gate", "no-run")
+    assert isinstance(absent.exception, UsageError) and "old run base is not there" in str(absent.exception)
+    assert "There is no baseline base yet" in invoke("gate", "no-run", "--save", "base").stderr

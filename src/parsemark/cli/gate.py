@@ -85,7 +85,8 @@ def gate(
         max_slowdown=max_slowdown,
         max_memory=max_memory,
     )
-    opened, older = Run.open(new or run or Path()), _older(old, save)
+    older = _older(old, save)
+    opened = Run.open(new or run or Path())
     result = gate_runs(opened, older, limits, parsers=parser, protocol=protocol)
     text = gate_markdown(result, report_link(opened, link))
     typer.echo(text, nl=False)
