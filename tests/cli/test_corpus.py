@@ -18,9 +18,9 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     assert lines[:3] == [
         ["other-p1", "other", "1", "no truth"],
-        ["report-p1", "report", "1", "no tables"],
+        ["report-p1", "report", "1", "no truth"],
         ["report-p2", "report", "2", "1 table"],
     ]
-    assert "3 pages, 2 with truth" in result.stdout
+    assert "3 pages, 1 with truth" in result.stdout
     said = result.stderr
     assert "broken.pdf" in said and "1 part of folder:" in said and "1 of 2 pages" in said

@@ -2,7 +2,8 @@
 
 import pytest
 
-from parsemark.formats import read_table, read_tables
+from parsemark.formats import read_document, read_table, read_tables
+from parsemark.formats.markdown.inline import without_emphasis
 
 
 def rows(text: str) -> list[list[str]]:
@@ -111,3 +112,37 @@ def test_prose_before_a_table_is_not_its_header() -> None:
 
 def test_a_header_without_outer_pipes_over_rows_with_them() -> None:
     assert rows("a | b\n---|---\n| 1 | 2 |\n| 3 | 4 |") == [["a", "b"], ["1", "2"], ["3", "4"]]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("_$EXEC_PREFIX_", "$EXEC_PREFIX"),
+        ("_abc_def_", "abc_def"),
+        ("snake_case_name", "snake_case_name"),
+        ("_a_b", "_a_b"),
+        ("a_b_", "a_b_"),
+        ("__a_b__", "a_b"),
+        ("___a___", "a"),
+        ("_(a)_.", "(a)."),
+        ("_a *b_ c*", "a *b c*"),
+        ("_ a _", "_ a _"),
+        ("\\_a_", "_a_"),
+        ("_$x_1$_", "$x_1$"),
+        ("$5 and $6", "$5 and $6"),
+        ("**a _b_ c**", "a b c"),
+        ("3*4*5 0.31** 0.4*", "3*4*5 0.31** 0.4*"),
+        ("_-_0.122", "-0.122"),
+    ],
+)
+def test_emphasis_is_read_by_commonmarks_rules_in_cells_and_in_texts(source: str, text: str) -> None:
+    (found,) = read_tables(f"| {source} | k |\n|---|---|\n| k | {source} |\n")
+    assert [found.table.text_rows()[row][row] for row in range(2)] == [text, text], "the same in every cell"
+    (block,) = read_document(f"w {source}\n").elements
+    assert block.text == f"w {text}"
+
+
+def test_many_signs_cost_no_more_than_they_are() -> None:
+    text = "_a *b " * 20_000
+    assert without_emphasis(text) == text
+    assert without_emphasis("_a" * 20_000 + " " + "b_" * 20_000)

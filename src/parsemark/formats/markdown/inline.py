@@ -7,6 +7,9 @@ begins no tag.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from parsemark.formats.cell_text import check_cell, clean, clean_limited
 from parsemark.formats.html.text import fragment_text
@@ -16,14 +19,8 @@ _SPECIAL = re.compile(r"[\\`*_$<&~\[]|[\U000F0000-\U0010FFFF]")
 _PLACEHOLDERS = re.compile("[\U000f0000-\U0010ffff]")
 _FIRST_PLACEHOLDER = 0xF0000
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"()]*\")?\)")
-_EMPHASIS = (
-    re.compile(r"(?<![\w*])\*(?![\s*])([^*]*)(?<!\s)\*(?![\w*])"),
-    re.compile(r"(?<!\w)\*\*(?!\s)([^*]+)(?<!\s)\*\*"),
-    re.compile(r"(?<!\w)\*(?!\s)([^*]+)(?<!\s)\*(?!\w)"),
-    re.compile(r"(?<![\w_])_(?![\s_])([^_]*)(?<!\s)_(?![\w_])"),
-    re.compile(r"(?<!\w)__(?!\s)([^_]+)(?<!\s)__(?!\w)"),
-    re.compile(r"~~(?!\s)([^~]+)(?<!\s)~~"),
-)
+_RUNS = re.compile(r"\*+|_+")
+_STRUCK = re.compile(r"~~(?!\s)([^~]+)(?<!\s)~~")
 _EMPHASISED_SIGN = re.compile(r"(?<![\w_])_([^\w\s]{1,3})_(?=\w)")
 """`_−_0.122`: CommonMark takes it for text, parsers that find a slanted minus write it all the same."""
 _TO_ESCAPE = re.compile(r"[\\`*_<&|$~\[\]]")
@@ -41,13 +38,84 @@ def inline_text(source: str, position: int | None = None) -> str:
     kept: list[str] = []
     text = _hide_protected(source, kept)
     text = _LINK.sub(r"\1", text)
-    for emphasis in _EMPHASIS:
-        text = emphasis.sub(r"\1", text)
+    text = _STRUCK.sub(r"\1", without_emphasis(text))
     text = _EMPHASISED_SIGN.sub(r"\1", text)
     if "<" in text or "&" in text:
         text = fragment_text(text, position)
     text = _PLACEHOLDERS.sub(lambda m: kept[ord(m.group()) - _FIRST_PLACEHOLDER], text)
     return clean_limited(text, position)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run of stars or underscores."""
+
+    start: int
+    sign: str
+    n_left: int
+    size: int
+    opens: bool
+    closes: bool
+
+
+def without_emphasis(text: str) -> str:
+    """The text without the signs that are emphasis by CommonMark's rules (0.31, section 6.2).
+
+    Stars inside of words are text all the same, unless two or more end there: parsers that know no Markdown
+    write `3*4*5` and `0.31*`.
+
+    >>> without_emphasis("_abc_def_ snake_case_name _$EXEC_PREFIX_ **b**c 3*4*5 __init__")
+    'abc_def snake_case_name $EXEC_PREFIX bc 3*4*5 init'
+    """
+    runs = [_run(text, found) for found in _RUNS.finditer(text)]
+    _pair(runs)
+    pieces, position = [], 0
+    for run in runs:
+        pieces += [text[position : run.start], run.sign * run.n_left]
+        position = run.start + run.size
+    return "".join((*pieces, text[position:]))
+
+
+def _run(text: str, found: re.Match[str]) -> _Run:
+    """What a run may do, by what stands before and behind it."""
+    before, behind = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    left = not _is_space(behind) and (not _is_sign(behind) or _is_space(before) or _is_sign(before))
+    right = not _is_space(before) and (not _is_sign(before) or _is_space(behind) or _is_sign(behind))
+    opens, closes = left and (not right or _is_sign(before)), right and (not left or _is_sign(behind))
+    size = found.end() - found.start()
+    if found[0][0] == "*" and size > 1:
+        closes = right
+    return _Run(found.start(), found[0][0], size, size, opens, closes)
+
+
+def _pair(runs: Sequence[_Run]) -> None:
+    """Take the signs that belong together out of their runs; each opener is passed over once."""
+    openers: dict[str, list[_Run]] = {"*": [], "_": []}
+    for run in runs:
+        mine, other = openers[run.sign], openers["_" if run.sign == "*" else "*"]
+        while run.closes and run.n_left and mine:
+            opener = mine[-1]
+            both = opener.closes or run.opens
+            if both and (opener.size + run.size) % 3 == 0 and (opener.size % 3 or run.size % 3):
+                break
+            used = 2 if opener.n_left >= 2 and run.n_left >= 2 else 1
+            opener.n_left -= used
+            run.n_left -= used
+            while other and other[-1].start > opener.start:
+                other.pop()  # what was begun inside of an emphasis does not end outside of it
+            if not opener.n_left:
+                mine.pop()
+        if run.opens and run.n_left:
+            mine.append(run)
+
+
+def _is_space(character: str) -> bool:
+    return not character or character.isspace()
+
+
+def _is_sign(character: str) -> bool:
+    """Punctuation or a symbol; what is put in place of code and formulas begins and ends with such."""
+    return character >= chr(_FIRST_PLACEHOLDER) or unicodedata.category(character or " ")[0] in "PS"
 
 
 def escape_inline(text: str, *, brackets: bool = True) -> str:
