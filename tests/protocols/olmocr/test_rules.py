@@ -13,7 +13,9 @@ from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError, near
-from parsemark.metrics.katex import Render
+from parsemark.metrics.katex import Render, find_chromium, render_all
+from parsemark.model import Box, Fact, Page, Prediction, Status
+from parsemark.protocols import get_protocol
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.olmocr.rules import Quirks, check, read_test
 from parsemark.report.board_files import export_board
@@ -155,3 +157,44 @@ def test_a_folder_is_loaded_scored_and_summed_up_as_the_board_does(bench: Path, 
     assert same.value == figures["overall"].value
     score_run(run, protocols=["olmocr(errors_void=true)"], n_workers=1)
     assert Run.open(run.path).summary("olmocr(errors_void=true)").parsers["engine"]["overall"].value == 0
+
+
+def test_facts_are_shown_in_words_with_what_was_written_there() -> None:
+    facts = (
+        Fact("1", "present", "olmocr-bench", {"text": "slack water", "max_diffs": 1}, box=Box(1, 2, 3, 4)),
+        Fact("2", "table", "olmocr-bench", {"cell": "9.5", "up": "Depth"}),
+        Fact("3", "order", "olmocr-bench", {"before": "a tide", "after": "a moon"}),
+        Fact("4", "math", "olmocr-bench", {"math": "a+b"}),
+    )
+    page = Page("p", 10, 10, facts=facts, only_facts=True)
+    protocol = get_protocol("olmocr")
+    views = protocol.presentation().pages
+    assert views is not None
+    shown = views.view(page, Prediction("p", "one", text=f"slack walter\n\n{TABLE}"))
+    assert [(m.truth, m.pred) for m in shown.matches] == [
+        ("The page says 'slack water'. It may differ in 1.", "passed"),
+        ("A table has the cell '9.5' with up 'Depth'.", "passed: 9.5"),
+        ("'a tide' comes before 'a moon'.", "not passed: 'a tide' is not found"),
+        ("The page has the formula a+b.", "not passed: the output has no formula"),
+    ]
+    assert shown.matches[0].boxes == (Box(1, 2, 3, 4),) and shown.values == {"overall": 0.5}
+    failed = views.view(page, Prediction("p", "one", Status.PARSER_FAILED, message="it crashed"))
+    assert failed.message == "it crashed" and {m.pred for m in failed.matches} == {"not tried: it crashed"}
+
+
+@pytest.mark.browser
+def test_formulas_are_decided_as_a_browser_draws_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_chromium() is None:
+        pytest.skip("no Chromium here")
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    maths = ["\\frac{a}{b}", "x^2", "a \\le b", "\\sum_{i=1}^n i"]
+    facts = [Fact(m, "math", "olmocr-bench", {"math": m}, group="g") for m in maths]
+    page = Page("p", 10, 10, facts=tuple(facts), only_facts=True)
+    text = "So $a/b$ and $x^{2} + 1$ with \\(a \\leq b\\) and \\[\\sum_{i = 1}^{n} i\\]"
+    rows = get_protocol("olmocr").score_page(page, Prediction("p", "one", text=text), None).scores
+    assert {row.element: row.value for row in rows} == dict(zip(maths, (0, 1, 1, 1), strict=True))
+    # What was rendered is kept.
+    monkeypatch.setenv("PARSEMARK_CHROMIUM", "/nowhere")
+    assert render_all("drawn", maths)[maths[0]] is not None

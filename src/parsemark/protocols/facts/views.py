@@ -62,7 +62,7 @@ def in_words(fact: Fact) -> str:
     except (KeyError, IndexError, ValueError, AttributeError):
         said = _table_words(fact) if fact.kind in ("table", "table_cell") else f"{fact.kind}: {_json(fact)}"
     differences = fact.arguments.get("max_diffs")
-    return said[:_MAX_WORDS] + (f" Up to {differences} differences." if differences else "")
+    return said[:_MAX_WORDS] + (f" It may differ in {differences}." if differences else "")
 
 
 def _table_words(fact: Fact) -> str:
