@@ -31,6 +31,7 @@ _INHERITED = re.compile(
 _INHERITED_WITH_NETWORK = re.compile(
     r"(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE", re.I
 )
+_PYTHON = {"PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
 
 
@@ -176,7 +177,7 @@ class Parser:
             if _INHERITED.fullmatch(name) or name in self._given or (network and network.fullmatch(name))
         }
         variables |= dict.fromkeys(_ONE_THREAD, "1")
-        return variables | {"PYTHONPATH": str(KIT.parent), "PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0"}
+        return variables | {"PYTHONPATH": str(KIT.parent), **_PYTHON}
 
     @cached_property
     def fingerprint(self) -> str:
