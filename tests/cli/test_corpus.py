@@ -23,4 +23,4 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
     ]
     assert "3 pages, 1 with truth" in result.stdout
     said = result.stderr
-    assert "broken.pdf" in said and "1 part of folder:" in said and "1 of 2 pages" in said
+    assert "broken.pdf" in said and "1 part of folder:" in said and "2 of 3 pages" in said

@@ -156,9 +156,10 @@ def test_a_page_without_truth_says_what_needs_none() -> None:
     values = {row.metric: row.value for row in found.scores}
     assert values == {
         "tables_found": 1,
+        "evident_tables": 0,
         "invented_characters": pytest.approx(3 / 9),
         "invented_numbers": 1,
         "boxes_found": 0,
     }
     failed = Prediction("s", "x", Status.PARSER_TIMEOUT)
-    assert [row.value for row in TablesProtocol().score_page(None, failed, None).scores] == [None, None]
+    assert [row.value for row in TablesProtocol().score_page(None, failed, None).scores] == [None] * 3

@@ -47,7 +47,7 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
     failed = [r for r in run.records() if r.parser == parser and r.status not in ("ok", "no_prediction")]
     if not failed:
         return
-    lines = [f"{len(failed)} outputs could not be read and count as failures:"]
+    lines = [f"{counted(len(failed), 'output')} could not be read and counted as failed:"]
     lines += [f"  {record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED]]
     if len(failed) > _MOST_NAMED:
         lines.append(f"  and {len(failed) - _MOST_NAMED} more (parses.parquet, column `error`)")

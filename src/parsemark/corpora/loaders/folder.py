@@ -182,10 +182,10 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
         f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     )
     said = (
-        f"of {counted(len(samples), 'page')} have no truth and are not scored: {names}. For a page without "
+        f"have no truth and are not scored: {names}. For a page without "
         f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
     )
-    return Remark(counted(len(ids), "page"), said, left_out=False)
+    return Remark(f"{len(ids)} of {counted(len(samples), 'page')}", said, left_out=False)
 
 
 def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from parsemark.errors import FormatError
+from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
     from bs4 import Tag
@@ -164,7 +165,7 @@ class HtmlTables:
         heads, rows = soup.find_all("thead"), soup.find_all("tr")
         if (len(self.tables) + len(heads)) * len(rows) > MAX_PAIRS:
             raise TableTooLargeError(
-                f"{len(self.tables):,} tables with {len(rows):,} rows have more than any page."
+                f"{counted(len(self.tables), 'table')} with {counted(len(rows), 'row')} have more than any page."
             )
         self._in_head = {id(row) for head in heads for row in head.find_all("tr")}
         self._budget = MAX_PAIRS
