@@ -49,7 +49,7 @@ def test_a_whole_document_can_be_without_tables(tmp_path: Path, name: str) -> No
     corpus = load_corpus(f"folder:{tmp_path}")
     assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [0, 1, None]
     (remark,) = corpus.remarks
-    assert str(remark).startswith("1 page") and "y-p1" in str(remark) and not remark.left_out
+    assert str(remark).startswith("1 of 3 pages") and "y-p1" in str(remark) and not remark.left_out
     write(tmp_path / "x-p1.csv", "c,d\n")
     first, *_ = load_corpus(f"folder:{tmp_path}").samples()
     assert first.truth is None, "a table that fits no page may be this page's"
@@ -166,7 +166,7 @@ def test_a_label_says_nothing_of_other_pages(tmp_path: Path) -> None:
     corpus = load_corpus(f"folder:{tmp_path}")
     assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [None, 0, 0, 1, None]
     (remark,) = corpus.remarks
-    assert not remark.left_out and "2 pages" in str(remark) and "x-p1, x-p5" in str(remark)
+    assert not remark.left_out and "2 of 5 pages" in str(remark) and "x-p1, x-p5" in str(remark)
 
 
 @pytest.mark.parametrize(
