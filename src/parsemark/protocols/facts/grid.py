@@ -164,9 +164,8 @@ class HtmlTables:
         self.tables: list[Tag] = soup.find_all("table")
         heads, rows = soup.find_all("thead"), soup.find_all("tr")
         if (len(self.tables) + len(heads)) * len(rows) > MAX_PAIRS:
-            raise TableTooLargeError(
-                f"{counted(len(self.tables), 'table')} with {counted(len(rows), 'row')} are more than any page has."
-            )
+            tables = counted(len(self.tables), "table")
+            raise TableTooLargeError(f"{tables} with {counted(len(rows), 'row')} are more than any page has.")
         self._in_head = {id(row) for head in heads for row in head.find_all("tr")}
         self._budget = MAX_PAIRS
 
