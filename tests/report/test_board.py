@@ -261,10 +261,14 @@ def test_no_number_depends_on_who_else_joins(tmp_path: Path) -> None:
 
 
 def entry_of(folder: Path, name: str, submitter: str | None = None, **changes: Any) -> Path:
-    run = fabricate_run(folder / f"run-{len(list(folder.iterdir()))}", 12, (name,))
+    number = len(list(folder.iterdir()))
+    run = fabricate_run(folder / f"run-{number}", 12, (name,))
     entry = run.manifest.parser(name)
     assert entry is not None
-    run.update_manifest(lambda m: m.with_parser(entry.model_copy(update=changes)))
+    when = run.manifest.created.replace("2026", f"{2020 + number}")  # the first one owns a name
+    run.update_manifest(
+        lambda m: m.with_parser(entry.model_copy(update=changes)).model_copy(update={"created": when})
+    )
     return bundled(folder / "b", f"bundle-{len(list(folder.iterdir()))}", run, submitter)
 
 

@@ -167,7 +167,7 @@ def test_a_gate_names_pages_without_tables_and_what_was_missed(tmp_path: Path, p
     checks = gate_runs(new, old, GateLimits(max_drop=0.001), protocol=protocol).failed
     (page,) = next(check.pages for check in checks if check.name.endswith("plain drop"))
     assert page.startswith(f"{sample}: ")
-    assert re.search(r"miss \d+ → \d+", page) and "same matches" not in page
+    assert re.search(r"missed \d+ → \d+", page) and "same matches" not in page
     comparison = compare_runs(old, new, protocol).comparisons[0]
     assert [difference.sample for difference in comparison.pages] == [sample]
 
