@@ -125,7 +125,7 @@ def test_what_is_accepted_is_truth_and_nothing_else(folder: Path) -> None:
         second.accept()
         assert truth(folder, 2).elements == ()
     listed = CliRunner().invoke(app, ["corpus", "list", f"folder:{folder}"])
-    assert "2 pages" in listed.output and "report-p1, report-p3" in " ".join(listed.output.split())
+    assert "2 of 3 pages" in listed.output and "report-p1, report-p3" in " ".join(listed.output.split())
 
 
 @pytest.mark.parametrize(
