@@ -2,7 +2,7 @@
 
 The pages of a run share its machine and its hour, so a ratio is not as certain as its spread over pages says.
 Parsers that are the same in both runs (equal fingerprint and versions) show what the machine did: their ratio
-is taken out. Without any, an allowance for the noise between two runs is added. The allowances are assumed, not measured.
+is taken out. Without any, an allowance for the noise between two runs is added; it is assumed, not measured.
 """
 
 from __future__ import annotations
