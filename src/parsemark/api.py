@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+_LOG = logging.getLogger("parsemark")
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
@@ -139,26 +142,13 @@ def parse(
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
-    chosen = usable_parsers(specs, get_parser, print if events is None else events.note)
+    chosen = usable_parsers(specs, get_parser, _LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
         Run.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
-
-
-def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a parser's package that the index has for this Python, oldest first.
-
-    Args:
-        parser: A name, or the path of a worker script.
-        pre: Also alphas, betas and release candidates.
-    """
-    from parsemark.parsers import get_parser
-    from parsemark.parsers.versions import own_package, releases
-
-    return releases(own_package(get_parser(parser)).name, pre=pre)
 
 
 def run_folder(out: str | Path | None, corpus: Corpus) -> Path:

@@ -14,6 +14,7 @@ import typer
 
 from parsemark import __version__
 from parsemark.cli import (
+    authors,
     bench,
     bundle,
     calibrate,
@@ -86,6 +87,7 @@ for register in (  # in the order of the help
     choose.register,
     compare.register,
     gate.register,
+    authors.register,
     bundle.register,
     bundle.register_board,
     convert.register,
