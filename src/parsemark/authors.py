@@ -83,24 +83,27 @@ def history(
         workers=workers,
         events=events,
     )
-    there = _names_in(run, [*named, *also])
+    there = _names_in(run, [*named, *also], api.LOG.warning if events is None else events.note)
     return history_of(run, sorted(there, key=version_order)), run
 
 
-def _names_in(run: Run, specs: Sequence[str]) -> list[str]:
-    """The names that specs have in a run; those that were left out are in it under none."""
+def _names_in(run: Run, specs: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """The names that specs have in a run, of those with an output; a worker may not fit an old release."""
     from parsemark.errors import ParserError
     from parsemark.parsers import get_parser
 
-    known = {record.parser for record in run.records() if record.key}
-    found = []
+    records, found = run.records(), []
     for spec in specs:
         try:
             name = get_parser(spec).name
-        except ParserError:
+        except ParserError:  # said when it was to be installed
             continue
-        if name in known:
+        own = [record for record in records if record.parser == name]
+        if any(record.status == "ok" for record in own):
             found.append(name)
+        elif own:
+            why = own[0].error or own[0].status
+            note(f"Left out: {name} fails on every page; its worker may be made for other releases. {why}")
     return found
 
 
