@@ -1,4 +1,4 @@
-"""`parsemark bench`: parse, score, leaderboard, report."""
+"""`parsemark bench` and `parse`: run parsers; score them, show the leaderboard, write the report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.plain_words import counted
 
 
 def bench(
@@ -39,38 +40,24 @@ def bench(
 
     A run that was stopped goes on where it was when the same command is given again.
     """
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.terminal import leaderboard
 
-    console = Console()
-    how = api.parse_options(
-        pages=pages,
-        workers=workers,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-        max_cost_usd=max_cost,
-        cache=cache,
-        executor=executor,
-        address=address,
-        protocols=running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by),
-        command=running.command_line(),
-    )
+    console = plain_console()
+    specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
+    how = running.parse_options(locals(), protocols=specs)
     events = progress_for(console)
-    if task is not None:
-        from parsemark.cli.tasks import bench_task
-
-        with running.stoppable(console, events):
-            loaded = running.load(corpus, strict=strict)
-            bench_task(console, task, loaded, parser, how, out, protocol or [], events)
-        return
     with running.stoppable(console, events):
-        run = api.parse(
-            running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
-        )
+        loaded = running.load(corpus, strict=strict)
+        if task is not None:
+            from parsemark.cli.tasks import bench_task
+
+            bench_task(console, task, loaded, parser, how, out, protocol or [], events)
+            return
+        run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
     for summary in summaries:
         console.print()
@@ -79,10 +66,39 @@ def bench(
         from parsemark.report import build_report
 
         page = build_report(run.path, run.path / "report")
-        console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
+        console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(bench)
+def parse(
+    *,
+    corpus: opt.Corpus = api.CORPUS,
+    parser: opt.Parsers = None,
+    protocol: opt.Protocols = None,
+    pages: opt.Pages = None,
+    workers: opt.Workers = None,
+    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
+    memory_mb: opt.MemoryMb = api.MEMORY_MB,
+    max_cost: opt.MaxCost = None,
+    out: opt.Out = None,
+    executor: opt.Executor = api.EXECUTOR,
+    address: opt.Address = None,
+    cache: opt.Cache = True,
+    overwrite: opt.Overwrite = False,
+    strict: opt.Strict = False,
+) -> None:
+    """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
+    from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
+    from parsemark.cli.progress import progress_for
+
+    console = plain_console()
+    how = running.parse_options(locals(), protocols=protocol)
+    events = progress_for(console)
+    with running.stoppable(console, events):
+        loaded = running.load(corpus, strict=strict)
+        run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
+    n_failed, done = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
+    console.print(f"{done} in {run.path}, {n_failed} failed")
+    console.print(f"Score them with: parsemark score {run.path}", soft_wrap=True)
+    running.require_some_success(run, events.n_pages, console)

@@ -103,15 +103,14 @@ def _inputs(pair: RatedPair, metric: str, preparation: str) -> tuple[TableInput,
 
 def _mean(name: str, columns: dict[str, StudyColumn]) -> StudyColumn:
     parts = [columns[part].values for part in MEANS[name]]
-    return StudyColumn(name, columns[MEANS[name][0]].source, _row_means(parts))
+    means = tuple(complete_mean(row) for row in zip(*parts, strict=True))
+    return StudyColumn(name, columns[MEANS[name][0]].source, means)
 
 
-def _row_means(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
-    means: list[float | None] = []
-    for row in zip(*parts, strict=True):
-        known = [value for value in row if value is not None]
-        means.append(sum(known) / len(row) if len(known) == len(row) else None)
-    return tuple(means)
+def complete_mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None if one of them is missing, since a mean over the lucky ones would hide it."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def stored_columns(ratings: Ratings) -> list[StudyColumn]:

@@ -8,14 +8,12 @@ embedded is checked as well, for systems without Landlock.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
+from parsemark.system.confined import landlock_version
 from parsemark.system.processes import Rights, kill_group, start_confined
 
 APT_PACKAGES = (
@@ -34,7 +33,6 @@ SOURCE_DATE_EPOCH = "1735689600"  # 2025-01-01, so that equal sources give equal
 REPRODUCIBLE = r"\pdfinfoomitdate=1\pdftrailerid{}"
 MAX_LOG_BYTES = 32 * 2**20
 
-_CREATE_RULESET = 444
 _PROGRAM_PACKAGES = {"xelatex": "texlive-xetex", "lualatex": "texlive-luatex", "biber": "biber"}
 _EMBEDDED = re.compile(r"<<((?:/|\.\.|~)[^<>\n]*)>>")
 
@@ -107,15 +105,8 @@ def compile_latex(
     arguments += [f"-fmt={format.stem}"] if format is not None else []
     cpu_s = 0.0
     for _ in range(passes):
-        result = _run(
-            [*arguments, f"{name}.tex"],
-            folder,
-            job,
-            limits or CompileLimits(),
-            format,
-            engine=engine,
-            root=root,
-        )
+        command = [*arguments, f"{name}.tex"]
+        result = _run(command, folder, job, limits or CompileLimits(), format, engine=engine, root=root)
         cpu_s += result.cpu_s
         if not result.ok:
             break
@@ -194,9 +185,7 @@ def run_confined(
 @lru_cache(maxsize=1)
 def has_landlock() -> bool:
     """Whether the kernel itself keeps a confined program to its files."""
-    if not sys.platform.startswith("linux"):
-        return False
-    return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, 1)) >= 1
+    return landlock_version() >= 1
 
 
 def _run(
@@ -295,18 +284,8 @@ def _readable() -> tuple[str, ...]:
     home = str(Path.home())
     folders = {f for f in folders if not f.startswith(f"{home}/.") and f != home}
     system = (
-        "/usr",
-        "/lib",
-        "/lib64",
-        "/bin",
-        "/etc/texmf",
-        "/etc/fonts",
-        "/var/cache/fontconfig",
-        "/etc/perl",
-        "/etc/ld.so.cache",
-        "/etc/localtime",
-        "/dev/null",
-        "/dev/urandom",
+        *("/usr", "/lib", "/lib64", "/bin", "/etc/texmf", "/etc/fonts", "/var/cache/fontconfig"),
+        *("/etc/perl", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom"),
     )
     return (*sorted(folders), str(program.parent), *system)
 

@@ -23,13 +23,9 @@ from pathlib import Path
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CPU_CLOCK = 2
-
-
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CLOSE_S = 5.0
 """How long the supervisor may take to end all; then we end them ourselves."""
-
-
 _DYING_S = 60.0
 """How long what was killed may take to be gone before we go on without it."""
 
@@ -56,17 +52,10 @@ class Supervised:
         confinement: Confinement | None = None,
     ) -> None:
         lifeline, self._lifeline = os.pipe()
+        rights = "" if confinement is None else json.dumps(dataclasses.asdict(confinement))
         try:
             self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    str(SUPERVISOR),
-                    str(lifeline),
-                    "" if confinement is None else json.dumps(dataclasses.asdict(confinement)),
-                    *argv,
-                ],
+                [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), rights, *argv],
                 env=dict(env),
                 cwd=cwd,
                 stdin=subprocess.PIPE,
@@ -124,16 +113,7 @@ SYSTEM_FILES = (
     ),
 )
 """What programs need of a system: none of it is a user's."""
-DEVICES = (
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/dri",
-    "/dev/kfd",
-)
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "dri", "kfd"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,14 +340,7 @@ def start_confined(
     command: Sequence[str], rights: Rights, *, cwd: Path, env: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
     """Start a program that has no more than these rights, in a process group of its own, without streams."""
-    wanted = {
-        "cpu_s": rights.cpu_s,
-        "memory_mb": rights.memory_mb,
-        "file_mb": rights.file_mb,
-        "read": list(rights.read),
-        "write": list(rights.write),
-        "network": False,
-    }
+    wanted = {**dataclasses.asdict(rights), "network": False}
     return subprocess.Popen(
         [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(wanted), *command],
         cwd=cwd,

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from parsemark.corpora import Corpus
 from parsemark.corpora.crops import FILE, CropKind, write_crops
+from parsemark.engine.scoring.chunk import read_record
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_output, read_tables, write_table
 from parsemark.model import Category, Prediction, Status
-from parsemark.parsers import read_raw
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import annotation_of
 from parsemark.protocols.document.protocol import DocumentProtocol
@@ -57,10 +57,7 @@ def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[
     asked = [(page, sample) for page in pages if (sample := named.get(_picture(page))) in given]
     made: dict[str, dict[str, str]] = {}
     for record in run.records():
-        read = Prediction(record.sample, record.parser, record.status, message=record.error)
-        if record.blob is not None:
-            read = read_raw(run.raw(record.blob), record.sample, record.parser)
-        made.setdefault(record.parser, {})[record.sample] = _content(read, task)
+        made.setdefault(record.parser, {})[record.sample] = _content(read_record(run, record), task)
     return {
         parser: [
             {
