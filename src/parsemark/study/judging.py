@@ -90,15 +90,7 @@ class StudyVerdicts:
 
     def as_json(self) -> dict[str, Any]:
         """The entry `judges` of `study.json`."""
-        return {
-            "statuses": self.statuses,
-            "consistency": [asdict(c) for c in self.consistency],
-            "alpha": self.alpha,
-            "agreement": [asdict(a) for a in self.agreement],
-            "bias": [asdict(b) for b in self.bias],
-            "spent_usd": self.spent_usd,
-            "seconds": self.seconds,
-        }
+        return {key: value for key, value in asdict(self).items() if key != "columns"}
 
 
 @dataclass(frozen=True, slots=True)

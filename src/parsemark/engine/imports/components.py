@@ -54,7 +54,8 @@ def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[
     pages: Sequence[Mapping[str, Any]] = json.loads(annotation.read_bytes())
     named = {sample.image.name: sample.id for sample in crops.samples() if sample.image is not None}
     given = set(run.table("samples")["sample"].to_list())
-    asked = [(page, sample) for page in pages if (sample := named.get(_picture(page))) in given]
+    pictures = ((page, named.get(str(page["page_info"]["image_path"]))) for page in pages)
+    asked = [(page, sample) for page, sample in pictures if sample in given]
     made: dict[str, dict[str, str]] = {}
     for record in run.records():
         made.setdefault(record.parser, {})[record.sample] = _content(read_record(run, record), task)
@@ -68,10 +69,6 @@ def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[
         ]
         for parser, texts in made.items()
     }
-
-
-def _picture(page: Mapping[str, Any]) -> str:
-    return str(page["page_info"]["image_path"])
 
 
 def _content(prediction: Prediction, task: CropTask) -> str:

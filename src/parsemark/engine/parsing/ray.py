@@ -31,32 +31,19 @@ from parsemark.system.scratch import ScratchFolder
 _CLOSE_S = 2.0
 
 
-class RayWorkers:
+class RayWorkers(RayCluster):
     """Actors on a Ray cluster."""
 
     def __init__(self, limits: PageLimits, address: str | None) -> None:
-        self._cluster = RayCluster(address)
+        super().__init__(address)
         self._limits = limits
-
-    def __enter__(self) -> RayWorkers:
-        self._cluster.__enter__()
-        self._ray = self._cluster.ray
-        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Actor)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._cluster.__exit__()
-
-    def capacity(self) -> int:
-        """One worker for each CPU of the cluster."""
-        return self._cluster.capacity()
 
     def install(self, parser: Parser, events: Events) -> None:
         """Nothing here: each actor builds the environment on its own node, once per node."""
 
     def start(self, parser: Parser) -> RayWorker:
         """A worker whose actor is started with its first page."""
-        return RayWorker(self._ray, self._actor, parser.spec, self._limits)
+        return RayWorker(self.ray, self.actor(_Actor), parser.spec, self._limits)
 
 
 class RayWorker:
