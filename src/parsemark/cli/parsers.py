@@ -190,8 +190,8 @@ def _needs_of_choices(parser: Parser) -> list[str]:
     return [
         f"{need} ({key}={choice})"
         for key, option in parser.info.options.items()
-        for choice, needs in option.choice_needs.items()
-        for need in needs
+        for choice in option.choices
+        for need in option.needs_of(choice)
     ]
 
 
