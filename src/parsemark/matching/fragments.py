@@ -81,7 +81,7 @@ class PieceClaims:
                 lower = (self.heights[t, p] - self.heights[t, q]) * (1 if p < q else -1)
                 amount = (1 - 1 / abs(p - q)) / 8 + max(lower, 0.0)
             total += amount * min(self.sizes[t, p], self.sizes[u, q])
-        return DISORDER * float(total) / max(self.inside.shape[1] - 1, 1)
+        return float(DISORDER * total / max(self.inside.shape[1] - 1, 1))
 
 
 def claim_pieces(
