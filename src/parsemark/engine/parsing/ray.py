@@ -105,6 +105,8 @@ class _Actor:
         self._watch = Watch()
         self._watch.__enter__()
         self._folder = ScratchFolder("parsemark-ray-")
+        self._pdf = self._folder.path / "document-0.pdf"
+        self._n_pdfs = 0
         self._worker: PageWorker | None = None
 
     def parse(
@@ -113,10 +115,16 @@ class _Actor:
         """Parse pages of `pdf`, or of the PDF of the last call where that is None."""
         if self._worker is None:
             self._worker = self._prepare()
-        path = self._folder.path / "document.pdf"
         if pdf is not None:
-            path.write_bytes(pdf)
-        return self._worker.parse([replace(page, pdf=path) for page in pages]), self._worker.hello
+            self._put(pdf)
+        return self._worker.parse([replace(page, pdf=self._pdf) for page in pages]), self._worker.hello
+
+    def _put(self, pdf: bytes) -> None:
+        """Keep a PDF in place of the last one, under a name of its own: workers know files by name."""
+        self._n_pdfs += 1
+        self._pdf.unlink(missing_ok=True)
+        self._pdf = self._folder.path / f"document-{self._n_pdfs}.pdf"
+        self._pdf.write_bytes(pdf)
 
     def close(self) -> None:
         """End the worker and leave nothing behind; an actor that is killed before leaves that to the next."""
