@@ -145,7 +145,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
         report.grid_note = "pdflatex is not installed, so grids were not compared with TeX's."
         report.grids_skipped = len(tables)
         return
-    from parsemark.corpora.latex.tex_grids import is_normalised, tex_grids, tex_spans
+    from parsemark.corpora.latex.tex_grids import is_normalised, tex_grids
 
     grids = tex_grids([source for _, source, _ in with_source])
     for (where, source, parts), marked in zip(with_source, grids, strict=True):
@@ -154,7 +154,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
             continue
         report.grids += 1
         spans = set(_spans(parts))
-        if spans == tex_spans(marked):
+        if spans == marked.slots:
             report.grids_equal += 1
         elif is_normalised(source, spans, marked):
             report.grids_normalised += 1

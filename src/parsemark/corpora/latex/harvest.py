@@ -135,9 +135,8 @@ def _compile(candidates: list[_Candidate], result: Harvest) -> None:
 
 def same_grid(table: Table, marked: MarkedTable) -> bool:
     """Whether our reading of a table has exactly TeX's cells, so that each gets TeX's box."""
-    ours = {(c.row, c.col, c.rowspan, c.colspan) for c in table.cells}
-    theirs = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells}
-    return ours == theirs and (table.n_rows, table.n_cols) == (marked.n_rows, marked.n_cols)
+    shapes = ((t.n_rows, t.n_cols, t.slots) for t in (table, marked))
+    return next(shapes) == next(shapes)
 
 
 def _entry(

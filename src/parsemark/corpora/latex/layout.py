@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedCell, MarkedTable, turn
+from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedCell, MarkedTable
 
 MIN_LINE = 20.0
 """A line of a cell that one can sign on is at least this long, in points."""
@@ -32,7 +32,7 @@ def is_to_sign(marked: MarkedTable) -> bool:
 def _is_line(cell: MarkedCell, angle: int) -> bool:
     if cell.text:
         return _LEADERS.fullmatch(cell.text) is not None
-    ink = None if cell.ink is None else turn(cell.ink, angle)
+    ink = None if cell.ink is None else cell.ink.turned(angle)
     return ink is not None and ink.height < RULE_HEIGHT and ink.width >= MIN_LINE
 
 
@@ -64,7 +64,7 @@ def has_notes_of(marked: MarkedTable, others: Iterable[MarkedTable]) -> bool:
 def _is_above(other: MarkedTable, marked: MarkedTable) -> bool:
     if other.angle != marked.angle:
         return False
-    upper, lower = turn(other.box, other.angle), turn(marked.box, marked.angle)
+    upper, lower = other.box.turned(other.angle), marked.box.turned(marked.angle)
     beside = min(upper.x1, lower.x1) - max(upper.x0, lower.x0)
     return beside > 0.5 * min(upper.width, lower.width) and abs(lower.y0 - upper.y1) <= NEAR_TABLE
 

@@ -31,8 +31,7 @@ from parsemark.formats.latex.joining import (
     join_rows,
     rows_spanned_over,
     spanned_over,
-    without_cols,
-    without_rows,
+    without,
 )
 from parsemark.formats.latex.quick import QuickTable, quick_table
 from parsemark.formats.latex.rows import RowLine
@@ -116,8 +115,8 @@ def _placed(
     removed = blank_rows | rows_spanned_over(cells, n_rows, n_cols)
     if n_header is not None:
         n_header -= sum(row < n_header for row in removed)
-    cells = without_rows(cells, set(removed))
-    cells = without_cols(cells, spanned_over(cells, n_cols))
+    cells = without(cells, removed)
+    cells = without(cells, cols=spanned_over(cells, n_cols))
     cells.sort(key=lambda c: (c.row, c.col))
     n_cols = max((c.col + c.colspan for c in cells), default=0)
     table = Table(n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))

@@ -263,7 +263,8 @@ def _sample(
     key = f"{document}-p{page.number:03d}"
     placed = _in_order(elements)
     size = round(page.width, 2), round(page.height, 2)
-    numbered = tuple(replace(_clipped(e, *size), order=order) for order, e in enumerate(placed))
+    frame = Box(0, 0, *size)  # a rule may stand over its edge by a hair
+    numbered = tuple(replace(_cut(e, frame), order=order) for order, e in enumerate(placed))
     rotated = any(element.attributes.get("rotated") for element in elements)
     truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated}, only_tables=True)
     return Sample(key, document, page.number, truth)
@@ -297,21 +298,11 @@ def _at_ink(element: Element, ink: PageInk) -> Element:
     return _cut(replace(element, box=hull), hull) if MIN_SNAP < moved <= MAX_SNAP else element
 
 
-def _clipped(element: Element, width: float, height: float) -> Element:
-    """The element with all boxes cut at the edges of the page, over which a rule may stand by a hair."""
-    return _cut(element, Box(0, 0, width, height))
-
-
 def _cut(element: Element, frame: Box) -> Element:
     """The element with all boxes cut at the edges of a frame."""
 
     def cut(box: Box | None) -> Box | None:
-        if box is None:
-            return None
-        xs = (min(max(x, frame.x0), frame.x1) for x in (box.x0, box.x1))
-        ys = (min(max(y, frame.y0), frame.y1) for y in (box.y0, box.y1))
-        (x0, x1), (y0, y1) = xs, ys
-        return Box(*(round(v, 2) for v in (x0, y0, x1, y1)))
+        return None if box is None else box.clipped(frame).rounded()
 
     table = element.table
     if table is not None:
