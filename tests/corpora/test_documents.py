@@ -17,9 +17,10 @@ from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.build import _engines as engines_of
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
 from parsemark.corpora.latex.documents.main_file import flattened, main_files
-from parsemark.corpora.latex.documents.make import Report, in_processes, make_documents
+from parsemark.corpora.latex.documents.make import Report, make_documents
 from parsemark.corpora.latex.documents.repairs import repair
 from parsemark.corpora.latex.sources import SourceDocument
+from parsemark.corpora.making import in_processes
 from parsemark.corpora.render import page_words
 from parsemark.errors import CorpusError, LatexError
 from parsemark.model import Cell, Element, Sample, Table

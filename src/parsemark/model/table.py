@@ -180,8 +180,8 @@ class Table:
             own = [down[r] for r in range(cell.row, cell.row + cell.rowspan) if r in down]
             beside = [across[c] for c in range(cell.col, cell.col + cell.colspan) if c in across]
             if own and beside:
-                spans = {"rowspan": len(own), "colspan": len(beside)}
-                cells.append(replace(cell, row=own[0], col=beside[0], **spans))
+                row, col = own[0], beside[0]
+                cells.append(replace(cell, row=row, col=col, rowspan=len(own), colspan=len(beside)))
         return Table(len(down), len(across), tuple(cells))
 
     @property

@@ -25,8 +25,8 @@ from parsemark.corpora.latex.cell_boxes import (
     take_loose,
 )
 from parsemark.corpora.latex.cell_text import MATH_AXIS, Character, character_of
-from parsemark.corpora.latex.drawn_grids import is_ruled_grid
 from parsemark.corpora.latex.glyphs import EXTENSION_FONT, extension_sign
+from parsemark.corpora.latex.layout import is_ruled_grid
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import in_child, open_document, to_page_box

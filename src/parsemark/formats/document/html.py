@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsemark.formats.cell_text import clean, without_controls
-from parsemark.formats.document.comments import read_comments
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.document.formulas import display_formulas
-from parsemark.formats.html.markup import Tag, read_tags, unescape
+from parsemark.formats.html.markup import Tag, read_comments, read_tags, unescape
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.html.text import fragment_text
 from parsemark.formats.markdown.fences import blanked

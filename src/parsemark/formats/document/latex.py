@@ -14,8 +14,8 @@ from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS
 from parsemark.formats.latex.rows import skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
+from parsemark.formats.latex.special import latex_to_text
 from parsemark.formats.latex.table import read_latex_table
-from parsemark.formats.latex.text import latex_to_text
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
 from parsemark.model import Category
 

@@ -204,9 +204,9 @@ class _FormulaReader:
             is_dot = here < end and self.source.tokens[here][:2] == (TokenKind.CHAR, ".")
             return [], here + 1 if is_dot else index
         if name in _SPECIAL:
-            signature, show_all = _SPECIAL[name]
+            kinds, show_all = _SPECIAL[name]
             found: list[list[str]] = []
-            for kind in signature:
+            for kind in kinds:
                 part, index = (self.option if kind == "o" else self.argument)(index, end, depth)
                 found.append(part)
             return show_all(*found), index

@@ -6,10 +6,12 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.latex.atoms import Atom, Class, join, script
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
+from parsemark.formats.latex.definitions import expand, read_definitions
 from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
-from parsemark.formats.latex.scanner import TokenKind
+from parsemark.formats.latex.scanner import LatexSource, TokenKind
 from parsemark.formats.latex.scientific import CHEMISTRY_COMMANDS, UNIT_COMMANDS
 from parsemark.formats.latex.symbols import ACCENT_SIGNS, ACCENTS, accented, dingbat
 
@@ -224,3 +226,20 @@ _PHONETIC: dict[str, Special] = {
     **SPECIAL,
     **{name: _of("m", partial(_phonetic_letter, letters)) for name, letters in _PHONETIC_COMMANDS.items()},
 }
+
+
+def latex_to_text(source: str, *, math: bool = False) -> str:
+    r"""The text that a piece of LaTeX shows.
+
+    Args:
+        source: Any LaTeX that may stand in a cell or a line.
+        math: Whether the source is in math mode already (a formula without its dollars).
+
+    Raises:
+        FormatError: The source is over a limit of `parsemark.formats.limits`.
+
+    >>> latex_to_text(r"\textbf{0.72} $\pm\,0.03$ m$^{2}$")
+    '0.72 ± 0.03 m^2'
+    """
+    scanned = LatexSource(expand(source, read_definitions(source)))
+    return clean_limited(Printer(scanned, SPECIAL).print(scanned.whole, math))

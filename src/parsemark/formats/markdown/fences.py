@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from parsemark.formats.text.lines import split_lines
+from parsemark.formats.found_table import split_lines
 
 _FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)\s*+([\w+.-]*+)\s*+")
 MARKUP_LANGUAGES = frozenset({"markdown", "md", "html", "xml", "latex", "tex", "csv", "tsv"})

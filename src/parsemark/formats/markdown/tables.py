@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.found_table import FoundTable
+from parsemark.formats.found_table import FoundTable, TextLine, split_lines
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size, check_tables
 from parsemark.formats.markdown.inline import inline_text
 from parsemark.formats.markdown.rows import (
@@ -21,7 +21,6 @@ from parsemark.formats.markdown.rows import (
     is_repeated_delimiter,
     split_row,
 )
-from parsemark.formats.text.lines import TextLine, split_lines
 from parsemark.model import Cell, Table
 
 _MAX_CONTINUED = 20

@@ -14,9 +14,8 @@ from statistics import median
 from typing import NamedTuple
 
 from parsemark.formats.cell_text import clean_limited, without_controls
-from parsemark.formats.found_table import FoundTable
+from parsemark.formats.found_table import FoundTable, TextLine, blocks, split_lines
 from parsemark.formats.limits import check_grid, check_size, check_tables
-from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Cell, Table
 
 _RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")

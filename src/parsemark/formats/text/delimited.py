@@ -16,9 +16,8 @@ from itertools import islice
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
-from parsemark.formats.found_table import FoundTable
+from parsemark.formats.found_table import FoundTable, TextLine, blocks, split_lines
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check_size, check_tables
-from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Table
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')

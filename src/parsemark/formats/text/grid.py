@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.found_table import FoundTable
+from parsemark.formats.found_table import FoundTable, TextLine, split_lines
 from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_size, check_tables
 from parsemark.formats.markdown.inline import inline_text
-from parsemark.formats.text.lines import TextLine, split_lines
 from parsemark.model import Cell, Table
 
 _BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")

@@ -85,7 +85,7 @@ def _places(draft: DocumentDraft, found: list[tuple[str, int, dict[str, Any]]]) 
             starts[key, at["page"]].append(where)
             continue
         x, y = starts[key, at["page"]].pop()
-        box = Box(min(x, where[0]), min(y, where[1]), max(x, where[0]), max(y, where[1]))
+        box = Box.of_points((x, where[0]), (y, where[1]))
         index, _, cell = key.partition(".")
         if cell and cell[0].isdigit():
             block = draft.blocks[int(index)]
