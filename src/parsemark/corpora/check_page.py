@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from parsemark.corpora.latex.glyphs import (
     ROOTS,
@@ -61,19 +61,9 @@ class PageFigures:
 
     def add(self, other: PageFigures) -> None:
         """Add the counts of another page."""
-        for name in (
-            "elements",
-            "elements_found",
-            "tables",
-            "tables_at_ink",
-            "cells",
-            "cells_equal",
-            "glyphs",
-            "glyphs_inside",
-            "without_box",
-            "image_only",
-        ):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for each in fields(self):
+            if each.type == "int":
+                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
         self.worst_ink_distance = max(self.worst_ink_distance, other.worst_ink_distance)
 
 

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -47,6 +47,11 @@ class CompileLimits:
     wall_s: float = 180.0
     memory_mb: int = 1024
     output_mb: int = 64
+
+
+MOST_EXTRA_WORDS = 50_000_000
+"""What TeX's main memory may grow by at each of its ends, beyond the five million words that it is installed
+with; a word has eight bytes, and what is not used costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +191,8 @@ def run_confined(
         write=[str(root), "/dev/null"],
     )
     environment = _environment(root, format, reads_above=root != folder.resolve() and has_landlock())
+    words = str(min(MOST_EXTRA_WORDS, limits.memory_mb * 2**20 // 64))  # an eighth of the limit
+    environment |= {"extra_mem_top": words, "extra_mem_bot": words}
     process = start_confined(command, rights, cwd=folder, env=environment)
     exceeded, code, cpu_s = _watch(process, root, limits)
     return Ran(code, cpu_s, exceeded)
@@ -257,7 +264,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _environment(folder: Path, format: Path | None, *, reads_above: bool = False) -> Mapping[str, str]:
+def _environment(folder: Path, format: Path | None, *, reads_above: bool = False) -> dict[str, str]:
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),

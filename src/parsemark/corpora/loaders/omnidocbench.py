@@ -186,34 +186,21 @@ def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:
 
 
 _CATEGORIES = {
-    "text": Category.TEXT_BLOCK,
-    "textblock": Category.TEXT_BLOCK,
-    "list": Category.LIST_GROUP,
-    "image": Category.FIGURE,
-    "image_caption": Category.FIGURE_CAPTION,
-    "image_footnote": Category.FIGURE_FOOTNOTE,
-    "isolate_formula": Category.EQUATION_ISOLATED,
-    "equation": Category.EQUATION_ISOLATED,
-    "formula": Category.EQUATION_ISOLATED,
-    "formula_caption": Category.EQUATION_CAPTION,
-    "code": Category.CODE_TXT,
-    "code_caption": Category.CODE_TXT_CAPTION,
-    "algorithm": Category.CODE_ALGORITHM,
-}
-
+    "text": Category.TEXT_BLOCK, "textblock": Category.TEXT_BLOCK, "list": Category.LIST_GROUP,
+    "image": Category.FIGURE, "image_caption": Category.FIGURE_CAPTION,
+    "image_footnote": Category.FIGURE_FOOTNOTE, "isolate_formula": Category.EQUATION_ISOLATED,
+    "equation": Category.EQUATION_ISOLATED, "formula": Category.EQUATION_ISOLATED,
+    "formula_caption": Category.EQUATION_CAPTION, "code": Category.CODE_TXT,
+    "code_caption": Category.CODE_TXT_CAPTION, "algorithm": Category.CODE_ALGORITHM,
+}  # fmt: skip
 _WORDS = {
-    "en": "english",
-    "eng": "english",
-    "zh": "simplified_chinese",
-    "ch": "simplified_chinese",
-    "chinese": "simplified_chinese",
+    **dict.fromkeys(("en", "eng"), "english"),
+    **dict.fromkeys(("zh", "ch", "chinese"), "simplified_chinese"),
     "en_ch": "en_ch_mixed",
-    "colorful_backgroud": "colorful_background",
-    "colorful_backgroung": "colorful_background",
+    **dict.fromkeys(("colorful_backgroud", "colorful_backgroung"), "colorful_background"),
     "multi_coloured": "multi_colored",
     "single_coloured": "single_colored",
 }
-
 _PREFIXES = ("text_", "table_", "equation_")
 _NOTHING = frozenset({"", "none", "null", "nan"})
 

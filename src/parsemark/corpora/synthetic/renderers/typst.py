@@ -215,9 +215,7 @@ class _TypstWriter:
             fill = "white" if look.head_white else "black"
             content = f'text(weight: "bold", fill: {fill}, {content})'
         area = self._area(f"{self.index}.{cell.row}.{cell.col}", content)
-        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
-        if in_head and cell.colspan > 1:
-            side = "center"
+        side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
         return (
             f"table.cell(x: {cell.col}, y: {cell.row}, colspan: {cell.colspan}, rowspan: {cell.rowspan}, "
             f"align: {side} + horizon, {{{area}}})"
