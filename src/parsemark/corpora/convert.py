@@ -17,7 +17,7 @@ from parsemark.corpora.schema import (
     Scalar,
     TableFile,
 )
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
 from parsemark.model import AttributeValue, Box, Category, Element, Fact, Page, Relation, Sample
 
@@ -106,7 +106,7 @@ def _element(data: ElementFile, where: str) -> Element:
             return table_element(str(data.anno_id), **rest)
         table = None if data.table is None else table_from_json(data.table.model_dump())
         return Element(str(data.anno_id), data.category_type, table=table, **rest)
-    except ValueError as error:
+    except (ValueError, FormatError) as error:
         raise CorpusError(f"{where}: {error}.") from error
 
 
