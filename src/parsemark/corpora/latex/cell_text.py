@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.glyphs import JOINED_SIGNS
 from parsemark.formats.latex.printer import fraction
+from parsemark.formats.latex.symbols import ACCENT_SIGNS, accented
 from parsemark.model import Box
 from parsemark.pdf.text import LINE_END_HYPHEN
 
@@ -48,11 +49,7 @@ ACCENT_SHIFT = 0.5
 JOINT = 0.1
 """Glyphs of one sign lie over each other by more than this share of their size."""
 
-_COMBINING = {
-    "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "˜": "\u0303", "¨": "\u0308", "¯": "\u0304", "˘": "\u0306",
-    "˙": "\u0307", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328",
-    "\u20d7": "\u20d7",
-}  # fmt: skip
+_COMBINING = {sign.replace("~", "˜"): mark for mark, sign in (*ACCENT_SIGNS.items(), ("\u20d7", "\u20d7"))}
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
 _NEGATION = "\u0338"
 
@@ -168,7 +165,7 @@ def _with_accents(characters: Sequence[Character]) -> list[Character]:
             best = min(under, key=lambda i: characters[i].box.x0)  # a wide one, over several letters
             letter = joined[best]
             assert letter is not None
-        joined[best] = _accented(letter, accent)
+        joined[best] = replace(letter, text=accented(letter.text, _COMBINING[accent.text]))
         joined[place] = None
     return [character for character in joined if character is not None]
 
@@ -311,11 +308,6 @@ def _sign(glyphs: str) -> str:
 def _is_over(one: Character, other: Character) -> bool:
     shared = min(one.box.x1, other.box.x1) - max(one.box.x0, other.box.x0)
     return shared > JOINT * other.size
-
-
-def _accented(letter: Character, accent: Character) -> Character:
-    plain = {"ı": "i", "ȷ": "j"}.get(letter.text, letter.text)
-    return replace(letter, text=unicodedata.normalize("NFC", plain + _COMBINING[accent.text]))
 
 
 def _overlap(accent: Box, letter: Box) -> bool:

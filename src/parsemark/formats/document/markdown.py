@@ -90,15 +90,11 @@ def _take(source: str, found: list[Block], blocks: list[Block]) -> str:
 
 def _parted(source: str, spans: list[tuple[int, int]]) -> str:
     """The source with each span as a paragraph that says nothing, of equal length."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in sorted(spans):
-        if start >= position:
-            width = end - start
-            nothing = f"\n\n{_NOTHING}{' ' * (width - 5)}\n\n" if width >= 5 else "\n" * width
-            pieces += [source[position:start], nothing]
-            position = end
-    return "".join([*pieces, source[position:]]) if pieces else source
+    return blanked(source, spans, _nothing)
+
+
+def _nothing(part: str) -> str:
+    return f"\n\n{_NOTHING}{' ' * (len(part) - 5)}\n\n" if len(part) >= 5 else "\n" * len(part)
 
 
 def _take_fences(source: str, blocks: list[Block]) -> str:

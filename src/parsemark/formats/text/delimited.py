@@ -39,8 +39,6 @@ def find_tsv_tables(text: str) -> list[FoundTable]:
 
 def find_delimited_tables(text: str) -> list[FoundTable]:
     """The blocks of lines in a text that are separated values beyond doubt."""
-    check_size(text)
-    text = without_controls(text)
     found: list[FoundTable] = []
     for block in blocks(split_lines(text)):
         name, delimiter = _delimiter_of(block)
@@ -67,8 +65,6 @@ def find_small_csv_table(text: str) -> list[FoundTable]:
 
 
 def _whole(text: str, delimiter: str, name: str) -> list[FoundTable]:
-    check_size(text)
-    text = without_controls(text)
     check_lines(text.count("\n"))
     if not text.strip():
         return []
