@@ -291,6 +291,18 @@ def _environment(folder: Path, format: Path | None, *, reads_above: bool = False
     return environment
 
 
+FONTS_EXTRA = "make system FONTS_EXTRA=1"
+"""What installs the half gigabyte of fonts that one paper in five wants."""
+
+
+def has_tex_file(name: str) -> bool:
+    """Whether TeX is installed, and finds a file of this name."""
+    program = shutil.which("kpsewhich")
+    if program is None:
+        return False
+    return subprocess.run([program, name], capture_output=True, check=False, timeout=30).returncode == 0
+
+
 @lru_cache(maxsize=1)
 def _readable() -> tuple[str, ...]:
     """Where TeX and its programs lie; nothing of the user's."""

@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
+from math import inf
 from statistics import median
 
 from parsemark.corpora.latex.cell_text import Character, composed_text
@@ -28,6 +30,8 @@ RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
 """What is a rule, and how far from the cells of a long table it may lie, in points."""
 
 
+OVERHANG = 0.25
+"""By how much text may leave its cell without moving its edge, in points."""
 MIN_LETTERS = 3
 """Letters and figures of a line between two rows that make it one of its own."""
 
@@ -133,20 +137,22 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
     turned = box.turned(angle)
     columns = _column_edges(table, n_cols, angle, turned)
     bands = _row_edges(table.cells, rows, angle, turned)
-    placed = []
-    for cell in cells:
-        row, span = rows[cell.row], min(abs(cell.rowspan), len(rows) - rows[cell.row])
-        slot = Box(
+    spans = [min(abs(cell.rowspan), len(rows) - rows[cell.row]) for cell in cells]
+    slots = [
+        Box(
             columns[cell.col],
-            bands[row],
+            bands[rows[cell.row]],
             max(columns[cell.col], columns[min(cell.col + cell.colspan, n_cols)]),
-            max(bands[row], bands[row + span]),
+            max(bands[rows[cell.row]], bands[rows[cell.row] + span]),
         )
+        for cell, span in zip(cells, spans, strict=True)
+    ]
+    _follow_text(cells, slots, angle)
+    placed = []
+    for cell, span, own in zip(cells, spans, slots, strict=True):
         ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
-        turned_back = slot.turned(360 - angle)
-        placed.append(
-            MarkedCell(row, cell.col, span, cell.colspan, cell.text, turned_back, ink, cell.is_bold)
-        )
+        grid = (rows[cell.row], cell.col, span, cell.colspan)
+        placed.append(MarkedCell(*grid, cell.text, own.turned(360 - angle), ink, cell.is_bold))
     inside = tuple(ink.turned(angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
     rules = tuple(ink for ink in inside if min(ink.width, ink.height) < RULE_HEIGHT)
     covered = sum(picture.intersection_area(box) for picture in pictures)
@@ -393,6 +399,34 @@ def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
     for col, middle in middles.items():
         if col in left and col in right and right[col] < left[col] and not right[col] <= middle <= left[col]:
             middles[col] = (right[col] + left[col]) / 2
+
+
+def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None:
+    """Move an edge between two cells of a row that the text of one runs over into the gap between their texts.
+
+    A list of citations or a number may be wider than TeX is told that its column is.
+    """
+    rows: dict[int, list[int]] = defaultdict(list)
+    for place in sorted(range(len(cells)), key=lambda place: cells[place].col):
+        if abs(cells[place].rowspan) == 1:
+            rows[cells[place].row].append(place)
+    for own in rows.values():
+        reach = -inf
+        for left, right in pairwise(own):
+            before, after = (_text_extent(cells[place], angle) for place in (left, right))
+            reach, edge = max(reach, before[1]), slots[right].x0
+            is_beside = cells[left].col + cells[left].colspan == cells[right].col
+            if not is_beside or reach > after[0] or max(reach - edge, edge - after[0]) <= OVERHANG:
+                continue
+            gap = [x for x in (reach, after[0]) if abs(x) < inf]
+            moved = min(max(sum(gap) / len(gap), slots[left].x0), slots[right].x1)
+            slots[left], slots[right] = replace(slots[left], x1=moved), replace(slots[right], x0=moved)
+
+
+def _text_extent(cell: RawCell, angle: int) -> tuple[float, float]:
+    """From where to where the text of a cell reaches."""
+    inks = [box.turned(angle) for box, text, _ in cell.ink if text.strip()]
+    return min((ink.x0 for ink in inks), default=inf), max((ink.x1 for ink in inks), default=-inf)
 
 
 def _middle(sides: Iterable[Box]) -> float:

@@ -350,13 +350,21 @@ def _text_size(line: Sequence[Character]) -> float:
     size = max(c.size for c in line)
     first = line[0]
     largest = next(c for c in line if c.size == size)
-    is_mark = first.baseline - largest.baseline > LARGE_MARK_SHIFT * size
-    return first.size if first.size < SCRIPT_SIZE * size and is_mark else size
+    return first.size if first.size < size and _is_mark(largest, first) else size
+
+
+def _is_mark(character: Character, first: Character) -> bool:
+    """Whether it stands far above the first of a line."""
+    return first.baseline - character.baseline > LARGE_MARK_SHIFT * character.size
 
 
 def _script(line: Sequence[Character], index: int, size: float) -> str:
     character = line[index]
-    full = [i for i, c in enumerate(line) if SCRIPT_SIZE * size <= c.size <= size / SCRIPT_SIZE]
+    full = [
+        i
+        for i, c in enumerate(line)
+        if SCRIPT_SIZE * size <= c.size <= size / SCRIPT_SIZE and not (c.size > size and _is_mark(c, line[0]))
+    ]
     if size <= SMALLEST_SIZE:
         full = [i for i in full if abs(line[i].baseline - line[0].baseline) < SCRIPT_SHIFT * size] or full
     if index in full:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
@@ -27,6 +27,11 @@ def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
         if _is_seam(marked, col):
             marked = _joined_at(marked, col)
     return marked
+
+
+def cuts_numbers(cols: Iterable[int], marked: MarkedTable) -> bool:
+    """Whether any of these columns begins inside of numbers."""
+    return any(0 < col < marked.n_cols and _is_seam(marked, col) for col in cols)
 
 
 def _is_seam(marked: MarkedTable, col: int) -> bool:
@@ -56,8 +61,11 @@ def _rows(marked: MarkedTable) -> Mapping[int, list[MarkedCell]]:
 
 
 def _is_number(before: str, after: str) -> bool:
-    """Whether the mark of a number stands at the seam."""
-    return (before[-1] in ".,±" and after[0].isdecimal()) or (before[-1].isdecimal() and after[0] in ".,±")
+    """Whether figures, or a figure and the mark of a number, stand at the seam."""
+    ends, begins = before[-1], after[0]
+    return (ends.isdecimal() or begins.isdecimal()) and all(
+        c.isdecimal() or c in ".,±" for c in ends + begins
+    )
 
 
 def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:

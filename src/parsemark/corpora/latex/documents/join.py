@@ -26,7 +26,7 @@ from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
 from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.tex_grids import cells_in, covers
-from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
+from parsemark.corpora.latex.visible_grid import cuts_numbers, with_whole_numbers, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
@@ -292,7 +292,7 @@ def _join_table(
         placed = place_table(grid)
     except (FormatError, ValueError):
         return None
-    if not covers(placed, part.marked):
+    if not covers(placed, part.marked) or cuts_numbers({slot[1] for slot in placed.tex_slots}, part.marked):
         return None
     shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
     texts = [_cell_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
