@@ -402,7 +402,7 @@ def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
 
 
 def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None:
-    """Move an edge between two cells of a row that the text of one runs over into the gap between their texts.
+    """Move an edge between two cells of a row that the text of one runs over into the gap between them.
 
     A list of citations or a number may be wider than TeX is told that its column is.
     """

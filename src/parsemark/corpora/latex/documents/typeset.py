@@ -104,7 +104,7 @@ def _difference(one: Sequence[Glyph], other: Sequence[Glyph]) -> str | None:
 
 
 def _farthest(one: Sequence[Glyph], other: Sequence[Glyph]) -> float:
-    """How far apart the same glyphs stand at most, each with the nearest that is left; their order may differ."""
+    """How far apart the same glyphs stand at most, each with the nearest one left."""
     places: dict[tuple[str, int, int], list[Glyph]] = defaultdict(list)
     for glyph in other:
         places[glyph.text, round(glyph.box.x0), round(glyph.box.y0)].append(glyph)
