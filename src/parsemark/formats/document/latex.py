@@ -21,7 +21,7 @@ from parsemark.formats.latex.table import read_latex_table
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
 from parsemark.model import Category
 
-_SECTIONS = {
+SECTIONS = {
     "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
     "subparagraph": 5,
 }  # fmt: skip
@@ -156,10 +156,10 @@ class _LatexReader:
         return self._command(token.text, index, end, caption, mark)
 
     def _command(self, name: str, index: int, end: int, caption: str, mark: int) -> int | None:
-        if name in _SECTIONS or name == "caption":
+        if name in SECTIONS or name == "caption":
             self.paragraph((mark, index))
             category = caption if name == "caption" else Category.TITLE
-            return self._titled(category, index, end, _SECTIONS.get(name))
+            return self._titled(category, index, end, SECTIONS.get(name))
         if name == "includegraphics":
             self.paragraph((mark, index))
             behind = skip_arguments(self.source, SIGNATURES[name], index + 1, end)
