@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from parsemark.model import Status
 from parsemark.protocols.aggregate import mean_statistic, mean_sums
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
 from parsemark.protocols.rows import PAGE_LEVEL
@@ -127,6 +128,18 @@ def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
     return tables.scores.filter(of_page & pl.col("value").is_not_null())
 
 
+def page_measures(tables: RunTables) -> set[str]:
+    """The measures of whole pages that make figures: CDM only if TeX drew wherever it was asked to."""
+    pages = tables.scores.filter(pl.col("element") == PAGE_LEVEL)
+    return set(pages.filter(pl.col("value").is_not_null())["metric"]) - set(not_drawn(pages)["metric"])
+
+
+def not_drawn(scores: pl.DataFrame) -> pl.DataFrame:
+    """The pages that have no CDM because TeX is missing or half installed."""
+    failed = (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
+    return scores.filter(failed & pl.col("metric").is_in(["cdm", "cdm_f1"]))
+
+
 @dataclass(frozen=True)
 class PublishedFigures(DocumentFigures):
     """As the published versions aggregate."""
@@ -146,8 +159,7 @@ class PublishedFigures(DocumentFigures):
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, then the overall value, then totals over all elements."""
-        known = (pl.col("element") == PAGE_LEVEL) & pl.col("value").is_not_null()
-        present = set(tables.scores.filter(known)["metric"].unique())
+        present = page_measures(tables)
         pages = {
             info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
             for info in self.infos

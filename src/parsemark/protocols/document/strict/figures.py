@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from parsemark.protocols.aggregate import mean_sums
-from parsemark.protocols.document.figures import DocumentFigures, mean_of_parts, page_rows
+from parsemark.protocols.document.figures import DocumentFigures, mean_of_parts, page_measures, page_rows
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 
 _FAILED = "Pages on which the parser failed have everything missed."
@@ -65,12 +63,8 @@ class StrictFigures(DocumentFigures):
         )
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
-        """Overall first."""
-        present = set(
-            tables.scores.filter((pl.col("element") == PAGE_LEVEL) & pl.col("value").is_not_null())["metric"]
-            .unique()
-            .to_list()
-        )
+        """Overall first, or what takes its place where parts are missing."""
+        present = page_measures(tables)
         pages = {
             info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
             for info in self.infos
@@ -81,14 +75,21 @@ class StrictFigures(DocumentFigures):
     def _overall(self, pages: dict[str, FigureSums]) -> list[FigureSums]:
         formulas = "cdm_f1" if "cdm_f1" in pages else "formula_f1"
         parts = [name for name in ("text_edit", formulas, "teds_f1", "order_edit") if name in pages]
-        if not parts:
+        if len(parts) < 2:
             return []
+        is_whole = len(parts) == 4
         named = ", ".join(pages[name].info.label for name in parts)
         info = FigureInfo(
-            name="overall",
-            label="Overall",
+            name="overall" if is_whole else "mean_of_parts",
+            label="Overall" if is_whole else f"Mean of {named}",
             definition=f"Mean of {named}, each a mean over pages; edits count as one minus themselves.",
             denominator="the figures named, each over its own pages",
             main=True,
         )
         return [mean_of_parts(info, [(pages[name], not pages[name].info.higher_is_better) for name in parts])]
+
+    def primary(self, sums: Sequence[FigureSums]) -> str:
+        """Overall; of a truth without formulas, say, what is left of it, which bears no such name."""
+        names = [s.info.name for s in sums]
+        parts = ("overall", "mean_of_parts", "text_edit", "teds_f1", "formula_f1", "order_edit")
+        return next((n for n in parts if n in names), "overall")
