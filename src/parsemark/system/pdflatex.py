@@ -8,14 +8,12 @@ embedded is checked as well, for systems without Landlock.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +22,8 @@ from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
-from parsemark.system.processes import Rights, kill_group, start_confined
+from parsemark.system.confined import landlock_version
+from parsemark.system.processes import Confinement, kill_group, start_confined
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -34,7 +33,6 @@ SOURCE_DATE_EPOCH = "1735689600"  # 2025-01-01, so that equal sources give equal
 REPRODUCIBLE = r"\pdfinfoomitdate=1\pdftrailerid{}"
 MAX_LOG_BYTES = 32 * 2**20
 
-_CREATE_RULESET = 444
 _PROGRAM_PACKAGES = {"xelatex": "texlive-xetex", "lualatex": "texlive-luatex", "biber": "biber"}
 _EMBEDDED = re.compile(r"<<((?:/|\.\.|~)[^<>\n]*)>>")
 
@@ -178,25 +176,19 @@ def run_confined(
 ) -> Ran:
     """Run one of TeX's programs in a folder; what it prints is lost."""
     root = (root or folder).resolve()
-    rights = Rights(
+    rights = Confinement(
         cpu_s=limits.cpu_s,
         memory_mb=limits.memory_mb,
         file_mb=limits.output_mb,
-        read=[*_readable(), *([str(format.parent)] if format else [])],
-        write=[str(root), "/dev/null"],
+        read=(*_readable(), *([str(format.parent)] if format else [])),
+        write=(str(root), "/dev/null"),
     )
-    environment = _environment(root, format, reads_above=root != folder.resolve() and has_landlock())
+    environment = _environment(
+        root, format, reads_above=root != folder.resolve() and bool(landlock_version())
+    )
     process = start_confined(command, rights, cwd=folder, env=environment)
     exceeded, code, cpu_s = _watch(process, root, limits)
     return Ran(code, cpu_s, exceeded)
-
-
-@lru_cache(maxsize=1)
-def has_landlock() -> bool:
-    """Whether the kernel itself keeps a confined program to its files."""
-    if not sys.platform.startswith("linux"):
-        return False
-    return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, 1)) >= 1
 
 
 def _run(

@@ -12,8 +12,8 @@ import pytest
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
+from parsemark.protocols.document.figures import DocumentFigures
 from parsemark.protocols.document.protocol import DocumentProtocol
-from parsemark.protocols.document.summary import figures_of
 from parsemark.protocols.rows import MatchRow
 from parsemark.protocols.run_tables import RunTables
 
@@ -30,7 +30,7 @@ from parsemark.protocols.run_tables import RunTables
 def test_the_profiles_that_leave_failed_pages_out_say_so(spec: str, count: bool) -> None:
     protocol = get_protocol(spec)
     assert isinstance(protocol, DocumentProtocol)
-    figures = figures_of(protocol.profile, cdm=False)
+    figures = DocumentFigures(protocol.profile, cdm=False)
     assert figures.failures_count is count
     assert any("failed" in note and "out of all means" in note for note in figures.notes()) is not count
 

@@ -27,9 +27,9 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.dp_bench.protocol import PAGE
-from parsemark.protocols.opendataloader.protocol import MARKDOWN
-from parsemark.protocols.rd_tablebench.protocol import HTML
+from parsemark.protocols.dp_bench import PAGE
+from parsemark.protocols.opendataloader import MARKDOWN
+from parsemark.protocols.rd_tablebench import HTML
 
 _CATEGORIES = {
     "paragraph": Category.TEXT_BLOCK,

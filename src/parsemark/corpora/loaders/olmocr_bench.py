@@ -21,8 +21,7 @@ from parsemark.corpora.loaders.files import SampleIds, files_inside, read_text, 
 from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.olmocr.board import BASELINE, baseline_of
-from parsemark.protocols.olmocr.rules import KINDS, RULES, read_test
+from parsemark.protocols.olmocr.rules import BASELINE, KINDS, RULES, baseline_of, read_test
 
 _PLACE = ("pdf", "page", "id", "type")
 

@@ -6,11 +6,15 @@ paragraph and cell shaded in a colour of its own, which moves nothing, and its P
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +34,10 @@ from parsemark.errors import MakingError
 from parsemark.model import Category
 from parsemark.pdf import count_pages, painted_rectangles
 from parsemark.system import write_bytes
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import run_program, tool_environment, tool_rights
 
 TIMEOUT_S = 900.0
+LIMITS = {"cpu_s": 900, "memory_mb": 4096, "file_mb": 1024}
 MARKED = "marked-"
 FIRST_COLOUR = 0x100000
 """Colours of marks count upwards from here, so that none of a draft's own is among them."""
@@ -76,19 +81,30 @@ def _convert(office: str, folder: Path, names: list[str], profile: Path) -> None
     ]
     for name in names:
         (folder / f"{name}.pdf").unlink(missing_ok=True)
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    try:
-        said, _ = process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise MakingError(f"LibreOffice took longer than {TIMEOUT_S:.0f} s.") from error
-    finally:
-        kill_group(process.pid)
-        process.wait()
-    missing = [name for name in names if not (folder / f"{name}.pdf").is_file()]
-    if missing:
-        raise MakingError(f"LibreOffice made no PDF of {missing[0]}: {said.strip()[-300:]}")
+    rights = tool_rights([str(Path(office).resolve().parents[1])], [str(folder), str(profile)], **LIMITS)
+    rights = replace(rights, sockets=("/tmp",))  # it asks there whether it runs already, whatever TMPDIR is
+    env = tool_environment(profile)
+    missing = names
+    for _ in range(2):  # with a new profile it starts itself anew, and stumbles over its own socket
+        try:
+            done = run_program(command, rights, cwd=folder, env=env, timeout_s=TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise MakingError(f"LibreOffice took longer than {TIMEOUT_S:.0f} s.") from error
+        finally:
+            _remove_dead_sockets()
+        missing = [name for name in names if not (folder / f"{name}.pdf").is_file()]
+        if not missing:
+            return
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    raise MakingError(f"LibreOffice made no PDF of {missing[0]}: {said.strip()[-300:]}")
+
+
+def _remove_dead_sockets() -> None:
+    """What LibreOffice must leave behind in `/tmp`, where it may remove nothing."""
+    for path in Path("/tmp").glob("OSL_PIPE_*"):
+        with socket.socket(socket.AF_UNIX) as asked, contextlib.suppress(OSError):
+            if asked.connect_ex(str(path)) == errno.ECONNREFUSED:
+                path.unlink()
 
 
 def _places(marked: Path, keys: dict[int, str]) -> Iterator[Place]:

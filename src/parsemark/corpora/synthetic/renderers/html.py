@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
+import tempfile
 from html import escape
 from pathlib import Path
 
@@ -24,9 +24,11 @@ from parsemark.corpora.synthetic.table_draft import Placed
 from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category
+from parsemark.system.processes import run_our_module, tool_rights
 
 TIMEOUT_S = 600.0
 """For a batch of documents, on a busy machine."""
+LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 1024}
 _STYLE = """
 * { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
 .page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
@@ -61,10 +63,10 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
                 "height": draft.look.page_size[1],
                 "head": draft.running_head,
                 "numbered": draft.page_numbers,
-                "pdf": str(folder / f"{draft.name}.pdf"),
+                "pdf": str((folder / f"{draft.name}.pdf").resolve()),
             }
         )
-    places = _print({"chromium": chromium, "pages": pages})
+    places = _print({"chromium": chromium, "pages": pages}, folder)
     return [
         Rendered(
             draft,
@@ -77,16 +79,22 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     ]
 
 
-def _print(jobs: dict[str, object]) -> list[list[tuple[str, int, float, float, float, float]]]:
-    command = [sys.executable, "-m", "parsemark.corpora.synthetic.renderers.browser"]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(jobs), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise MakingError(f"Chromium took longer than {TIMEOUT_S:.0f} s.") from error
+def _print(jobs: dict[str, object], folder: Path) -> list[list[tuple[str, int, float, float, float, float]]]:
+    read = [str(Path(str(jobs["chromium"])).resolve().parent)]
+    with tempfile.TemporaryDirectory(prefix="parsemark-", ignore_cleanup_errors=True) as work:
+        rights = tool_rights(read, [work, str(folder)], **LIMITS)
+        try:
+            done = run_our_module(
+                f"{__package__}.browser",
+                rights,
+                cwd=Path(work),
+                timeout_s=TIMEOUT_S,
+                given=json.dumps(jobs).encode(),
+            )
+        except subprocess.TimeoutExpired as error:
+            raise MakingError(f"Chromium took longer than {TIMEOUT_S:.0f} s.") from error
     if done.returncode:
-        raise MakingError(f"Chromium cannot print: {done.stderr.strip()[-300:]}")
+        raise MakingError(f"Chromium cannot print: {done.stderr.decode(errors='replace').strip()[-300:]}")
     found: list[list[tuple[str, int, float, float, float, float]]] = json.loads(done.stdout)
     return found
 
