@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from parsemark.corpora.loaders.files import is_storable
+from parsemark.corpora.making import new_folder
 from parsemark.errors import MissingDependencyError, PdfError, UsageError
 from parsemark.pdf import count_pages, extract_page, render_page
 from parsemark.system.files import make_folder, replacing
@@ -81,9 +82,8 @@ def sample_pages(
     Raises:
         UsageError: There is no PDF, nothing can be chosen, or the folder is in use.
     """
-    if out.exists() and any(out.iterdir()):  # pages of an earlier draw would pass for chosen ones
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     encode = _encoder(encoder) if encoder else _described
+    new_folder(out)
     files = _files(pdfs)
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:
