@@ -208,10 +208,8 @@ def content_against_boxes(run: RunView) -> Chart | None:
         if not shown.is_empty():
             xs, ys = tuple(shown["bbox"]), tuple(shown["content"])
             series.append(Series(parser.name, "points", xs, ys, parser=parser.name, faint=True))
-    if not series:
-        return None
     halves = (Guide("", (0.5, 0.5), (0.0, 1.0)), Guide("", (0.0, 1.0), (0.5, 0.5)))
-    return Chart(
+    return Chart.of(
         "content-iou",
         "Content-Jaccard against IoU",
         "One point for each predicted table with a box: how much it overlaps its match by place and content; "
