@@ -299,9 +299,7 @@ def has_tex_file(name: str) -> bool:
 def _readable() -> tuple[str, ...]:
     """Where TeX and its programs lie; nothing of the user's."""
     program = Path(require_pdflatex("Compiling LaTeX")).resolve()
-    trees = subprocess.run(
-        ["kpsewhich", "--expand-braces=$TEXMF"], capture_output=True, text=True, check=False, timeout=30
-    ).stdout.strip()
+    trees = _printed("kpsewhich", "--expand-braces=$TEXMF")
     folders = {tree.lstrip("!") for tree in trees.split(":") if tree.lstrip("!").startswith("/")}
     home = str(Path.home())
     folders = {f for f in folders if not f.startswith(f"{home}/.") and f != home}
@@ -324,10 +322,16 @@ def _readable() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _pdflatex_version() -> str:
-    program = require_pdflatex("Compiling LaTeX")
-    return subprocess.run(
-        [program, "--version"], capture_output=True, text=True, check=False, timeout=30
-    ).stdout.partition("\n")[0]
+    return _printed(require_pdflatex("Compiling LaTeX"), "--version").partition("\n")[0]
+
+
+def _printed(program: str, argument: str) -> str:
+    """What one of TeX's small programs answers."""
+    try:
+        asked = subprocess.run([program, argument], capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LatexError(f"TeX is installed in part only: {program} does not run ({error}).") from error
+    return asked.stdout.strip()
 
 
 def _read_log(path: Path) -> str:
