@@ -357,10 +357,10 @@ def verify_bundle(
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.imports.verify import verify_bundle as verify
+    from parsemark.engine.imports.verify import verify_confined
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
-    return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)
+    return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
 
 
 def calibrate(
