@@ -1,4 +1,4 @@
-"""`parsemark bench` and `parse`: run parsers; score them, show the leaderboard, write the report."""
+"""`parsemark bench`: parse, score, leaderboard, report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
-from parsemark.plain_words import counted
 
 
 def bench(
@@ -67,38 +66,4 @@ def bench(
 
         page = build_report(run.path, run.path / "report")
         console.print(f"\nReport: {page}", soft_wrap=True)
-    running.require_some_success(run, events.n_pages, console)
-
-
-def parse(
-    *,
-    corpus: opt.Corpus = api.CORPUS,
-    parser: opt.Parsers = None,
-    protocol: opt.Protocols = None,
-    pages: opt.Pages = None,
-    workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
-    memory_mb: opt.MemoryMb = api.MEMORY_MB,
-    max_cost: opt.MaxCost = None,
-    out: opt.Out = None,
-    executor: opt.Executor = api.EXECUTOR,
-    address: opt.Address = None,
-    cache: opt.Cache = True,
-    overwrite: opt.Overwrite = False,
-    strict: opt.Strict = False,
-) -> None:
-    """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
-    from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
-
-    console = plain_console()
-    how = running.parse_options(locals(), protocols=protocol)
-    events = progress_for(console)
-    with running.stoppable(console, events):
-        loaded = running.load(corpus, strict=strict)
-        run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
-    n_failed, done = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
-    console.print(f"{done} in {run.path}, {n_failed} failed")
-    console.print(f"Score them with: parsemark score {run.path}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)

@@ -25,6 +25,7 @@ from parsemark.cli import (
     gate,
     judge,
     pairs,
+    parse,
     parsers,
     report,
     score,
@@ -75,12 +76,12 @@ def root(
 
 
 for command in (  # in the order of the help
-    *(setup.init, bench.bench, bench.parse, score.score, report.report, export.export, report.figures),
-    *(choose.choose, compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board, convert.convert),
-    *(export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
+    *(setup.init, bench.bench, parse.parse, parse.try_file, score.score, report.report, export.export),
+    *(report.figures, choose.choose, compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
+    *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
     *(calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
 ):
-    app.command()(command)
+    app.command({"try_file": "try"}.get(command.__name__))(command)
 for group in (corpus.app, parsers.parsers, study.app, judge.app):
     app.add_typer(group)
 

@@ -53,6 +53,7 @@ def run(
     ] = Preparation.auto,
     figures: Annotated[bool, typer.Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
     judge: judging.Judges = None,
+    prompt_file: judging.PromptFile = None,
     repeats: judging.Repeats = 1,
     bias: Annotated[
         bool, typer.Option("--bias", help="Ask judges further questions that show their biases.")
@@ -83,7 +84,7 @@ def run(
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
     judged, bill = None, None
     if judge:
-        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
+        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
         judged, bill = _judged(ratings, asked, repeats, bias)
     with page_progress("scoring", len(ratings.pairs)) as advance:
         result = run_study(ratings, metrics, prepare.value, advance, judged)
