@@ -22,10 +22,11 @@ from parsemark.corpora.base import Corpus
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.loaders.files import read_text
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError
 from parsemark.model import Cell, Element, Page, Sample
 from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder
+from parsemark.system.scratch import in_new_folder
 
 
 class _LenientModel(BaseModel):
@@ -77,6 +78,7 @@ def read_corrections(path: Path) -> list[TruthCorrection]:
         raise CorpusError(f"{path}, {first_problem(error)}") from error
 
 
+@in_new_folder
 def correct_corpus(
     corpus: Corpus, file: Path, out: Path, progress: Callable[[int], None] | None = None
 ) -> Corrected:
@@ -91,8 +93,6 @@ def correct_corpus(
     Raises:
         CorpusError: A correction names a page, table or cell that is not there, or that holds another text.
     """
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     corrections = read_corrections(file)
     by_sample: dict[str, list[TruthCorrection]] = {}
     for correction in corrections:

@@ -15,11 +15,13 @@ from parsemark.corpora.degrade import DegradeOptions, damage_picture, damage_tru
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError
 from parsemark.pdf import save_picture_pdf
 from parsemark.system import make_folder
+from parsemark.system.scratch import in_new_folder
 
 
+@in_new_folder
 def degrade_corpus(
     spec: str,
     out: Path,
@@ -40,8 +42,6 @@ def degrade_corpus(
         progress: Called with the number of pages that were finished.
     """
     corpus = load_corpus(spec)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     make_folder(out / "pdfs")
     work = partial(_degrade_page, corpus, options, tuple(severities), out)
     count = min(workers or os.cpu_count() or 1, len(corpus))

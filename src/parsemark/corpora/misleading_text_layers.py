@@ -23,6 +23,7 @@ from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
 from parsemark.pdf.text import is_right_to_left
 from parsemark.system import make_folder, write_bytes
+from parsemark.system.scratch import in_new_folder
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -51,6 +52,7 @@ _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb
 _FONT = "/ParsemarkHidden"
 
 
+@in_new_folder
 def mislead_corpus(
     spec: str,
     out: Path,
@@ -75,8 +77,6 @@ def mislead_corpus(
             f"Unknown lies: {', '.join(unknown) or 'none given'}. There are: {', '.join(KINDS)}."
         )
     corpus = load_corpus(spec)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     make_folder(out / "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in _with_pdf(corpus):

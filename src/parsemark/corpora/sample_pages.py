@@ -23,6 +23,7 @@ from parsemark.corpora.loaders.files import is_storable
 from parsemark.errors import PdfError, UsageError
 from parsemark.pdf import count_pages, extract_page, render_page
 from parsemark.system.files import make_folder, replacing
+from parsemark.system.scratch import in_new_folder
 
 DPI = 24
 _GRID = 12
@@ -55,6 +56,7 @@ class Sampled:
         return [page for page in self.pages if page.chosen]
 
 
+@in_new_folder
 def sample_pages(
     pdfs: Sequence[Path],
     n_pages: int,
@@ -75,8 +77,6 @@ def sample_pages(
     Raises:
         UsageError: There is no PDF, nothing can be chosen, or the folder is in use.
     """
-    if out.exists() and any(out.iterdir()):  # pages of an earlier draw would pass for chosen ones
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     files = _files(pdfs)
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:

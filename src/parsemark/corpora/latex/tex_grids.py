@@ -8,10 +8,8 @@ TeX's, but its cells know theirs.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedCell, MarkedTable, read_marks
 from parsemark.corpora.latex.pool import table_preamble
@@ -21,6 +19,7 @@ from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.table import PlacedTable, place_table
 from parsemark.model import Box, Table
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
+from parsemark.system.scratch import ScratchFolder
 
 Span = tuple[int, int, int, int]
 """Row, column, rowspan, colspan."""
@@ -107,8 +106,7 @@ def _compile(sources: Sequence[str]) -> dict[int, MarkedTable]:
     format = precompiled(table_preamble("article", harvested=True))
     pages = "\n".join(rf"\pmship{{{i}}}{{{source}}}" for i, source in enumerate(sources))
     body = f"\\begin{{document}}\\input{{{MARKS_FILE.name}}}{_SHIP}{pages}\n\\end{{document}}\n"
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as name:
-        folder = Path(name)
+    with ScratchFolder("parsemark-") as folder:
         shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
         result = compile_latex(body, folder, format=format, limits=CompileLimits(cpu_s=120))
         if not result.ok or result.pdf is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -19,11 +18,12 @@ from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.schema import CorpusFile
 from parsemark.corpora.synthetic.options import GENERATOR, RENDERERS, Options, SyntheticOptions
 from parsemark.corpora.synthetic.truth import Rendered, locate
-from parsemark.errors import LatexError, MakingError, UsageError
+from parsemark.errors import LatexError, MakingError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.pdflatex import require_pdflatex
+from parsemark.system.scratch import ScratchFolder, in_new_folder
 
 SOURCES = "sources"
 """Folder of the documents in the renderers' own formats, for parsers that read those."""
@@ -44,6 +44,7 @@ class _Outcome:
     failure: str | None = None
 
 
+@in_new_folder
 def make_synthetic(
     options: Options, out: Path, *, workers: int | None = None, progress: Progress | None = None
 ) -> CorpusFile:
@@ -55,15 +56,13 @@ def make_synthetic(
     the corpus. Raises MakingError, after all others were tried, if a document cannot be made at all.
     """
     _require(options)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for folder in ("pdfs", "truth"):
         make_folder(out / folder)
     replaced: dict[str, str] = {}
     failures: list[str] = []
     pages = 0
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        for outcome in _outcomes(options, Path(work), workers):
+    with ScratchFolder("parsemark-") as work:
+        for outcome in _outcomes(options, work, workers):
             kept = outcome.samples[: options.pages - pages]
             _write(out, kept, outcome)
             pages += len(kept)

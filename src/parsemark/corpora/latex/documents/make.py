@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -25,11 +24,12 @@ from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError, UsageError
+from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 from parsemark.pdf import PageInk, page_ink
 from parsemark.system import make_folder, write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
+from parsemark.system.scratch import ScratchFolder, in_new_folder
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -89,6 +89,7 @@ class _Made:
     samples: list[Sample] = field(default_factory=list)
 
 
+@in_new_folder
 def make_documents(
     sources: Iterable[Path],
     out: Path,
@@ -111,8 +112,6 @@ def make_documents(
         progress: Called with 1 for each document that is done.
     """
     require_pdflatex("Making a corpus from LaTeX documents")
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for folder in ("pdfs", "truth"):
         make_folder(out / folder)
     opinion = find_latexml() if latexml else None
@@ -188,9 +187,9 @@ def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | No
         return report.model_copy(update={"problem": str(error)})
     problems: list[str] = []
     for main in mains[:MAX_MAINS]:
-        with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+        with ScratchFolder("parsemark-") as work:
             try:
-                set_document = typeset(document, main, Path(work))
+                set_document = typeset(document, main, work)
                 made = _join(document, main, set_document, report)
             except (LatexError, PdfError, *_UNEXPECTED) as error:
                 why = str(error) if isinstance(error, ParsemarkError) else f"cannot be read: {error!r}"
