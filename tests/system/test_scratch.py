@@ -10,7 +10,7 @@ import pytest
 from tests.waiting import wait_until
 
 from parsemark.errors import UsageError
-from parsemark.system.scratch import ScratchFolder, in_new_folder, remove_abandoned
+from parsemark.system.scratch import ScratchFolder, made_whole, remove_abandoned
 
 MAKE = """
 import sys, time
@@ -59,7 +59,7 @@ def test_a_folder_of_somebody_else_stays(tmp_path: Path) -> None:
     assert remove_abandoned(".corpus-", tmp_path) == 0 and (theirs / "thesis.tex").exists()
 
 
-@in_new_folder
+@made_whole
 def make(out: Path, *, fail: bool = False) -> str:
     (out / "page").write_text("x")
     if fail:
@@ -67,7 +67,7 @@ def make(out: Path, *, fail: bool = False) -> str:
     return "made"
 
 
-def test_a_new_folder_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_a_whole_folder_is_whole_or_not_there(tmp_path: Path) -> None:
     out = tmp_path / "corpus"
     with pytest.raises(OSError, match="No space"):
         make(out, fail=True)
@@ -84,8 +84,8 @@ def test_what_was_killed_while_it_made_a_folder_is_made_when_given_again(tmp_pat
     code = f"""
 import time
 from pathlib import Path
-from parsemark.system.scratch import new_folder
-with new_folder(Path({str(out)!r})) as folder:
+from parsemark.system.scratch import whole_folder
+with whole_folder(Path({str(out)!r})) as folder:
     (folder / "page").write_text("x")
     time.sleep(600)
 """

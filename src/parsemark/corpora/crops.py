@@ -17,12 +17,13 @@ from typing import Any, Literal
 from PIL import Image
 
 from parsemark.corpora.base import Corpus
+from parsemark.corpora.making import new_folder
 from parsemark.corpora.render import page_image
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Box, Category, Element, Page, Sample
-from parsemark.system import make_folder, replacing, write_text
-from parsemark.system.scratch import in_new_folder
+from parsemark.system import replacing, write_text
+from parsemark.system.scratch import made_whole
 
 CropKind = Literal["table", "formula", "text"]
 KINDS: tuple[CropKind, ...] = ("table", "formula", "text")
@@ -43,7 +44,7 @@ class Crops:
     """Elements without a box, without content, or too small to be seen; pages that have no picture."""
 
 
-@in_new_folder
+@made_whole
 def write_crops(
     corpus: Corpus, out: Path, kind: CropKind, *, progress: Callable[[], None] = lambda: None
 ) -> Crops:
@@ -59,7 +60,7 @@ def write_crops(
         UsageError: The folder is not empty.
         CorpusError: The corpus has no such element with a box.
     """
-    images = make_folder(out, "images")
+    images = new_folder(out, "images") / "images"
     pages: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     left_out = 0

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.base import Corpus, load_corpus
-from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.files import write_page
+from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
 from parsemark.pdf.text import is_right_to_left
-from parsemark.system import make_folder, write_bytes
-from parsemark.system.scratch import in_new_folder
+from parsemark.system import write_bytes
+from parsemark.system.scratch import made_whole
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -52,13 +53,13 @@ _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb
 _FONT = "/ParsemarkHidden"
 
 
-@in_new_folder
+@made_whole
 def mislead_corpus(
     spec: str,
     out: Path,
     *,
     kinds: Sequence[str] = KINDS,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> CorpusFile:
     """Write a copy of a corpus whose documents lie, each in one way, in turn.
 
@@ -77,7 +78,7 @@ def mislead_corpus(
             f"Unknown lies: {', '.join(unknown) or 'none given'}. There are: {', '.join(KINDS)}."
         )
     corpus = load_corpus(spec)
-    make_folder(out / "pdfs")
+    new_folder(out, "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in _with_pdf(corpus):
         assert sample.pdf is not None and sample.truth is not None
@@ -89,17 +90,10 @@ def mislead_corpus(
         is_told = _check(sample, out / name, kind)
         attributes = {**sample.truth.attributes, "text_layer": kind if is_told else "true"}
         write_page(out, replace(sample, truth=replace(sample.truth, attributes=attributes)), name)
-        if progress is not None:
-            progress(1)
-    return write_manifest(
-        out,
-        name=f"{corpus.name}-lies",
-        version=corpus.version,
-        licence=corpus.licence,
-        description=f"{corpus.name} with text layers that lie.",
-        generator="parsemark lies 1",
-        settings={"kinds": list(kinds), "corpus": corpus.name, "corpus_hash": corpus.hash},
-    )
+        progress(1)
+    settings = {"kinds": list(kinds)}
+    about = {"generator": "parsemark lies 1"}
+    return write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
 
 
 def _with_pdf(corpus: Corpus) -> Iterator[Sample]:

@@ -54,7 +54,7 @@ class ScratchFolder:
 
 
 @contextlib.contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
+def whole_folder(out: Path) -> Iterator[Path]:
     """Gives a folder beside `out` that takes its place at the end: `out` is whole, or as it was.
 
     Raises:
@@ -78,14 +78,14 @@ def new_folder(out: Path) -> Iterator[Path]:
             raise WriteError(out, error) from error
 
 
-def in_new_folder(make: Callable[P, R]) -> Callable[P, R]:
-    """Have a function write to a new folder, see `new_folder`, in place of its argument `out`."""
+def made_whole(make: Callable[P, R]) -> Callable[P, R]:
+    """Have a function write its argument `out` as `whole_folder` does."""
     signature = inspect.signature(make)
 
     @functools.wraps(make)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         bound = signature.bind(*args, **kwargs)
-        with new_folder(bound.arguments["out"]) as folder:
+        with whole_folder(bound.arguments["out"]) as folder:
             bound.arguments["out"] = folder
             return make(*bound.args, **bound.kwargs)
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -15,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.making import Progress, in_processes, new_folder, silent
 from parsemark.corpora.schema import CorpusFile
 from parsemark.corpora.synthetic.options import GENERATOR, RENDERERS, Options, SyntheticOptions
 from parsemark.corpora.synthetic.truth import Rendered, locate
@@ -23,13 +21,10 @@ from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.pdflatex import require_pdflatex
-from parsemark.system.scratch import ScratchFolder, in_new_folder
+from parsemark.system.scratch import ScratchFolder, made_whole
 
 SOURCES = "sources"
 """Folder of the documents in the renderers' own formats, for parsers that read those."""
-
-Progress = Callable[[int], None]
-"""Called with the number of pages that were finished."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +39,9 @@ class _Outcome:
     failure: str | None = None
 
 
-@in_new_folder
+@made_whole
 def make_synthetic(
-    options: Options, out: Path, *, workers: int | None = None, progress: Progress | None = None
+    options: Options, out: Path, *, workers: int | None = None, progress: Progress = silent
 ) -> CorpusFile:
     """Make a corpus in the folder `out`, which must be new or empty.
 
@@ -56,8 +51,7 @@ def make_synthetic(
     the corpus. Raises MakingError, after all others were tried, if a document cannot be made at all.
     """
     _require(options)
-    for folder in ("pdfs", "truth"):
-        make_folder(out / folder)
+    new_folder(out, "pdfs", "truth")
     replaced: dict[str, str] = {}
     failures: list[str] = []
     pages = 0
@@ -70,7 +64,7 @@ def make_synthetic(
                 failures.append(outcome.failure)
             if outcome.replaced is not None and kept:
                 replaced[outcome.name] = outcome.replaced
-            if progress is not None and kept:
+            if kept:
                 progress(len(kept))
             if pages == options.pages or (failures and options.n_documents is None):
                 break
@@ -109,14 +103,8 @@ def _outcomes(options: Options, folder: Path, workers: int | None) -> Iterator[_
             yield from make(range(first, first + size))
         return
     batches = [range(first, first + size) for first in range(0, options.n_documents, size)]
-    processes = min(workers or os.cpu_count() or 1, len(batches))
-    if processes == 1:
-        for batch in batches:
-            yield from make(batch)
-        return
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(make, batch) for batch in batches]):
-            yield from done.result()
+    for batch, found in in_processes(make, batches, workers):
+        yield from found or [_failed(options, index, Counter({"It ends its program.": 1})) for index in batch]
 
 
 def _make_batch(options: Options, folder: Path, batch: Sequence[int]) -> list[_Outcome]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from parsemark.model import Status
 from parsemark.protocols.aggregate import mean_statistic, mean_sums
 from parsemark.protocols.document.published.profile import get_profile
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
@@ -50,7 +51,7 @@ class DocumentFigures:
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """The overall value, then means over pages, then totals over all elements."""
-        present = set(tables.scores.filter(_OF_PAGE & pl.col("value").is_not_null())["metric"].unique())
+        present = _page_measures(tables)
         pages = {
             info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
             for info in self.infos
@@ -70,11 +71,13 @@ class DocumentFigures:
             formulas = "cdm_f1" if "cdm_f1" in pages else "formula_f1"
             wanted = ("text_edit", formulas, "teds_f1", "order_edit")
             key, parts = "strict", [name for name in wanted if name in pages]
-        if not parts or not pages.keys() >= set(parts):
+        if not parts or not pages.keys() >= set(parts) or (self._is_strict and len(parts) == 1):
             return []
         named = ", ".join(pages[name].info.label for name in parts)
         info = _described("overall", parts=named)[key]
         name = key if key.startswith("overall") else "overall"
+        if self._is_strict and len(parts) < 4:
+            name, info = "mean_of_parts", info.model_copy(update={"label": f"Mean of {named}"})
         turned = [not self._is_first and not pages[part].info.higher_is_better for part in parts]
         means = list(zip((pages[part] for part in parts), turned, strict=True))
         return [mean_of_parts(info.model_copy(update={"name": name}), means)]
@@ -82,7 +85,7 @@ class DocumentFigures:
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """The figure of the ranking: overall, where all its parts are there."""
         names = [s.info.name for s in sums]
-        own = [] if self._is_strict else ["overall_without_cdm", "teds", *(info.name for info in self.infos)]
+        own = ["overall_without_cdm", "mean_of_parts", "teds", *(info.name for info in self.infos)]
         # Without any truth none of them is there: failures alone make no order.
         return next((name for name in ("overall", *own) if name in names), "overall")
 
@@ -111,6 +114,18 @@ def _described(section: str, **words: str) -> dict[str, FigureInfo]:
 def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
     """The values of one measure of whole pages; a null was not measured, as CDM without its programs."""
     return tables.scores.filter(_OF_PAGE & (pl.col("metric") == metric) & pl.col("value").is_not_null())
+
+
+def _page_measures(tables: RunTables) -> set[str]:
+    """The measures of whole pages that make figures: CDM only if TeX drew wherever it was asked to."""
+    known = tables.scores.filter(_OF_PAGE & pl.col("value").is_not_null())
+    return set(known["metric"]) - set(not_drawn(tables.scores)["metric"])
+
+
+def not_drawn(scores: pl.DataFrame) -> pl.DataFrame:
+    """The pages that have no CDM because TeX is missing or half installed."""
+    failed = pl.col("status") == str(Status.METRIC_FAILED)
+    return scores.filter(_OF_PAGE & failed & pl.col("metric").is_in(["cdm", "cdm_f1"]))
 
 
 def _with_one_notation(tables: RunTables) -> RunTables:

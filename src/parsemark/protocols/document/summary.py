@@ -22,7 +22,7 @@ from parsemark.protocols.aggregate import (
 )
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
-from parsemark.protocols.document.figures import DocumentFigures
+from parsemark.protocols.document.figures import DocumentFigures, not_drawn
 from parsemark.protocols.figures import Figure, FigureSums
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
@@ -63,6 +63,7 @@ def summarise(
             *figures.notes(),
             *_only_tables(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
+            *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *_failed(counted),
             *_not_scored(counted, profile),
         ],
@@ -146,9 +147,8 @@ def _failed(tables: RunTables) -> list[str]:
 
 def _not_scored(tables: RunTables, profile: str) -> list[str]:
     """Pages that went over a limit while they were scored."""
-    rows = tables.scores.filter(
-        (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
-    )
+    failed = (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
+    rows = tables.scores.filter(failed & ~pl.col("metric").is_in(["cdm", "cdm_f1"]))
     where = "They are in no mean" if profile in ("v1.0", "v1.5") else "They count as missed"
     notes = []
     for parser in tables.parsers:

@@ -74,7 +74,7 @@ def _compare(element: Element, theirs: Sequence[Table]) -> LatexmlDisagreement |
     best = max(theirs, key=lambda other: _common(wanted, _glyphs(other)))
     if _common(wanted, _glyphs(best)) < 0.6:
         return LatexmlDisagreement(table=element.id, kind="missing", ours=_describe(table))
-    if _shape(table) != _shape(best):
+    if table.slots != best.slots:
         return LatexmlDisagreement(
             table=element.id, kind="grid", ours=_describe(table), theirs=_describe(best)
         )
@@ -91,10 +91,6 @@ def _glyphs(table: Table) -> list[str]:
 def _common(one: Sequence[str], other: Sequence[str]) -> float:
     shared = len(set(one) & set(other))
     return 2 * shared / (len(set(one)) + len(set(other)) or 1)
-
-
-def _shape(table: Table) -> set[tuple[int, int, int, int]]:
-    return {(c.row, c.col, c.rowspan, c.colspan) for c in table.cells}
 
 
 def _describe(table: Table) -> str:

@@ -24,7 +24,6 @@ from parsemark.corpora.synthetic.document import (
     TextBlock,
     flowing_blocks,
 )
-from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, PARTIAL
 from parsemark.corpora.synthetic.pieces import Piece, plain
 from parsemark.corpora.synthetic.renderers.fonts import families, require_glyphs
 from parsemark.corpora.synthetic.table_draft import Placed
@@ -295,17 +294,14 @@ class _DocxWriter:
         form = paragraph.paragraph_format
         form.space_before = form.space_after = Pt(0)
         form.keep_with_next = not block.long and placed.row + placed.rowspan < block.layout.n_rows
-        side = draft.alignments[placed.col][0]
-        if in_head and placed.colspan > 1:
-            side = "c"
-        paragraph.alignment = {"r": WD_ALIGN_PARAGRAPH.RIGHT, "c": WD_ALIGN_PARAGRAPH.CENTER}.get(side)
+        sides = {"r": WD_ALIGN_PARAGRAPH.RIGHT, "c": WD_ALIGN_PARAGRAPH.CENTER}
+        paragraph.alignment = sides.get(block.side(placed))
         piece = placed.piece.bold() if in_head else placed.piece
         white = RGBColor(255, 255, 255) if in_head and look.head_white else None
         self._fill(paragraph, piece if piece.runs else plain(" "), look.size, white)
         properties = cell._tc.get_or_add_tcPr()
         properties.append(_borders(block, placed))
-        body_row = placed.row - draft.header_rows
-        fill = look.head_fill if in_head else look.stripe if body_row % 2 else None
+        fill = block.fill(placed.row)
         if self.shaded:
             self._mark(properties, f"{index}.{placed.row}.{placed.col}")
         elif fill:
@@ -364,29 +360,11 @@ def _margins(table: Any, x: float, y: float) -> None:
 
 def _borders(block: TableBlock, cell: Placed) -> Any:
     """Sizes are eighths of a point."""
-    draft, line = block.layout.draft, block.look.line
-    head, rows = draft.header_rows, block.layout.n_rows
-    sides: dict[str, int] = {}
-    below = cell.row + cell.rowspan
-    if line == FULL:
-        sides = dict.fromkeys(("top", "left", "bottom", "right"), 4)
-    elif line in (BOOKTABS, PARTIAL):
-        if cell.row == 0:
-            sides["top"] = 8
-        if below == rows:
-            sides["bottom"] = 8
-        elif below == head or (line == BOOKTABS and below < head and cell.colspan > 1):
-            sides["bottom"] = 4
-        if line == PARTIAL and draft.stub and cell.col + cell.colspan == len(draft.stub):
-            sides["right"] = 4
-        if line == BOOKTABS and cell.row > head and draft.rows[cell.row - head].kind == "total":
-            sides["top"] = 4
-    borders = _element("w:tcBorders")
+    sides, borders = block.borders(cell), _element("w:tcBorders")
     for side in ("top", "left", "bottom", "right"):
         if side in sides:
-            borders.append(
-                _element(f"w:{side}", val="single", sz=str(sides[side]), space="0", color="000000")
-            )
+            size = "8" if sides[side] else "4"
+            borders.append(_element(f"w:{side}", val="single", sz=size, space="0", color="000000"))
     return borders
 
 

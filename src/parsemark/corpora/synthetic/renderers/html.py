@@ -178,7 +178,7 @@ class _HtmlWriter:
         written = [
             f"<tr{_background(block, number)}>{''.join(cells)}</tr>" for number, cells in enumerate(rows)
         ]
-        width = "width: 100%;" if look.full_width or _has_text(block) else ""
+        width = "width: 100%;" if look.full_width or block.has_text else ""
         rule = "border-top: 1.2px solid #000; border-bottom: 1.2px solid #000;"
         edges = rule if look.line in (BOOKTABS, PARTIAL) else ""
         return (
@@ -189,8 +189,7 @@ class _HtmlWriter:
     def _cell(self, index: int, block: TableBlock, cell: Placed) -> str:
         look, draft = block.look, block.layout.draft
         in_head = cell.row < draft.header_rows
-        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
-        side = "center" if in_head and cell.colspan > 1 else side
+        side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
         style = [f"padding: {look.pad_y}pt {look.pad_x}pt", f"text-align: {side}", *_borders(block, cell)]
         if draft.alignments[cell.col].startswith(("l", "r", "c")) and cell.colspan == 1:
             style.append("white-space: nowrap")
@@ -206,34 +205,18 @@ class _HtmlWriter:
         return f'<{tag}{spans}{key} style="{"; ".join(style)}">{_content(cell.piece)}</{tag}>'
 
 
-def _has_text(block: TableBlock) -> bool:
-    return any(a.startswith("p") for a in block.layout.draft.alignments)
-
-
 def _background(block: TableBlock, row: int) -> str:
-    head, look = block.layout.draft.header_rows, block.look
-    colour = look.head_fill if row < head else look.stripe if (row - head) % 2 else None
+    colour = block.fill(row)
     return f' style="background: {colour}"' if colour else ""
 
 
 def _borders(block: TableBlock, cell: Placed) -> list[str]:
-    draft, line = block.layout.draft, block.look.line
-    head = draft.header_rows
+    """The lines of a cell; thick ones are those of the table."""
     thin = "0.6px solid #000"
-    if line == FULL:
+    if block.look.line == FULL:
         return [f"border: {thin}"]
-    borders = []
-    below = cell.row + cell.rowspan
-    if line in (BOOKTABS, PARTIAL) and below == head:
-        borders.append(f"border-bottom: {thin}")
-    if line == BOOKTABS:
-        if below < head and cell.colspan > 1:
-            borders.append(f"border-bottom: {thin}")
-        if cell.row > head and draft.rows[cell.row - head].kind == "total":
-            borders.append(f"border-top: {thin}")
-    if line == PARTIAL and draft.stub and cell.col + cell.colspan == len(draft.stub):
-        borders.append(f"border-inline-end: {thin}")
-    return borders
+    sides = [side for side, thick in block.borders(cell).items() if not thick]
+    return [f"border-{'inline-end' if side == 'right' else side}: {thin}" for side in sides]
 
 
 def _content(piece: Piece) -> str:

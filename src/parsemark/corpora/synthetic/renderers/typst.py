@@ -109,7 +109,7 @@ def _places(draft: DocumentDraft, found: list[tuple[str, int, dict[str, Any]]]) 
             starts[key, at["page"]].append(where)
             continue
         x, y = starts[key, at["page"]].pop()
-        box = Box(min(x, where[0]), min(y, where[1]), max(x, where[0]), max(y, where[1]))
+        box = Box.of_points((x, where[0]), (y, where[1]))
         index, _, cell = key.partition(".")
         if cell and cell[0].isdigit():
             block = draft.blocks[int(index)]
@@ -239,9 +239,7 @@ class _TypstWriter:
             fill = "white" if look.head_white else "black"
             content = f'text(weight: "bold", fill: {fill}, {content})'
         area = self._area(f"{self.index}.{cell.row}.{cell.col}", content)
-        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
-        if in_head and cell.colspan > 1:
-            side = "center"
+        side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
         return (
             f"table.cell(x: {cell.col}, y: {cell.row}, colspan: {cell.colspan}, rowspan: {cell.rowspan}, "
             f"align: {side} + horizon, {{{area}}})"

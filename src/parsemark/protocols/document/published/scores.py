@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parsemark.errors import MissingDependencyError
 from parsemark.formats import markdown_of
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.document.annotation import (
@@ -68,7 +69,10 @@ def score_page(
     records = page_records(annotation, "" if has_failed else markdown_of(prediction), profile, match)
     results = measure_pages([(annotation, records)], profile, is_whole_run=False)
     if cdm:
-        add_cdm(results, profile)
+        try:
+            add_cdm(results, profile)
+        except MissingDependencyError as error:
+            writer.page("cdm", None, Status.METRIC_FAILED, str(error))
     for record in records.ignored:
         _write_match(writer, record)
     for element, measured in results.elements.items():
