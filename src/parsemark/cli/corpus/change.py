@@ -92,7 +92,7 @@ def crops(
     """
     from parsemark.cli.printing import page_progress
     from parsemark.cli.running import load
-    from parsemark.corpora.crops import KINDS, write_crops
+    from parsemark.corpora.crops import FILE, KINDS, write_crops
     from parsemark.errors import UsageError
 
     chosen = next((name for name in KINDS if name == kind), None)
@@ -102,4 +102,4 @@ def crops(
     with page_progress("Cutting out", len(loaded)) as progress:
         found = write_crops(loaded, out, chosen, progress=progress)
     left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
-    print(f"{counted(found.n_crops, 'crop')}{left}: omnidocbench:{found.file}")
+    print(f"{counted(found.n_crops, 'crop')}{left}: omnidocbench:{out / FILE}")
