@@ -81,11 +81,17 @@ class FactTotals:
     """Parser to (pages, 2 × groups + 2): passed and all of each group, then undecided and all."""
 
     @classmethod
-    def of(cls, tables: RunTables, key: str = "metric", groups: Sequence[str] | None = None) -> FactTotals:
-        """Add up the rows of a run by `metric` (the group) or `category` (the kind)."""
+    def of(
+        cls,
+        tables: RunTables,
+        key: str = "metric",
+        groups: Sequence[str] | None = None,
+        metric: str | None = None,
+    ) -> FactTotals:
+        """Add up the rows of a run, or of one metric, by `metric` (the group) or `category` (the kind)."""
         import polars as pl
 
-        where = pl.col("element") != ""
+        where = (pl.col("element") != "") & (pl.col("metric") == metric if metric else True)
         rows = tables.read("scores", "sample", "parser", "value", "status", group=key, where=where)
         names = tuple(sorted(rows["group"].unique()) if groups is None else groups)
         position = {sample: k for k, sample in enumerate(tables.places.samples)}

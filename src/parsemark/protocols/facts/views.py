@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from parsemark.model import Fact, Page, Prediction, Status
@@ -14,17 +15,22 @@ ScorePage = Callable[[Page | None, Prediction, str | None], PageScores]
 _MAX_WORDS = 600
 
 
-def fact_views(score_page: ScorePage, figure: str) -> PageViews:
+def fact_views(
+    score_page: ScorePage,
+    figure: str,
+    facts_of: Callable[[Page], tuple[Fact, ...]] = attrgetter("facts"),
+    words: Callable[[Fact], str] | None = None,
+) -> PageViews:
     """How a protocol of facts shows pages; they are decided again."""
 
     def view(truth: Page, prediction: Prediction) -> PageView:
-        facts = {fact.id: fact for fact in truth.facts}
+        facts = {fact.id: fact for fact in facts_of(truth)}
         rows = [row for row in score_page(truth, prediction, None).scores if row.element in facts]
         matches = [
             PageMatch(
                 "pair" if row.value else "miss",
                 row.category,
-                in_words(facts[row.element]),
+                (words or in_words)(facts[row.element]),
                 _answer(row.value, row.message),
                 row.value,
                 () if (box := facts[row.element].box) is None else (box,),
