@@ -132,19 +132,33 @@ def parse(
     from parsemark.engine.imports.derived import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
+    from parsemark.parsers.versions import usable_parsers
     from parsemark.store import Run
 
     loaded = load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
-    chosen = [get_parser(spec) for spec in specs]
+    chosen = usable_parsers(specs, get_parser, print if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
         Run.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
+
+
+def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
+    """The releases of a parser's package that the index has for this Python, oldest first.
+
+    Args:
+        parser: A name, or the path of a worker script.
+        pre: Also alphas, betas and release candidates.
+    """
+    from parsemark.parsers import get_parser
+    from parsemark.parsers.versions import own_package, releases
+
+    return releases(own_package(get_parser(parser)).name, pre=pre)
 
 
 def run_folder(out: str | Path | None, corpus: Corpus) -> Path:
@@ -304,10 +318,10 @@ def verify_bundle(
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.imports.verify import verify_bundle as verify
+    from parsemark.engine.imports.verify import verify_confined
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
-    return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)
+    return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
 
 
 def calibrate(

@@ -19,7 +19,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.ask import KINDS, ask
 from parsemark.protocols.answers.derive import facts_of_page, question
 from parsemark.protocols.answers.files import fact_lines, read_facts
-from parsemark.protocols.answers.output import Output
+from parsemark.protocols.answers.output import AskedOutput
 from parsemark.protocols.answers.retrieval import SIZE, Retriever, chunks_of
 
 ROWS = [["City", "Inhabitants", "Area"], ["Ulm", "126,329", "118.7"], ["Bonn", "330,579", "141.1"]]
@@ -48,7 +48,7 @@ COPY = write_document(page(*(e for e in PAGE.elements if e.category != "header")
 
 
 def states(text: str, format: str = "markdown", facts: tuple[Fact, ...] = FACTS) -> dict[str, str]:
-    output = Output(read_output(text, format).elements)
+    output = AskedOutput(read_output(text, format).elements)
     return {fact.id: ask(fact, output).state for fact in facts}
 
 

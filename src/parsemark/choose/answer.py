@@ -16,6 +16,8 @@ SAME_VALUE = 0.0005
 """Scores that differ by less look equal."""
 MUCH_CHEAPER = 3.0
 """From this ratio of CPU time on a parser is named as the cheap alternative."""
+BEARABLE_LOSS = 0.1
+"""What a cheap alternative may lose at most, at the far end of its interval: else nothing is known of it."""
 
 
 def in_words(choice: Choice) -> list[str]:
@@ -32,7 +34,7 @@ def in_words(choice: Choice) -> list[str]:
         e = best.estimate
         sure = "is best" if choice.certain else "leads, but is not certain to be best"
         sentences = [
-            f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
+            f"{best.parser} {sure} on your documents ({best.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
             f"{choice.figure} over {counted(choice.n_pages, 'page')}, from {counted(e.n_labels, 'label')})."
         ]
     if level:
@@ -54,8 +56,12 @@ def _cheaper(candidate: ParserCandidate, best: ParserCandidate) -> str | None:
     times = best.cpu_s / candidate.cpu_s
     ratio = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
     if candidate.behind is None:
+        if best.guess - candidate.guess > BEARABLE_LOSS:
+            return None
         return f"{candidate.parser} is {ratio} times cheaper (guess {candidate.guess:.2f})."
     low, high = max(-candidate.behind.high, 0.0), max(-candidate.behind.low, 0.0)
+    if high > BEARABLE_LOSS:
+        return None
     return f"{candidate.parser} is {ratio} times cheaper and loses {low:.2f} to {high:.2f}."
 
 
@@ -93,6 +99,7 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
         f"Label next ({len(choice.labelled)} of {choice.budget} done): {listed}",
         f"  {shlex.join(_annotate(choice, corpus, run))}",
         "or put truth files beside the PDFs (docs/loaders.md), then give the same command again.",
+        "A page that is not worth the time: --skip PAGE.",
     ]
 
 

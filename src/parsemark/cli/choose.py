@@ -32,6 +32,9 @@ def choose(
     cache: opt.Cache = True,
     strict: opt.Strict = False,
     seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
+    skip: Annotated[
+        list[str] | None, typer.Option(help="A page that you do not want to label. Repeat it.")
+    ] = None,
     annotate: Annotated[
         bool, typer.Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
     ] = False,
@@ -71,7 +74,13 @@ def choose(
         score_run(run, n_workers=workers, events=events)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
         choice = room.choose(
-            run, corpus=loaded, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress
+            run,
+            corpus=loaded,
+            protocol=how.protocols[0],
+            budget=labels,
+            seed=seed,
+            skip=skip or (),
+            progress=progress,
         )
     console.print(_table(choice))
     for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):

@@ -17,11 +17,12 @@ from typing import Any, Literal
 from PIL import Image
 
 from parsemark.corpora.base import Corpus
+from parsemark.corpora.making import new_folder
 from parsemark.corpora.render import page_image
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Box, Category, Element, Page, Sample
-from parsemark.system import make_folder, replacing, write_text
+from parsemark.system import replacing, write_text
 
 CropKind = Literal["table", "formula", "text"]
 KINDS: tuple[CropKind, ...] = ("table", "formula", "text")
@@ -58,9 +59,7 @@ def write_crops(
         UsageError: The folder is not empty.
         CorpusError: The corpus has no such element with a box.
     """
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty. Choose another --out.")
-    images = make_folder(out, "images")
+    images = new_folder(out, "images") / "images"
     pages: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     left_out = 0

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.base import Corpus, load_corpus
-from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.files import write_page
+from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
 from parsemark.pdf.text import is_right_to_left
-from parsemark.system import make_folder, write_bytes
+from parsemark.system import write_bytes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -56,7 +57,7 @@ def mislead_corpus(
     out: Path,
     *,
     kinds: Sequence[str] = KINDS,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> CorpusFile:
     """Write a copy of a corpus whose documents lie, each in one way, in turn.
 
@@ -75,9 +76,7 @@ def mislead_corpus(
             f"Unknown lies: {', '.join(unknown) or 'none given'}. There are: {', '.join(KINDS)}."
         )
     corpus = load_corpus(spec)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    make_folder(out / "pdfs")
+    new_folder(out, "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in _with_pdf(corpus):
         assert sample.pdf is not None and sample.truth is not None
@@ -89,17 +88,10 @@ def mislead_corpus(
         is_told = _check(sample, out / name, kind)
         attributes = {**sample.truth.attributes, "text_layer": kind if is_told else "true"}
         write_page(out, replace(sample, truth=replace(sample.truth, attributes=attributes)), name)
-        if progress is not None:
-            progress(1)
-    return write_manifest(
-        out,
-        name=f"{corpus.name}-lies",
-        version=corpus.version,
-        licence=corpus.licence,
-        description=f"{corpus.name} with text layers that lie.",
-        generator="parsemark lies 1",
-        settings={"kinds": list(kinds), "corpus": corpus.name, "corpus_hash": corpus.hash},
-    )
+        progress(1)
+    settings = {"kinds": list(kinds)}
+    about = {"generator": "parsemark lies 1"}
+    return write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
 
 
 def _with_pdf(corpus: Corpus) -> Iterator[Sample]:

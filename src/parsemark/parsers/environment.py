@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -101,7 +101,7 @@ class Environment:
 
     def _build_in(self, draft: Path, progress: Progress) -> None:
         progress("creating the environment")
-        run_uv("venv", "--quiet", "--relocatable", "--python", self._interpreter(), str(draft))
+        run_uv("venv", "--quiet", "--relocatable", "--python", self.interpreter, str(draft))
         if not self.dependencies:
             return
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
@@ -120,7 +120,9 @@ class Environment:
             flags += ["--refresh-package", name] if name else ["--no-cache"]
         run_uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
 
-    def _interpreter(self) -> str:
+    @property
+    def interpreter(self) -> str:
+        """What `uv` is told to build it with."""
         ours = f"{sys.version_info.major}.{sys.version_info.minor}"
         return sys.executable if self.python_request == ours else self.python_request
 
@@ -136,8 +138,8 @@ def least_python(requires: str) -> int | None:
     return int(minimum.group(1)) if minimum else None
 
 
-def run_uv(*arguments: str) -> str:
-    """What `uv` prints.
+def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
+    """What `uv` prints, given these variables beside its own.
 
     Raises:
         ParserError: If it fails, with the beginning and the end of what it said.
@@ -151,7 +153,7 @@ def run_uv(*arguments: str) -> str:
             capture_output=True,
             text=True,
             timeout=BUILD_TIMEOUT_S,
-            env=clean,
+            env=clean | dict(variables or {}),
             stdin=subprocess.DEVNULL,
             check=False,
         )

@@ -32,32 +32,9 @@ _LIGATURES = {
     "!": ("!`", "¡"),
 }
 _MATH_CHARACTERS = {"-": "−"}
-_MATH_ENVIRONMENTS = frozenset(
-    [
-        "math",
-        "displaymath",
-        "equation",
-        "align",
-        "alignat",
-        "gather",
-        "multline",
-        "eqnarray",
-        "aligned",
-        "gathered",
-        "split",
-        "cases",
-        "dcases",
-        "matrix",
-        "pmatrix",
-        "bmatrix",
-        "Bmatrix",
-        "vmatrix",
-        "Vmatrix",
-        "smallmatrix",
-        "subarray",
-        "array",
-    ]
-)
+_MATH_NAMES = """math displaymath equation align alignat gather multline eqnarray aligned gathered split cases
+dcases matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix subarray array"""
+_MATH_ENVIRONMENTS = frozenset(_MATH_NAMES.split())
 _FENCES = {"pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}", "vmatrix": "||", "Vmatrix": "‖‖", "cases": "{ "}
 _ENVIRONMENT_ARGUMENTS = {
     "minipage": "ooom", "adjustbox": "m", "turn": "m", "rotate": "m", "adjustwidth": "mm", "tabbing": "",
@@ -81,9 +58,9 @@ class Printer:
         """The text of a range."""
         return self.formula(span) if math else self.text(span)
 
-    def formula(self, span: Range) -> str:
+    def formula(self, span: Range, *, spaced: bool | None = None) -> str:
         """The text of a range in math mode; in scripts nothing is spaced."""
-        return join(self.atoms(span), spaced=self._script_depth == 0)
+        return join(self.atoms(span), spaced=self._script_depth == 0 if spaced is None else spaced)
 
     def text(self, span: Range) -> str:
         """The text of a range in text mode."""

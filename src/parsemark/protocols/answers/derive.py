@@ -11,7 +11,7 @@ from parsemark.formats.document.write import heading_level
 from parsemark.model import Category, Element, Fact, Page, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.answers.ask import ask
-from parsemark.protocols.answers.output import SIDE, Output, filled_grid, value_of, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, filled_grid, value_of, words_of
 from parsemark.protocols.measured import in_order
 
 RULES = "answers"
@@ -34,7 +34,7 @@ def facts_of_page(page: Page) -> tuple[Fact, ...]:
     if carried or page.only_facts or not page.elements:
         return carried
     elements = tuple(e for e in in_order(page) if e.category not in _EDGES)
-    output = Output(elements)
+    output = AskedOutput(elements)
     drafts: dict[str, list[_Draft]] = {}
     for draft in _drafts(output, page):
         drafts.setdefault(draft[0], []).append(draft)
@@ -51,7 +51,7 @@ def facts_of_page(page: Page) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _drafts(output: Output, page: Page) -> Iterator[_Draft]:
+def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
     for element, words in zip(output.elements, output.blocks, strict=True):
         if element.table is not None:
             yield from _cells(element, element.table)
@@ -122,7 +122,7 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return any(words[k : k + len(part)] == part for k in range(len(words) - len(part) + 1))
 
 
-def _orders(output: Output) -> Iterator[_Draft]:
+def _orders(output: AskedOutput) -> Iterator[_Draft]:
     listed = []
     for element in output.elements:
         line = (element.text or "").strip().partition("\n")[0].lstrip(_BULLETS)
@@ -134,7 +134,7 @@ def _orders(output: Output) -> Iterator[_Draft]:
             yield "order", one, {"before": first, "after": second}
 
 
-def _headings(output: Output) -> Iterator[_Draft]:
+def _headings(output: AskedOutput) -> Iterator[_Draft]:
     titles = [e for e in output.elements if e.category == Category.TITLE and words_of(e.text or "")]
     for title in titles:
         yield "heading", title, {"text": title.text}
@@ -144,7 +144,7 @@ def _headings(output: Output) -> Iterator[_Draft]:
         yield "level", one, {"text": one.text, "other": other.text, "answer": answer}
 
 
-def _captions(output: Output) -> Iterator[_Draft]:
+def _captions(output: AskedOutput) -> Iterator[_Draft]:
     for k, caption in enumerate(output.elements):
         beside = [j for j, _ in output.tables if abs(j - k) == 1]
         if caption.category == Category.TABLE_CAPTION and len(beside) == 1 and output.blocks[k]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from parsemark.protocols.aggregate import run_sums, sums_of_rows
-from parsemark.protocols.answers.ask import KINDS
-from parsemark.protocols.answers.protocol import ANSWER, FOUND
-from parsemark.protocols.answers.retrieval import CHUNKINGS, SIZE, TOP
-from parsemark.protocols.facts.scoring import FactTotals
+from parsemark.protocols.answers.ask import ANSWER, KINDS
+from parsemark.protocols.answers.retrieval import CHUNKINGS, FOUND, SIZE, TOP
+from parsemark.protocols.facts.protocol import FactTotals
 from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.run_tables import RunTables
 

@@ -14,7 +14,7 @@ from parsemark.formats.model_json import fact_from_json, fact_to_json
 from parsemark.model import Fact, Sample
 from parsemark.protocols.answers.ask import ask
 from parsemark.protocols.answers.derive import RULES, facts_of_page, question
-from parsemark.protocols.answers.output import SIDE, Output, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, words_of
 
 FORMS = ("answers", "olmocr")
 _MAX_BYTES = 1_000_000_000
@@ -76,7 +76,7 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"The facts {file} cannot be read: {error}.") from error
     found: dict[str, list[Fact]] = defaultdict(list)
-    nothing = Output(())
+    nothing = AskedOutput(())
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

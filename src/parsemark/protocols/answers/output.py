@@ -51,14 +51,14 @@ def value_of(text: str) -> str:
     return "".join(fold_notation(text).split())
 
 
-class Heading(NamedTuple):
+class FoundHeading(NamedTuple):
     """A heading of an output."""
 
     words: Words
     level: int
 
 
-class Asked(NamedTuple):
+class AskedTable(NamedTuple):
     """A table by its headers."""
 
     values: frozenset[str]
@@ -68,7 +68,7 @@ class Asked(NamedTuple):
     grid: list[list[str]]
 
     @classmethod
-    def of(cls, table: Table) -> Asked:
+    def of(cls, table: Table) -> AskedTable:
         """Index a table; one that is too large is not asked."""
         if table.n_rows * table.n_cols > _MAX_ASKED:
             return cls(frozenset(), {}, {}, [])
@@ -117,7 +117,7 @@ def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:
 
 
 @dataclass(frozen=True)
-class Output:
+class AskedOutput:
     """The elements of a page, of its truth or of an output, ready to be asked."""
 
     elements: tuple[Element, ...]
@@ -140,15 +140,17 @@ class Output:
         return found
 
     @cached_property
-    def tables(self) -> tuple[tuple[int, Asked], ...]:
+    def tables(self) -> tuple[tuple[int, AskedTable], ...]:
         """Position among the elements, and the table."""
-        return tuple((k, Asked.of(e.table)) for k, e in enumerate(self.elements) if e.table is not None)
+        return tuple((k, AskedTable.of(e.table)) for k, e in enumerate(self.elements) if e.table is not None)
 
     @cached_property
-    def headings(self) -> tuple[Heading, ...]:
+    def headings(self) -> tuple[FoundHeading, ...]:
         """Those that are marked as such."""
         titles = zip(self.elements, self.blocks, strict=True)
-        return tuple(Heading(w, heading_level(e)) for e, w in titles if e.category == Category.TITLE and w)
+        return tuple(
+            FoundHeading(w, heading_level(e)) for e, w in titles if e.category == Category.TITLE and w
+        )
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:

@@ -8,13 +8,11 @@ from typing import ClassVar, Literal
 
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.exhibits import PageView, PageViews
 from parsemark.protocols.figures import FigureSums
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
-
-ANSWER, FOUND = "answer", "found_"
-"""Metrics of rows: what the output answers, and whether chunks of it (of a kind that follows) do."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +45,9 @@ class AnswersProtocol(PageProtocol):
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
         """Ask every fact of one page."""
-        from parsemark.protocols.facts.scoring import nothing_to_ask
-
         facts = self._facts(truth, prediction.sample)
         if not facts:
-            return nothing_to_ask(prediction, "facts")
+            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
         place = prediction.sample, prediction.parser
         if prediction.status is Status.METRIC_FAILED or (
             prediction.status is not Status.OK and prediction.text is None
@@ -70,16 +66,16 @@ class AnswersProtocol(PageProtocol):
 
     def _asked(self, facts: Sequence[Fact], prediction: Prediction) -> list[ScoreRow]:
         from parsemark.formats import markdown_of
-        from parsemark.protocols.answers.ask import Answer, ask
-        from parsemark.protocols.answers.output import Output
-        from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, Retriever
+        from parsemark.protocols.answers.ask import GivenAnswer, ask
+        from parsemark.protocols.answers.output import AskedOutput
+        from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
         from parsemark.protocols.measured import predicted_elements
 
-        output = Output(tuple(predicted_elements(prediction)))
+        output = AskedOutput(tuple(predicted_elements(prediction)))
         answers = {fact.id: ask(fact, output) for fact in facts}
         if not any(answers[f.id].state == "right" for f in facts if f.kind != "absent"):
             # Who says nothing of a page has left nothing out.
-            answers |= {fact.id: Answer("not found") for fact in facts if fact.kind == "absent"}
+            answers |= {fact.id: GivenAnswer("not found") for fact in facts if fact.kind == "absent"}
         rows = []
         for fact in facts:
             answer = answers[fact.id]
@@ -113,12 +109,13 @@ class AnswersProtocol(PageProtocol):
     def presentation(self) -> Presentation:
         """Show facts page by page."""
         from parsemark.protocols.answers.derive import question
-        from parsemark.protocols.facts.views import fact_views
+        from parsemark.protocols.facts.protocol import view_of_facts
 
-        def facts_of(truth: Page) -> tuple[Fact, ...]:
-            return self._facts(truth, truth.id)
+        def view(truth: Page, prediction: Prediction) -> PageView:
+            facts = self._facts(truth, prediction.sample)
+            return view_of_facts(facts, self.score_page(truth, prediction), prediction, "right", question)
 
-        return Presentation(pages=fact_views(self.score_page, "right", facts_of, question))
+        return Presentation(pages=PageViews("right", "The share of a page's facts that it answers.", view))
 
 
 def _row(
@@ -132,5 +129,7 @@ def _row(
     found: bool = False,
 ) -> ScoreRow:
     """One fact: its metric is what is asked, its `pred` says whether the output has an answer at all."""
+    from parsemark.protocols.answers.ask import ANSWER
+
     pred = "answer" if found else ""
     return ScoreRow(sample, fact.id, pred, "", fact.kind, parser, ANSWER, value, status, message)

@@ -11,11 +11,13 @@ from parsemark.formats import read_output
 from parsemark.model import Fact
 from parsemark.protocols.answers.ask import ask
 from parsemark.protocols.answers.derive import question
-from parsemark.protocols.answers.output import Output, words_of
+from parsemark.protocols.answers.output import AskedOutput, words_of
 
 Chunking = Literal["tokens", "headings"]
 CHUNKINGS: tuple[Chunking, ...] = ("tokens", "headings")
 Lost = Literal["", "chunk", "retrieval"]
+FOUND = "found_"
+"""Metric of the row of a fact that is searched for, before how the output was cut."""
 SIZE, TOP = 512, 5
 ASKED = frozenset({"cell number", "cell text", "number", "name"})
 """Kinds of facts that have an answer to look for."""
@@ -51,7 +53,7 @@ class Retriever:
             import bm25s
 
         self._chunks = chunks_of(text, chunking)
-        self._outputs: dict[int, Output] = {}
+        self._outputs: dict[int, AskedOutput] = {}
         tokens = [[word.casefold() for word in words_of(chunk)] for chunk in self._chunks]
         self._index = bm25s.BM25() if any(tokens) else None
         if self._index is not None:
@@ -79,5 +81,5 @@ class Retriever:
                 elements = read_output(self._chunks[chunk], "markdown").elements
             except FormatError:
                 elements = ()
-            self._outputs[chunk] = Output(elements)
+            self._outputs[chunk] = AskedOutput(elements)
         return ask(fact, self._outputs[chunk]).state == "right"

@@ -39,11 +39,10 @@ def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
     """Draw the formulas of all records and add the measure `CDM`.
 
     Raises:
-        MissingDependencyError: There is no pdflatex.
+        MissingDependencyError: There is no pdflatex that works; no record has the measure then.
     """
     from parsemark.metrics.cdm.score import cdm_scores
 
-    results.has_cdm = True
     measured = [m for m in results.elements["display_formula"] if isinstance(m.record, Record)]
     pairs: list[tuple[str, str]] = []
     owners: list[MeasuredRecord] = []
@@ -54,7 +53,9 @@ def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
         owners += [one] * len(preds)
         one.pred_cdm = preds[0]
     version: Any = profile.cdm
-    for one, score in zip(owners, cdm_scores(pairs, version), strict=True):
+    scores = cdm_scores(pairs, version)
+    results.has_cdm = True
+    for one, score in zip(owners, scores, strict=True):
         if score.value >= one.metric.get("CDM", -1.0):
             one.metric["CDM"] = score.value
             one.reason = score.reason

@@ -9,18 +9,43 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
+import numpy as np
 from rapidfuzz.fuzz import ratio
 
 from parsemark.errors import FormatError
+from parsemark.formats import markdown_of
 from parsemark.kernels import kernel
 from parsemark.kernels.search import between
 from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tree
 from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
+from parsemark.model import Category, Page, Prediction, Status
+from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
+from parsemark.protocols.measured import (
+    LeftOutError,
+    MeasuredProtocol,
+    html_of,
+    in_order,
+    own_truth,
+    score_info,
+)
+from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
+from parsemark.protocols.run_tables import RunTables
 
+MARKDOWN = "opendataloader_markdown"
+"""Where a page keeps its true Markdown."""
+_README = score_info(
+    "overall_of_means",
+    "Overall (README)",
+    "Mean of the means of NID, TEDS and MHS: what the board's README calls overall.",
+    main=True,
+)
+
+
+_MARKS = {str(Category.TITLE): "# ", str(Category.LIST_GROUP): "- "}
 MEASURES = ("nid", "nid_s", "teds", "teds_s", "mhs", "mhs_s")
 OVERALL = ("nid", "teds", "mhs")
 MAX_MARKUP = 5_000_000
@@ -28,6 +53,109 @@ MAX_MARKUP = 5_000_000
 _OPENING, _CLOSING = re.compile("<table[^>]*?>", re.I), re.compile("</table>", re.I)
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _LINE_END = re.compile(r"<br\s*/?>")
+_KEYS = ("document_id", "scores", "prediction_available")
+_NAMES = ("overall", *MEASURES)
+
+
+@dataclass(frozen=True)
+class OpendataloaderProtocol(MeasuredProtocol):
+    """NID, TEDS and MHS of Markdown pages, as opendataloader-bench computes them.
+
+    Args:
+        page_errors_drop: A page with a span that is no number disappears from all means, as upstream has it;
+            else it is worth nothing.
+    """
+
+    name: ClassVar[str] = "opendataloader"
+    title: ClassVar[str] = "opendataloader-bench: reading order, tables, headings"
+    comparability: ClassVar[int] = 1
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info(
+            "overall", "Overall", "Mean of NID, TEDS and MHS of a page, those that it has.", main=True
+        ),
+        score_info("nid", "NID", "Similarity of the whole text, tables as mark-up.", main=True),
+        score_info("teds", "TEDS", "All tables of a page as one tree.", "pages with tables", main=True),
+        score_info("mhs", "MHS", "Headings with the text below them.", "pages with headings", main=True),
+        score_info("nid_s", "NID-S", "Similarity of the text without tables."),
+        score_info("teds_s", "TEDS-S", "TEDS without content.", "pages with tables"),
+        score_info("mhs_s", "MHS-S", "MHS without content.", "pages with headings"),
+    )
+
+    page_errors_drop: bool = True
+
+    def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
+        """The seven numbers of a page."""
+        try:
+            return page_scores(true_markdown(truth), markdown_of(prediction))
+        except ValueError as error:
+            if self.page_errors_drop:
+                raise LeftOutError(str(error)) from error
+            raise
+
+    def result_files(self, board: BoardRun) -> Files:
+        """The files of each engine; pages that upstream drops are not in its evaluation."""
+        for parser in board.parsers:
+            folder, values = f"prediction/{parser}", board.values(parser)
+            documents: list[tuple[str, dict[str, float | None], bool]] = []
+            missing = 0
+            for sample, document, _ in board.pages():
+                prediction = board.prediction(sample, parser)
+                is_there = prediction.status is not Status.NO_PREDICTION
+                missing += not is_there
+                if is_there:
+                    yield f"{folder}/markdown/{document}.md", markdown_of(prediction)
+                scores = {name: values.get(sample, {}).get(name) for name in _NAMES}
+                if any(value is not None for value in scores.values()):
+                    documents.append((document, scores, is_there))
+            figures = board.figures(parser)
+            counts = {
+                f"{name}_count": sum(scores[name] is not None for _, scores, _ in documents)
+                for name in OVERALL
+            }
+            means = {f"{name}_mean": figures.get(name) for name in _NAMES}
+            metrics = {"score": means, **counts, "missing_predictions": missing}
+            summary = {"engine_name": parser, "document_count": len(documents)}
+            listed = [dict(zip(_KEYS, document, strict=True)) for document in documents]
+            evaluation = {"summary": summary, "metrics": metrics, "documents": listed}
+            yield f"{folder}/evaluation.json", as_json(evaluation)
+            rows = [[f"'{document}", *scores.values()] for document, scores, _ in documents]
+            yield f"{folder}/evaluation.csv", as_csv([["document_id", *_NAMES], *rows])
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """Means over pages, and the README's overall."""
+        overall, nid, teds, mhs, *rest = super().figure_sums(tables)
+        joined = {
+            parser: np.concatenate([figure.sums[parser] for figure in (nid, teds, mhs)], axis=1)
+            for parser in nid.sums
+        }
+        readme = FigureSums(_README, nid.samples, nid.documents, joined, _mean_of_means)
+        return [overall, nid, teds, mhs, readme, *rest]
+
+
+def _mean_of_means(totals: Floats) -> Floats:
+    sums, counts = totals[..., 0::2], totals[..., 1::2]
+    means = np.divide(sums, counts, out=np.full_like(sums, np.nan, dtype=float), where=counts > 0)
+    known = ~np.isnan(means)
+    n = known.sum(axis=-1)
+    return np.where(n > 0, np.where(known, means, 0.0).sum(axis=-1) / np.maximum(n, 1), np.nan)
+
+
+def true_markdown(page: Page) -> str:
+    """The board's own truth, or one made of a page's elements as the board made its own."""
+    stored = own_truth(page, MARKDOWN)
+    if isinstance(stored, str):
+        return stored
+    from bs4 import BeautifulSoup
+
+    parts = []
+    for element in in_order(page):
+        if element.category == Category.TABLE:
+            parts.append(BeautifulSoup(html_of(element), "html.parser").prettify().strip())
+            continue
+        text = (element.text if element.text is not None else element.latex) or ""
+        mark = _MARKS.get(str(element.category), "")
+        parts.append(mark + text if text else "")
+    return "\n\n".join(part for part in parts if part)
 
 
 def page_scores(truth: str, pred: str) -> dict[str, float | None]:
@@ -45,15 +173,6 @@ def page_scores(truth: str, pred: str) -> dict[str, float | None]:
     known = [value for name in OVERALL if (value := scores[name]) is not None]
     scores["overall"] = sum(known) / len(known) if known else None
     return scores
-
-
-def means(pages: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """The board's numbers of an engine: each measure over the pages where it is defined."""
-    found: dict[str, float | None] = {}
-    for name in ("overall", *MEASURES):
-        values = [value for page in pages if (value := page[name]) is not None]
-        found[name] = sum(values) / len(values) if values else None
-    return found
 
 
 # --- pipe tables --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""RD-TableBench's rules (Reducto): two tables as grids, aligned row by row and cell by cell.
+"""RD-TableBench (Reducto): two tables as grids, aligned row by row and cell by cell.
 
 Everything is as in `reductoai/rd-tablebench` at commit 1a07a58; `docs/boards/rd-tablebench.md` lists what is
 wrong with it and kept. Sums are in float32, as there.
@@ -6,8 +6,10 @@ wrong with it and kept. Sums are in float32, as there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from lxml import etree
@@ -15,12 +17,81 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
+from parsemark.model import Page, Prediction, Status
+from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.measured import LeftOutError, MeasuredProtocol, html_of, own_truth, score_info
+from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
+HTML = "rd_tablebench_html"
+"""Where a page keeps its true table."""
 GridRows = list[list[str]]
 Item = TypeVar("Item")
 ROW_MATCH, ROW_GAP, COLUMN_GAP = 5, -3, -1
 MAX_STEPS = 100_000_000
 """Pairs of cells that are compared; more are refused."""
+
+
+@dataclass(frozen=True)
+class RdTableBenchProtocol(MeasuredProtocol):
+    """Similarity of a page's only table, as RD-TableBench computes it.
+
+    Args:
+        choose: Which table of an output is taken: the `longest` HTML, the `largest` grid, or the `first`.
+        missing_left_out: A page without a table in the output, or one on which upstream's code fails, does
+            not count, as a published fork has it; else it is worth nothing.
+    """
+
+    name: ClassVar[str] = "rd-tablebench"
+    title: ClassVar[str] = "RD-TableBench: tables aligned row by row"
+    comparability: ClassVar[int] = 1
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info(
+            "similarity",
+            "Similarity",
+            "Alignment of two grids, row by row and cell by cell, with free gaps at the ends.",
+            "pages with one table",
+            main=True,
+        ),
+    )
+
+    choose: Literal["longest", "largest", "first"] = "longest"
+    missing_left_out: bool = False
+
+    def result_files(self, board: BoardRun) -> Files:
+        """The chosen table of each page as `providers/PARSER/NAME.html`, and a file of scores."""
+        for parser in board.parsers:
+            values = board.values(parser)
+            rows: list[list[object]] = [["name", "similarity"]]
+            for sample, document, _ in board.pages():
+                with suppress(ValueError):
+                    chosen = self._chosen(board.prediction(sample, parser))
+                    yield f"providers/{parser}/{document}.html", chosen
+                rows.append([document, values.get(sample, {}).get("similarity")])
+            yield f"{parser}.csv", as_csv(rows)
+
+    def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
+        """The number of a page; none where it has not exactly one table."""
+        wanted = own_truth(truth, HTML)
+        if not isinstance(wanted, str):
+            if len(truth.tables) != 1:
+                return None
+            wanted = html_of(truth.tables[0])
+        try:
+            return {"similarity": html_similarity(wanted, self._chosen(prediction))}
+        except ValueError as error:  # not one that is too large, which is ours
+            if self.missing_left_out:
+                raise LeftOutError(str(error)) from error
+            raise
+
+    def _chosen(self, prediction: Prediction) -> str:
+        tables = [table for table in prediction.tables if prediction.status is Status.OK]
+        if not tables:
+            raise ValueError("the output has no table")
+        if self.choose == "first":
+            return html_of(tables[0])
+        if self.choose == "largest":
+            return html_of(max(tables, key=lambda t: t.table.n_rows * t.table.n_cols if t.table else 0))
+        return max(map(html_of, tables), key=len)
 
 
 def grid_of_html(document: str) -> GridRows:

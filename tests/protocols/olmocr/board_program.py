@@ -1,4 +1,7 @@
-"""olmOCR-bench's numbers from tests: groups, their mean, its bootstrap; an error voids everything."""
+"""olmOCR-bench's own program around its rules: which tests there are, a candidate's numbers, its test of two.
+
+No figure of a run needs it; the conformance tests compare it with what the program printed.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.olmocr.formulas import Renderer
-from parsemark.protocols.olmocr.rules import check, read_test
+from parsemark.protocols.olmocr.protocol import split_groups
+from parsemark.protocols.olmocr.rules import BASELINE, baseline_of, check, read_test
 
-BASELINE = "baseline"
 ERRORS = (IndexError, TypeError, TooHardError, TableTooLargeError)
 """What a test may raise; upstream's own errors, and where ours gives up."""
 Tests = Mapping[str, Sequence[dict[str, Any]]]
@@ -39,11 +42,6 @@ def with_baselines(files: Mapping[str, Sequence[Mapping[str, Any]]], pdfs: Itera
     based = {test["pdf"] for tests in groups.values() for test in tests if test["type"] == BASELINE}
     own = [read_test(baseline_of(pdf)) for pdf in pdfs if pdf not in based]
     return {**groups, **({BASELINE: own} if own else {})}
-
-
-def baseline_of(pdf: str) -> dict[str, Any]:
-    """The test that every PDF gets which lists none of its kind."""
-    return {"pdf": pdf, "page": 1, "id": f"{pdf}_baseline", "type": BASELINE}
 
 
 def without_baselines(groups: Tests) -> Tests:
@@ -140,23 +138,6 @@ def _average(
     return passes / len(own)
 
 
-def bootstrap_interval(
-    scores: Sequence[float],
-    sizes: Sequence[int] | None,
-    rng: np.random.RandomState,
-    rounds: int = 1000,
-    level: float = 0.95,
-) -> tuple[float, float]:
-    """The board's interval: tests are drawn inside their groups, the groups' means are averaged."""
-    values = np.asarray(scores, dtype=float)
-    if not len(values):
-        return 0.0, 0.0
-    groups = _split(values, sizes)
-    means = [float(np.mean([np.mean(rng.choice(g, len(g))) for g in groups])) for _ in range(rounds)]
-    tail = 100 * (1 - level) / 2
-    return float(np.percentile(means, tail)), float(np.percentile(means, 100 - tail))
-
-
 def permutation_test(
     a: Sequence[float],
     b: Sequence[float],
@@ -169,7 +150,9 @@ def permutation_test(
         return 0.0, 1.0
     own, other = sizes or (None, None)
     # Groups that only one of both has are left out, as upstream's zip does.
-    pairs = list(zip(_split(np.asarray(a, float), own), _split(np.asarray(b, float), other), strict=False))
+    pairs = list(
+        zip(split_groups(np.asarray(a, float), own), split_groups(np.asarray(b, float), other), strict=False)
+    )
 
     def difference(groups: Sequence[tuple[Any, Any]]) -> float:
         return float(np.mean([np.mean(x) for x, _ in groups]) - np.mean([np.mean(y) for _, y in groups]))
@@ -186,12 +169,3 @@ def permutation_test(
             drawn.append((values[: len(x)], values[len(x) :]))
         extreme += abs(difference(drawn)) >= abs(observed)
     return observed, extreme / rounds
-
-
-def _split(values: Any, sizes: Sequence[int] | None) -> list[Any]:
-    if sizes is None:
-        return [values]
-    if sum(sizes) != len(values):
-        raise ValueError(f"groups of {sum(sizes)} tests do not make {len(values)}")
-    ends = np.cumsum(sizes)
-    return [values[end - size : end] for size, end in zip(sizes, ends, strict=True) if size]

@@ -11,20 +11,73 @@ import re
 import shutil
 import subprocess
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import ClassVar
 
 from rapidfuzz.fuzz import partial_ratio_alignment
 
 from parsemark.errors import FormatError, MissingDependencyError
+from parsemark.formats import markdown_of, write_document
+from parsemark.model import Page, Prediction
+from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.measured import MeasuredProtocol, in_order, own_truth, score_info
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 
+BLOCKS = "marker_blocks"
+"""Where a page keeps its true blocks, as Markdown."""
 CUTOFF = 70
 BLOCK_SHARE, ORDER_SHARE = 0.8, 0.2
 PANDOC_TIMEOUT_S = 60
 MAX_MARKS = 100_000_000
 """Opening marks times characters; more are refused, since each mark is looked for to the end."""
 _DIALECT = "markdown+tex_math_dollars"
+
+
+@dataclass(frozen=True)
+class MarkerProtocol(MeasuredProtocol):
+    """Blocks of the truth looked for in the page, and their order, as marker's own benchmark does it.
+
+    Args:
+        unfound_in_order: Blocks that are not found stand at position 0 and so in perfect order, as upstream
+            has it; else the order is that of the found ones, and worth nothing without any.
+    """
+
+    name: ClassVar[str] = "marker"
+    title: ClassVar[str] = "marker's benchmark: blocks and their order"
+    comparability: ClassVar[int] = 1
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info("score", "Score", "0.8 × blocks found + 0.2 × their order.", largest=100.0, main=True),
+        score_info("blocks", "Blocks", "Similarity of the blocks, by length.", largest=100.0, main=True),
+        score_info("order", "Order", "Kendall's tau of the blocks' places.", largest=100.0, main=True),
+    )
+
+    unfound_in_order: bool = True
+
+    def preload(self) -> None:
+        """Find pandoc, or say that it is missing, before anything is scored."""
+        find_pandoc()
+
+    def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
+        """The numbers of a page."""
+        blocks = own_truth(truth, BLOCKS)
+        if not isinstance(blocks, list):
+            blocks = [written for e in in_order(truth) if (written := write_document([e]).strip())]
+        if not blocks:
+            return None
+        found = page_score(blocks, markdown_of(prediction), cleaned)
+        score, order = found.score, found.order
+        if not self.unfound_in_order:
+            places = [start for start, value in zip(found.starts, found.by_block, strict=False) if value]
+            order = order_score(sorted(range(len(places)), key=places.__getitem__)) if places else 0.0
+            score += ORDER_SHARE * (order - found.order)
+        return {"score": score, "order": order, "blocks": (score - ORDER_SHARE * order) / BLOCK_SHARE}
+
+    def summarise(self, tables: RunTables) -> Summary:
+        """The figures, with the version of pandoc that they depend on."""
+        return self.summary_of(tables, self.figure_sums(tables), settings={"pandoc": pandoc_version()})
 
 
 @dataclass(frozen=True, slots=True)
