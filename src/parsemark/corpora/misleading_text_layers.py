@@ -24,6 +24,7 @@ from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
 from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes
+from parsemark.system.scratch import made_whole
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -52,6 +53,7 @@ _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb
 _FONT = "/ParsemarkHidden"
 
 
+@made_whole
 def mislead_corpus(
     spec: str,
     out: Path,
