@@ -44,6 +44,7 @@ def bench(
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.terminal import leaderboard
+    from parsemark.verdicts.plain import plain_verdict
 
     console = plain_console()
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
@@ -59,6 +60,9 @@ def bench(
         run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
     for summary in summaries:
+        console.print()
+        for sentence in plain_verdict(summary, run.records(), run.manifest.corpus.spec):
+            console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))
     if report:
