@@ -20,6 +20,7 @@ from parsemark.protocols.aggregate import (
 from parsemark.protocols.figures import FigureSums, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.semantic.options import SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -29,7 +30,6 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
-from parsemark.protocols.semantic.protocol import SemanticProtocol
 from parsemark.protocols.summary import Summary
 
 PRIMARY = "semantic"
@@ -100,7 +100,7 @@ def _table_rows(tables: RunTables) -> pl.DataFrame:
     return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
 
 
-def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
+def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
     sums = figure_sums(protocol.judge, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
