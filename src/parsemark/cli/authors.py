@@ -175,11 +175,3 @@ def badge(
 ) -> None:
     """Write a badge: score with interval, corpus and its hash, matching rule, link to the bundle."""
     typer.echo(authors.badge(run, out, parser=parser, figure=figure, link=link, bundle=bundle))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(history)
-    app.command()(bisect)
-    app.command()(repro)
-    app.command()(badge)

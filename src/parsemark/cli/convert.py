@@ -13,11 +13,6 @@ from parsemark.system import write_text
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(convert)
-
-
 def convert(
     file: Annotated[str, typer.Argument(help="A text file with tables in it, or `-` for standard input.")],
     to: Annotated[str, typer.Option("--to", help="`html`, `markdown`, `latex` or `csv`.")],
@@ -57,7 +52,7 @@ def convert(
 def _read(file: str) -> str:
     """The text of a file; no more of it than would be refused anyway."""
     from parsemark.errors import FormatError, UsageError
-    from parsemark.formats.encoding import decoded
+    from parsemark.formats.cell_text import decoded
     from parsemark.formats.limits import MAX_CHARS
 
     most_bytes = 4 * (MAX_CHARS + 1)

@@ -41,6 +41,13 @@ def export(
     out: Annotated[
         Path | None, typer.Option(help="Folder, one file for each table.", show_default="printed here")
     ] = None,
+    outputs: Annotated[
+        str | None,
+        typer.Option(help="What the parsers returned, page by page, as `md`, `html`, `csv` or `json`."),
+    ] = None,
+    parser: Annotated[
+        list[str] | None, typer.Option(help="With --outputs: only of this one. Repeat it.")
+    ] = None,
 ) -> None:
     """Write tables of a run with intervals, the best in bold; or the result files of another program.
 
@@ -48,7 +55,11 @@ def export(
     leaderboard, one for each attribute, and those of the papers that a protocol stands for. `omnidocbench`
     writes `…_metric_result.json` and `…_{element}_result.json` for each published profile that the run was
     scored by; it needs `--out`. `board` writes the files of the board whose rules `--protocol` has.
+    `parsemark export RUN --outputs md` writes what the parsers returned under the names of the PDFs.
     """
+    if outputs is not None:
+        _export_outputs(runs, outputs, out, parser)
+        return
     if format is ExportFormat.BOARD:
         _export_board(runs, protocol, out)
         return
@@ -77,6 +88,20 @@ def export(
         typer.echo(path)
 
 
+def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: list[str] | None) -> None:
+    from parsemark.errors import UsageError
+    from parsemark.report.outputs import export_outputs
+    from parsemark.store import Run
+
+    if len(runs) != 1:
+        raise UsageError("--outputs writes the outputs of one run: give one RUN.")
+    folder = out or runs[0].with_name(runs[0].name + "-outputs")
+    written = export_outputs(Run.open(runs[0]), format, folder, parsers)
+    for path in written[:3]:
+        typer.echo(path)
+    typer.echo(f"{counted(len(written), 'file')} in {folder}")
+
+
 def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> None:
     from parsemark.errors import UsageError
     from parsemark.report.board_files import export_board
@@ -87,8 +112,7 @@ def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> N
 
 
 def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console
     from parsemark.errors import UsageError
     from parsemark.report.omnidocbench import export_omnidocbench
     from parsemark.store import Run
@@ -97,15 +121,10 @@ def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
         raise UsageError(
             "--format omnidocbench writes the files of one run to a folder: give one RUN and --out."
         )
-    console = Console()
+    console = plain_console()
     with console.status("") as status:
         written = export_omnidocbench(Run.open(runs[0]), out, progress=status.update)
-    console.print(f"{counted(len(written), 'file')} in {out}", highlight=False)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(export)
+    console.print(f"{counted(len(written), 'file')} in {out}")
 
 
 def query(
@@ -122,10 +141,7 @@ def query(
     import csv
     import sys
 
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.store.query import query_run
 
     result = query_run(run, sql)
@@ -134,18 +150,9 @@ def query(
         writer.writerow(result.columns)
         writer.writerows(result.rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in result.columns:
-        table.add_column(column, overflow="fold")
-    for row in result.rows:
-        table.add_row(*(Text("" if value is None else _show_value(value)) for value in row))
-    Console().print(table)
+    rows = (["" if value is None else _show_value(value) for value in row] for row in result.rows)
+    plain_console().print(plain_table(result.columns, rows, words=len(result.columns)))
 
 
 def _show_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def register_query(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(query)

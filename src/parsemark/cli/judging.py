@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from parsemark.cli.printing import page_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +23,14 @@ Judges = Annotated[
         "--judge",
         help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
         "OPENAI_API_KEY. Repeat it.",
+    ),
+]
+PromptFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompt-file",
+        metavar="FILE",
+        help="Ask judges in the words of this text, which has `{gt_table}` and `{extracted_table}`.",
     ),
 ]
 Repeats = Annotated[int, typer.Option(min=1, help="Ask judges each question so many times.")]
@@ -50,31 +60,37 @@ class JudgeOptions:
     answers: Path | None
     concurrency: int
     max_cost: float | None
+    prompt_file: Path | None = None
+    """Asked by every judge whose spec names no file of its own."""
+
+    def judges(self) -> list[Judge]:
+        """The judges, each once; a prompt that cannot be used is refused before anything is asked."""
+        from parsemark.judges import get_judge
+
+        named = [get_judge(spec) for spec in self.specs]
+        if self.prompt_file is not None:
+            file = str(self.prompt_file)
+            named = [judge if judge.prompt_file else replace(judge, prompt_file=file) for judge in named]
+        for judge in named:
+            _ = judge.prompt_text
+        return list(dict.fromkeys(named))
 
     @contextmanager
     def opened(self) -> Iterator[tuple[list[Judge], Asker]]:
         """The judges, and what asks them; all processes of this command share the limit on cost."""
-        from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
+        from parsemark.judges import AnswerStore, Asker, AskOptions
         from parsemark.judges.ask import join_session, session_name
 
         join_session(session_name())
-        judges = list(dict.fromkeys(get_judge(spec) for spec in self.specs))
+        judges = self.judges()
         options = AskOptions(concurrency=self.concurrency, max_cost_usd=self.max_cost)
         with AnswerStore(self.answers) as store:
             yield judges, Asker(store, options)
 
 
-@contextmanager
-def progress(total: int | None) -> Iterator[Callable[[], None]]:
+def progress(total: int | None) -> AbstractContextManager[Callable[..., None]]:
     """A bar of questions; none if nobody looks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("Asking judges"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
+    return page_progress("Asking judges", total)
 
 
 @dataclass(frozen=True)
@@ -93,13 +109,12 @@ class Bill:
 
     def print(self, console: Console) -> None:
         """Say it."""
-        console.print(f"Spent now: ${self.spent_usd:.4f} (as far as prices are known).", highlight=False)
+        console.print(f"Spent now: ${self.spent_usd:.4f} (as far as prices are known).")
         feared = self.counted_usd - self.spent_usd
         if feared > 1e-9:
             console.print(
                 f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token "
-                "counts, and requests without a reply, may have cost.",
-                highlight=False,
+                "counts, and requests without a reply, may have cost."
             )
 
 
@@ -107,12 +122,11 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
     """What became of the questions, and what is left undone."""
     for judge, counts in statuses.items():
         listed = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
-        console.print(f"{judge}: {listed}.", highlight=False, markup=False)
+        console.print(f"{judge}: {listed}.")
     undone = sum(counts.get("not_asked", 0) for counts in statuses.values())
     if undone:
         console.print(
             f"{undone} questions were not asked. The same command goes on with them, with a higher "
-            "--max-cost where one question alone may cost more.",
-            highlight=False,
+            "--max-cost where one question alone may cost more."
         )
     bill.print(console)

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -24,6 +25,7 @@ from urllib.request import getproxies, proxy_bypass
 from parsemark.errors import UsageError
 from parsemark.extras import needed_for
 from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
+from parsemark.plain_words import mended
 from parsemark.system.secrets import MASK, masked
 
 if TYPE_CHECKING:
@@ -99,7 +101,9 @@ class OpenAI(Judge):
     @property
     def label(self) -> str:
         """The model's name, and what else differs from the default."""
-        parts = [p for p in (self.prompt, self.order) if p not in ("tuned", "truth_first")]
+        asked = Path(self.prompt_file).stem if self.prompt_file else self.prompt
+        parts = [p for p in (asked, self.order) if p not in ("tuned", "truth_first")]
+        parts += [] if self.fence else ["no fence"]
         return f"{self.model} ({', '.join(parts)})" if parts else self.model
 
     def request(self, question: Question, attempt: int) -> dict[str, Any]:
@@ -268,7 +272,7 @@ class _Connection:
 
     def _reply(self, data: bytes, seconds: float) -> Reply:
         try:
-            found = json.loads(self._blacked_out(data.decode("utf-8")))
+            found = mended(json.loads(self._blacked_out(data.decode("utf-8"))))
             choice = found["choices"][0]
             if choice.get("error") or choice.get("finish_reason") == "error":
                 raise ValueError("the endpoint says itself that it failed")

@@ -22,7 +22,8 @@ from pathlib import Path
 
 from parsemark.errors import ParserError
 from parsemark.parsers.working_tree import package_name, tree_hash
-from parsemark.system import cache_folder, locked
+from parsemark.system import cache_folder, locked, make_folder
+from parsemark.system.processes import run_program
 
 Progress = Callable[[str], None]
 
@@ -90,10 +91,11 @@ class Environment:
 
         Raises:
             ParserError: With the end of what `uv` said.
+            WriteError: The cache folder cannot be written.
         """
         if self.is_ready():
             return
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder.parent)
         with locked(self.folder.with_suffix(".lock")):
             if self.is_ready():
                 return
@@ -154,21 +156,19 @@ def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
 
     clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
     try:
-        done = subprocess.run(
+        done = run_program(
             [uv.find_uv_bin(), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=BUILD_TIMEOUT_S,
+            None,
+            cwd=Path.cwd(),
             env=clean | dict(variables or {}),
-            stdin=subprocess.DEVNULL,
-            check=False,
+            timeout_s=BUILD_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired as error:
         raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
     if done.returncode != 0:
-        said = _shortened(done.stderr.strip() or done.stdout.strip())
+        said = _shortened((done.stderr.strip() or done.stdout.strip()).decode(errors="replace"))
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
-    return done.stdout
+    return done.stdout.decode(errors="replace")
 
 
 def _shortened(said: str) -> str:

@@ -53,6 +53,11 @@ class ParserEntry(_StrictModel):
     installed_mb: float | None = None
     """Of its environment; None where it was not there."""
 
+    @property
+    def confined_in_words(self) -> str:
+        """Whether it was confined: yes, no, or not known."""
+        return {True: "yes", False: "no", None: "not known"}[self.confined]
+
 
 class RunLimits(_StrictModel):
     """What one page may cost."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
@@ -29,7 +32,9 @@ from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry, text_layers
+from parsemark.system.processes import describe_exit, run_our_module, tool_rights, why_not_confined
 from parsemark.system.scratch import ScratchFolder
+from parsemark.system.secrets import masked
 from parsemark.version import __version__
 
 TOLERANCE = 1e-9
@@ -90,21 +95,8 @@ class Verification:
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
-        return {
-            "bundle": self.bundle,
-            "passed": self.passed,
-            "checks": [
-                {
-                    "name": c.name,
-                    "passed": c.passed,
-                    "text": c.text,
-                    "n_differences": c.n_differences,
-                    "differences": c.differences,
-                }
-                for c in self.checks
-            ],
-            "notes": self.notes,
-        }
+        checks = [{**asdict(check), "passed": check.passed} for check in self.checks]
+        return {"bundle": self.bundle, "passed": self.passed, "checks": checks, "notes": self.notes}
 
 
 def verify_bundle(
@@ -197,9 +189,8 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True) if check.passed else ():
         for problem in _problems_of(row):
             check.differs(f"page {row['sample']}: {problem}")
-    check.text = (
-        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth as the bundle gives it"
-    )
+    held = f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}"
+    check.text = f"{held}; truth as the bundle gives it"
     if corpus is None or not check.passed:
         return check
     if corpus.hash != stated.hash:
@@ -217,9 +208,7 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
     _compare_texts(check, bundle, own)
-    check.text = (
-        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth and PDFs are the corpus's"
-    )
+    check.text = f"{held}; truth and PDFs are the corpus's"
     return check
 
 
@@ -379,9 +368,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     index = bundle.index
     if samples.height < index.corpus.n_samples:
         yield (
-            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} "
-            f"of its corpus; compare it only "
-            "with bundles of the same pages."
+            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} of its corpus; "
+            "compare it only with bundles of the same pages."
         )
     if corpus is None:
         yield "The truth was taken from the bundle itself. Hold it against the corpus with --corpus."
@@ -393,6 +381,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     imported = [p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(IMPORTED)]
     if imported:
         yield f"Outputs that were made elsewhere, by what is not known here: {', '.join(imported)}."
+    confined = ", ".join(f"{p.name} {p.confined_in_words}" for p in bundle.manifest().parsers)
+    yield f"Confined where they ran, so that they could not read truths (as the bundle says): {confined}."
     yield (
         "Not shown by this: that the parsers returned these outputs, and times and memory. Only parsing "
         "again shows that."
@@ -497,3 +487,76 @@ def _same(a: Any, b: Any) -> bool:
 def _short(value: Any) -> str:
     text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def verify_confined(
+    path: Path, *, corpus: Corpus | None = None, n_workers: int | None = None, events: Events | None = None
+) -> Verification:
+    """Check a bundle as `verify_bundle` does, in a process that sees the bundle and the corpus, no more.
+
+    It has a cache folder of its own: what it draws is drawn anew, and nothing that it writes is used again.
+    Where the machine cannot confine, it is checked in this process, and the notes say so.
+    """
+    if (why := why_not_confined()) is not None:
+        found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
+        found.notes.append(f"It was checked without confinement: {why}.")
+        return found
+    scratch = ScratchFolder("parsemark-verify-")
+    try:
+        read = [str(path.resolve()), *([str(corpus.root.resolve())] if corpus else [])]
+        rights = tool_rights(read, [str(scratch.path)])
+        given = pickle.dumps((path.resolve(), corpus, n_workers))
+        done = run_our_module(__name__, rights, cwd=scratch.path, timeout_s=None, given=given)
+    finally:
+        scratch.close()
+    try:
+        told = _Told.model_validate_json(done.stdout)
+    except ValidationError as error:
+        said = masked(done.stderr.decode(errors="replace").strip()[-300:])
+        raise StoreError(f"{path}: checking it ended {describe_exit(done.returncode)}: {said}") from error
+    if told.refused:
+        raise StoreError(told.refused)
+    checks = [BundleCheck(**check) for check in told.checks]
+    for note in told.events:
+        (events or Events()).note(note)
+    return Verification(str(path), told.index, checks, told.notes)
+
+
+class _Told(BaseModel):
+    """What the confined process says, which is not believed to be more than text."""
+
+    model_config = ConfigDict(extra="forbid")
+    refused: str = ""
+    index: Index | None = None
+    checks: list[dict[str, Any]] = []
+    notes: list[str] = []
+    events: list[str] = []
+
+
+class _Kept(Events):
+    """Keeps what the user should know."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Keep it."""
+        self.notes.append(text)
+
+
+def main() -> None:
+    """Check the bundle that stands on stdin, and print what came of it."""
+    path, corpus, n_workers = pickle.load(sys.stdin.buffer)
+    events = _Kept()
+    try:
+        found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
+    except ParsemarkError as error:
+        told = _Told(refused=str(error))
+    else:
+        checks = [asdict(check) for check in found.checks]
+        told = _Told(index=found.index, checks=checks, notes=found.notes, events=events.notes)
+    sys.stdout.write(told.model_dump_json())
+
+
+if __name__ == "__main__":
+    main()
