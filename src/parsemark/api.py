@@ -161,6 +161,45 @@ def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
     return releases(own_package(get_parser(parser)).name, pre=pre)
 
 
+def parse_routed(
+    corpus: str | Corpus,
+    rule: str | Path,
+    options: ParseOptions,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    events: Events | None = None,
+) -> Run:
+    """Parse each page with the parser that a rule of `choose --route` names for its kind.
+
+    The outputs stand in the run under the name `routed`, beside those of the parsers that made them.
+    """
+    from dataclasses import replace
+
+    from parsemark.choose.kinds import corpus_kinds
+    from parsemark.choose.route import read_route
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.imports.derived import add_routed
+    from parsemark.engine.parsing.plan import select_keys
+    from parsemark.parsers import get_parser
+
+    route = read_route(Path(rule))
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    keys = select_keys(loaded.keys, options.pages)
+    kinds = corpus_kinds(loaded, keys)
+    named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
+    wanted = {key: route.parser_for(kinds.get(key, {})) for key in keys}
+    for spec in dict.fromkeys(wanted.values()):
+        # A comma makes the list one of ids, also where it is a single number.
+        pages = ",".join(key for key in keys if wanted[key] == spec) + ","
+        run = parse(
+            loaded, [spec], replace(options, pages=pages), out=out, overwrite=overwrite, events=events
+        )
+        overwrite = False
+    add_routed(run, {key: named[spec] for key, spec in wanted.items()})
+    return run
+
+
 def run_folder(out: str | Path | None, corpus: Corpus) -> Path:
     """The run directory: as given, or `runs/` and the corpus's name."""
     return Path(out) if out is not None else Path("runs") / corpus.name

@@ -309,6 +309,9 @@ def test_an_edge_follows_the_text_that_runs_over_it() -> None:
     assert right[1, 0] == 41 and right[1, 1] == 60
     assert right[2, 0] == 60 and right[2, 1] == 66.5
     assert right[3, 0] == 29  # one is printed over the other
+    rule, frame = Box(-40, 20, 95, 20.4), Box(-50, -10, 120, 50)
+    assert place_cells(table, [rule, frame]).box == place_cells(table, [rule]).box
+    assert place_cells(table, [rule]).box.x0 == -40 and place_cells(table, []).box.x0 == 0
 
 
 def test_what_marks_move_is_told_whatever_the_order_of_the_file() -> None:

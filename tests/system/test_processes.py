@@ -99,3 +99,14 @@ def test_nothing_outlives_a_program_that_is_run(tmp_path: Path) -> None:
     script = f"setsid sleep 3600 & echo $! > {tmp_path / 'pid'}; echo done"
     done = run_program(["/bin/sh", "-c", script], None, cwd=tmp_path, env=os.environ, timeout_s=60)
     assert done.stdout == b"done\n" and not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_a_daemon_does_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    script = f"(setsid sh -c 'echo $$ > {tmp_path / 'pid'}; exec sleep 3600' &) ; sleep 3600"
+    supervised = Supervised(["sh", "-c", script], env=os.environ, cwd=".")
+    with supervised.process:
+        supervised.begin()
+        wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+        os.kill(supervised.pid, signal.SIGKILL)
+        supervised.close()
+    assert not is_running(int((tmp_path / "pid").read_text()))

@@ -14,6 +14,8 @@ _NAMED = 3
 """Pages in the command to label; it shows the others after them."""
 SAME_VALUE = 0.0005
 """Scores that differ by less look equal."""
+KIND_LEAD = 0.1
+"""By how much another parser is ahead on a kind of page before it is named."""
 MUCH_CHEAPER = 3.0
 """From this ratio of CPU time on a parser is named as the cheap alternative."""
 BEARABLE_LOSS = 0.1
@@ -46,6 +48,13 @@ def in_words(choice: Choice) -> list[str]:
             "pages: no label can tell them apart, so choose by time, cost or licence."
         )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
+    others = [k for k in choice.by_kind if k.parser != best.parser and k.score - k.best_score >= KIND_LEAD]
+    for kind in sorted(others, key=lambda k: k.best_score - k.score)[:_NAMED]:
+        source = f"{counted(kind.n_labels, 'label')}" if kind.n_labels else "a guess"
+        sentences.append(
+            f"On pages with {kind.trait} = {kind.value} ({counted(kind.n_pages, 'page')}) {kind.parser} does "
+            f"better: {kind.score:.2f} against {kind.best_score:.2f} ({source})."
+        )
     sentences += _unsettled(choice)
     return sentences
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from parsemark.choose.kinds import KindStanding, best_by_kind, corpus_kinds, unread_scans
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
@@ -101,6 +102,8 @@ class Choice:
     same_as_best: tuple[str, ...] = ()
     """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
     notes: tuple[str, ...] = field(default=())
+    by_kind: tuple[KindStanding, ...] = ()
+    """Who is best on each kind of page."""
 
     @property
     def best(self) -> ParserCandidate:
@@ -162,6 +165,8 @@ def choose(
     others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
     labelled = tuple(samples[i] for i in used.pages)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
+    kinds = {} if corpus is None else corpus_kinds(corpus, samples)
+    unread = unread_scans(kinds, predictions)
     candidates = tuple(
         ParserCandidate(
             parser=parsers[i],
@@ -193,7 +198,15 @@ def choose(
         budget=budget,
         certain=all(b is not None and b.high < 0 for b in others),
         same_as_best=same,
-        notes=_notes(agreement, used, len(skip)),
+        notes=(*([unread] if unread else []), *_notes(agreement, used, len(skip))),
+        by_kind=best_by_kind(
+            kinds,
+            samples,
+            parsers,
+            best,
+            np.where(known, scores, np.nan),
+            agreement.guesses() * trust[:, None],
+        ),
     )
 
 

@@ -25,6 +25,7 @@ from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
 from parsemark.model import Cell, Element, Page, Sample
 from parsemark.system import file_sha256, make_folder
+from parsemark.system.scratch import made_whole
 
 
 class _LenientModel(BaseModel):
@@ -70,6 +71,7 @@ def read_corrections(path: Path) -> list[TruthCorrection]:
     return read_model(path, list[TruthCorrection])
 
 
+@made_whole
 def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = silent) -> Corrected:
     """Write a copy of a corpus with corrected cells.
 

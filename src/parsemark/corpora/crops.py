@@ -23,6 +23,7 @@ from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.system import replacing, write_text
+from parsemark.system.scratch import made_whole
 
 CropKind = Literal["table", "formula", "text"]
 KINDS: tuple[CropKind, ...] = ("table", "formula", "text")
@@ -38,12 +39,12 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 class Crops:
     """What was written."""
 
-    file: Path
     n_crops: int
     n_left_out: int
     """Elements without a box, without content, or too small to be seen; pages that have no picture."""
 
 
+@made_whole
 def write_crops(
     corpus: Corpus, out: Path, kind: CropKind, *, progress: Callable[[], None] = lambda: None
 ) -> Crops:
@@ -82,7 +83,7 @@ def write_crops(
     if not pages:
         raise CorpusError(f"{corpus.name} has no {kind} with a box on a page that can be drawn.")
     write_text(out / FILE, json.dumps(pages, indent=1, ensure_ascii=False) + "\n")
-    return Crops(out / FILE, len(pages), left_out)
+    return Crops(len(pages), left_out)
 
 
 def _is_wanted(element: Element, kind: CropKind) -> bool:

@@ -15,8 +15,10 @@ from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
 from parsemark.pdf import save_picture_pdf
+from parsemark.system.scratch import made_whole
 
 
+@made_whole
 def degrade_corpus(
     spec: str,
     out: Path,

@@ -24,6 +24,7 @@ from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
 from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes
+from parsemark.system.scratch import made_whole
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -52,6 +53,7 @@ _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb
 _FONT = "/ParsemarkHidden"
 
 
+@made_whole
 def mislead_corpus(
     spec: str,
     out: Path,
@@ -152,13 +154,8 @@ def changed_mapping(cmap: bytes, kind: str) -> bytes:
         f"{len(block)} beginbfchar\n" + "\n".join(block) + "\nendbfchar\n"
         for block in (entries[start : start + 100] for start in range(0, len(entries), 100))
     )
-    first, last = cmap.find(b"begincodespacerange"), cmap.find(b"endcodespacerange")
-    ranges = (
-        cmap[first + len(b"begincodespacerange") : last].decode("latin-1").strip()
-        if 0 <= first < last
-        else ""
-    )
-    spaces = ranges or "<00> <FF>"
+    ranges = cmap.partition(b"begincodespacerange")[2].partition(b"endcodespacerange")[0].decode("latin-1")
+    spaces = ranges.strip() or "<00> <FF>"
     return (
         "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n"
         "/CMapName /Changed def\n/CMapType 2 def\n"
@@ -285,41 +282,26 @@ def _utf16(text: str) -> Iterator[int]:
 
 def _any_character(pikepdf: Any, document: Any) -> Any:
     """A font without shapes whose codes are Unicode, as OCR programs put under their pictures."""
-    name = pikepdf.Name.GlyphLess
-    descriptor = pikepdf.Dictionary(
-        Type=pikepdf.Name.FontDescriptor,
-        FontName=name,
-        Flags=5,
-        FontBBox=[0, 0, 500, 1000],
-        Ascent=1000,
-        Descent=0,
-        CapHeight=1000,
-        ItalicAngle=0,
-        StemV=80,
+    descriptor = pikepdf.Object.parse(
+        b"<< /Type /FontDescriptor /FontName /GlyphLess /Flags 5 /FontBBox [0 0 500 1000] /Ascent 1000"
+        b" /Descent 0 /CapHeight 1000 /ItalicAngle 0 /StemV 80 >>"
     )
-    system = pikepdf.Dictionary(Registry=b"Adobe", Ordering=b"Identity", Supplement=0)
-    descendant = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font,
-        Subtype=pikepdf.Name.CIDFontType2,
-        BaseFont=name,
-        CIDSystemInfo=system,
-        FontDescriptor=document.make_indirect(descriptor),
-        DW=500,
+    descendant = pikepdf.Object.parse(
+        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /GlyphLess /DW 500"
+        b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>"
     )
+    descendant["/FontDescriptor"] = document.make_indirect(descriptor)
     meaning = document.make_stream(
         b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Any def /CMapType 2 def\n"
         b"1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
         b"1 beginbfrange <0000> <FFFF> <0000> endbfrange\n"
         b"endcmap CMapName currentdict /CMap defineresource pop end end\n"
     )
-    font = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font,
-        Subtype=pikepdf.Name.Type0,
-        BaseFont=name,
-        Encoding=pikepdf.Name("/Identity-H"),
-        DescendantFonts=[document.make_indirect(descendant)],
-        ToUnicode=meaning,
+    font = pikepdf.Object.parse(
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /GlyphLess /Encoding /Identity-H >>"
     )
+    font["/DescendantFonts"] = pikepdf.Array([document.make_indirect(descendant)])
+    font["/ToUnicode"] = meaning
     return document.make_indirect(font)
 
 

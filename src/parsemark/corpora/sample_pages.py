@@ -26,6 +26,7 @@ from parsemark.corpora.making import new_folder
 from parsemark.errors import MissingDependencyError, PdfError, UsageError
 from parsemark.pdf import count_pages, extract_page, render_page
 from parsemark.system.files import make_folder, replacing
+from parsemark.system.scratch import made_whole
 
 DPI = 24
 _GRID = 12
@@ -59,6 +60,7 @@ class Sampled:
         return [page for page in self.pages if page.chosen]
 
 
+@made_whole
 def sample_pages(
     pdfs: Sequence[Path],
     n_pages: int,

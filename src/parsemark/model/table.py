@@ -190,6 +190,11 @@ class Table:
         return set(map(slot, self.cells))
 
     @property
+    def header_rows(self) -> int:
+        """Number of rows in which a header cell begins."""
+        return len({cell.row for cell in self.cells if cell.header})
+
+    @property
     def n_cells(self) -> int:
         """Number of cells."""
         return len(self.cells)

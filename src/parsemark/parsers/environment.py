@@ -23,6 +23,7 @@ from pathlib import Path
 from parsemark.errors import ParserError
 from parsemark.parsers.working_tree import package_name, tree_hash
 from parsemark.system import cache_folder, locked
+from parsemark.system.processes import run_program
 
 Progress = Callable[[str], None]
 
@@ -148,21 +149,19 @@ def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
 
     clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
     try:
-        done = subprocess.run(
+        done = run_program(
             [uv.find_uv_bin(), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=BUILD_TIMEOUT_S,
+            None,
+            cwd=Path.cwd(),
             env=clean | dict(variables or {}),
-            stdin=subprocess.DEVNULL,
-            check=False,
+            timeout_s=BUILD_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired as error:
         raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
     if done.returncode != 0:
-        said = _shortened(done.stderr.strip() or done.stdout.strip())
+        said = _shortened((done.stderr.strip() or done.stdout.strip()).decode(errors="replace"))
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
-    return done.stdout
+    return done.stdout.decode(errors="replace")
 
 
 def _shortened(said: str) -> str:

@@ -13,7 +13,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,6 +26,7 @@ from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.working_tree import package_name, resolve_requirements
 from parsemark.system import cache_folder, locked, remove_tree, write_text
+from parsemark.system.scratch import ScratchFolder
 
 GIT = "git:"
 START_TIMEOUT_S = 60.0
@@ -190,8 +190,8 @@ def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
 
 def _compiled(environment: Environment, known: Sequence[str], overrides: Sequence[str]) -> str:
     """All packages of an environment, at the known versions where these are allowed."""
-    with tempfile.TemporaryDirectory(prefix="parsemark-lock-") as folder:
-        wanted, found, forced = (Path(folder, name) for name in ("wanted.txt", "found.txt", "forced.txt"))
+    with ScratchFolder("parsemark-lock-") as folder:
+        wanted, found, forced = (folder / name for name in ("wanted.txt", "found.txt", "forced.txt"))
         wanted.write_text("\n".join(environment.dependencies), encoding="utf-8")
         found.write_text("\n".join(known), encoding="utf-8")
         flags = ["--generate-hashes", "--no-annotate", "--no-header", "--quiet"]

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ _CLOSE_S = 5.0
 """How long the supervisor may take to end all; then we end them ourselves."""
 
 
+_MARK = "PARSEMARK_SUPERVISED"
+"""A variable of all that a supervised program starts."""
 _DYING_S = 60.0
 """How long what was killed may take to be gone before we go on without it."""
 
@@ -56,6 +59,7 @@ class Supervised:
         confinement: Confinement | None = None,
     ) -> None:
         lifeline, self._lifeline = os.pipe()
+        self._mark = f"{_MARK}={secrets.token_hex(8)}"
         try:
             self.process = subprocess.Popen(
                 [
@@ -67,7 +71,7 @@ class Supervised:
                     "" if confinement is None else json.dumps(dataclasses.asdict(confinement)),
                     *argv,
                 ],
-                env=dict(env),
+                env={**env, _MARK: self._mark.partition("=")[2]},
                 cwd=cwd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -104,6 +108,8 @@ class Supervised:
             ended = kill_tree(self.pid)
             self.process.wait()
             _wait_for_the_end(ended)
+        if self.process.returncode == -signal.SIGKILL:  # perhaps the supervisor itself was: it has orphans
+            kill_survivors(_marked(self._mark))
 
 
 def end_supervised(pid: int) -> None:
@@ -287,6 +293,16 @@ def describe_exit(code: int) -> str:
         return f"by signal {signal.Signals(-code).name}"
     except ValueError:  # real-time signals between the first and the last have no names
         return f"by signal {-code}"
+
+
+def _marked(mark: str) -> list[Process]:
+    """Processes with a variable, as far as we may look into them."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(_look_at(int(entry.name)))
+    return [process for process in found if process is not None]
 
 
 def _send(pid: int, number: int) -> None:

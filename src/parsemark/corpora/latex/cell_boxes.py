@@ -340,12 +340,12 @@ def _angle(cells: Sequence[RawCell]) -> int:
 def _ink_box(table: RawTable, page_ink: Iterable[Box], angle: int) -> Box:
     inks = [box for cell in table.cells for box, _, _ in cell.ink]
     if table.box is not None:
-        # what pdfium says of a rule has half of its width more at each end
-        inks += [
-            ink
-            for ink in page_ink
-            if table.box.expanded(SLACK + min(ink.width, ink.height, RULE_SLACK)).contains(ink)
-        ]
+        for ink in page_ink:
+            # what pdfium says of a rule has half of its width more at each end
+            thin = min(ink.width, ink.height)
+            is_inside = table.box.expanded(SLACK + min(thin, RULE_SLACK)).contains(ink)
+            if is_inside or (thin < RULE_HEIGHT and table.box.expanded(SLACK).holds_centre(ink)):
+                inks.append(ink)  # a rule may be told to stick out at its ends
         return Box.hull(inks) if inks else table.box
     marks = [box.turned(angle) for cell in table.cells for box in (cell.start, cell.end) if box is not None]
     rows = Box.hull([*marks, *(ink.turned(angle) for ink in inks)])

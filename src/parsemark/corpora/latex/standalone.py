@@ -143,14 +143,10 @@ _LEADING_ROW_END = re.compile(r"\A\s*(?:\\\\|\\tabularnewline)(?:\[[^\]]*\])?\s*
 def _parts(source: LatexSource, span: Range) -> dict[str, str]:
     r"""The pieces of a longtable's body, by the command that ends each; the rows themselves have no name."""
     parts: dict[str, str] = {}
-    index, end = span
-    start = index
-    while index < end:
-        token = source.tokens[index]
-        if token.kind is TokenKind.COMMAND and token.text in LONGTABLE_MARKS:
-            parts[token.text] = source.raw((start, index))
-            start = index + 1
-        index = source.after(index)
+    start, end = span
+    for index in source.commands(span, *LONGTABLE_MARKS):
+        parts[source.tokens[index].text] = source.raw((start, index))
+        start = index + 1
     parts[""] = source.raw((start, end))
     return parts
 

@@ -101,7 +101,7 @@ def _whole(element: Element, table: Table) -> Element:
 
 def _below(above: Table, part: Table) -> Table:
     """A table with its next part below it; a header that is said again is left out."""
-    head = len({cell.row for cell in above.cells if cell.header})
+    head = above.header_rows
     repeated = head if part.text_rows()[:head] == above.text_rows()[:head] else 0
     kept = [cell for cell in part.cells if cell.row >= repeated]
     moved = (replace(cell, row=cell.row - repeated + above.n_rows) for cell in kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.pdflatex import require_pdflatex
+from parsemark.system.scratch import ScratchFolder, made_whole
 
 SOURCES = "sources"
 """Folder of the documents in the renderers' own formats, for parsers that read those."""
@@ -39,6 +39,7 @@ class _Outcome:
     failure: str | None = None
 
 
+@made_whole
 def make_synthetic(
     options: Options, out: Path, *, workers: int | None = None, progress: Progress = silent
 ) -> CorpusFile:
@@ -54,8 +55,8 @@ def make_synthetic(
     replaced: dict[str, str] = {}
     failures: list[str] = []
     pages = 0
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        for outcome in _outcomes(options, Path(work), workers):
+    with ScratchFolder("parsemark-") as work:
+        for outcome in _outcomes(options, work, workers):
             kept = outcome.samples[: options.pages - pages]
             _write(out, kept, outcome)
             pages += len(kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from parsemark.errors import FormatError
@@ -21,7 +22,7 @@ from parsemark.formats.latex.table import read_latex_table
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
 from parsemark.model import Category
 
-_SECTIONS = {
+SECTIONS = {
     "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
     "subparagraph": 5,
 }  # fmt: skip
@@ -156,10 +157,10 @@ class _LatexReader:
         return self._command(token.text, index, end, caption, mark)
 
     def _command(self, name: str, index: int, end: int, caption: str, mark: int) -> int | None:
-        if name in _SECTIONS or name == "caption":
+        if name in SECTIONS or name == "caption":
             self.paragraph((mark, index))
             category = caption if name == "caption" else Category.TITLE
-            return self._titled(category, index, end, _SECTIONS.get(name))
+            return self._titled(category, index, end, SECTIONS.get(name))
         if name == "includegraphics":
             self.paragraph((mark, index))
             behind = skip_arguments(self.source, SIGNATURES[name], index + 1, end)
@@ -211,15 +212,8 @@ class _LatexReader:
             raise FormatError(error.message, position=position, where=error.where) from error
         self.blocks.append(table_block(FoundTable(table, "latex", start, end, source), self.offset))
         if name == "longtable":
-            self._captions(inner)
-
-    def _captions(self, inner: Range) -> None:
-        index, end = inner
-        while index < end:
-            if self.source.is_command(index, "caption"):
-                self._titled(Category.TABLE_CAPTION, index, end)
-                return
-            index = self.source.after(index)
+            for caption in islice(self.source.commands(inner, "caption"), 1):
+                self._titled(Category.TABLE_CAPTION, caption, inner[1])
 
     def _list(self, whole: Range, spans: list[Range], *, numbered: bool) -> None:
         items: list[str] = []
@@ -232,20 +226,13 @@ class _LatexReader:
             self._add(Category.LIST_GROUP, whole, text=text, is_certain=True)
 
     def _items(self, inner: Range) -> list[Range]:
-        starts: list[int] = []
-        index, end = inner
-        while index < end:
-            if self.source.is_command(index, "item") or self.source.is_command(index, "bibitem"):
-                starts.append(index + 1)
-            index = self.source.after(index)
-        return list(zip(starts, [*(s - 1 for s in starts[1:]), end], strict=False))
+        starts = [index + 1 for index in self.source.commands(inner, "item", "bibitem")]
+        return list(zip(starts, [*(s - 1 for s in starts[1:]), inner[1]], strict=False))
 
     def _next_math(self, index: int, end: int) -> int | None:
-        while index < end:
-            if self.source.tokens[index].kind is TokenKind.MATH and self.source.tokens[index].text == "$$":
-                return index
-            index = self.source.after(index)
-        return None
+        tokens = self.source.tokens
+        outer = self.source.outer((index, end))
+        return next((i for i in outer if tokens[i][:2] == (TokenKind.MATH, "$$")), None)
 
     def _formula(self, whole: Range, inner: Range) -> None:
         latex = LABEL.sub("", self.source.raw(inner)).strip()

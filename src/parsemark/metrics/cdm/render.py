@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from parsemark.metrics.cdm.colours import Coloured, colour_of
 from parsemark.metrics.cdm.pairs import Box, DrawnFormula
 from parsemark.metrics.cdm.tokens import is_nested
 from parsemark.system.pdflatex import APT_PACKAGES, Compiled, CompileLimits, compile_latex, precompiled
+from parsemark.system.scratch import ScratchFolder
 
 DPI = 200
 _MARGIN = 8
@@ -144,11 +144,11 @@ def _document(formulas: Sequence[Coloured], cjk: bool) -> str:
 def _compiled(
     formulas: Sequence[Coloured], paper: int, cjk: bool, limits: CompileLimits
 ) -> Iterator[Compiled]:
-    with tempfile.TemporaryDirectory(prefix="parsemark-cdm-") as folder:
+    with ScratchFolder("parsemark-cdm-") as folder:
         try:
             preamble = precompiled(_preamble(paper, cjk))
             done = compile_latex(
-                _document(formulas, cjk), Path(folder), format=preamble, halt_on_error=False, limits=limits
+                _document(formulas, cjk), folder, format=preamble, halt_on_error=False, limits=limits
             )
         except LatexError as error:
             raise _half_installed(cjk) from error

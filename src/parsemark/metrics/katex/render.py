@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from parsemark.system import cache_folder, make_folder, write_text
 from parsemark.system.processes import run_program, tool_environment, tool_rights
+from parsemark.system.scratch import ScratchFolder
 
 Kind = Literal["drawn", "block", "inline"]
 """`drawn`: MathML and measured boxes; else MathML alone, of display or inline style."""
@@ -99,13 +99,13 @@ def _ask(kind: Kind, formulas: Sequence[str]) -> list[Any] | None:
     program = find_chromium()
     if program is None:
         return None
-    with tempfile.TemporaryDirectory(prefix="parsemark-katex-", ignore_cleanup_errors=True) as folder:
-        page = Path(folder) / "page.html"
+    with ScratchFolder("parsemark-katex-") as folder:
+        page = folder / "page.html"
         page.write_text(_page_of([[kind, tex] for tex in formulas]), encoding="utf-8")
         command = [program, *ARGUMENTS, f"--user-data-dir={folder}/profile", page.as_uri()]
-        room, rights = Path(folder), tool_rights([str(Path(program).parent)], [folder], **_LIMITS)
+        rights = tool_rights([str(Path(program).parent)], [str(folder)], **_LIMITS)
         try:
-            done = run_program(command, rights, cwd=room, env=tool_environment(room), timeout_s=TIMEOUT_S)
+            done = run_program(command, rights, cwd=folder, env=tool_environment(folder), timeout_s=TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired):
             return None
     answer = _ANSWER.search(done.stdout.decode(errors="replace"))

@@ -86,14 +86,13 @@ def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
     while waiting:
         identifier = waiting.pop()
         inner = children.get(identifier, [])
-        found.append(parts[identifier])
-        if not is_table(parts[identifier]) or _holds_tables(parts, identifier, inner):
+        own = parts[identifier]
+        is_frame = is_table(own) and _holds_tables(parts, identifier, inner)
+        if not is_frame:
+            found.append(own)
+        if is_frame or not is_table(own):
             waiting += inner[::-1]
-    return [
-        own
-        for own in found
-        if not (is_table(own) and _holds_tables(parts, own[0].marked.id, children.get(own[0].marked.id, [])))
-    ]
+    return found
 
 
 def _holds_tables(parts: Mapping[int, list[DocumentPart]], outer: int, inner: Sequence[int]) -> bool:
@@ -397,9 +396,9 @@ def _finished(
     marked = part.marked
     table = without_unseen(table, marked)
     if not has_head:
-        stated = None if marked.rules else _own_header(table)
-        table = _with_header(table, header_rows(table, marked) if stated is None else stated)
-    n_head = len({c.row for c in table.cells if c.header})
+        stated = 0 if marked.rules else table.header_rows
+        table = _with_header(table, stated or header_rows(table, marked))
+    n_head = table.header_rows
     found: dict[str, AttributeValue] = {
         "rotated": marked.angle != 0,
         "complexity": complexity(table),
@@ -419,12 +418,6 @@ def _finished(
         attributes=found,
     )
     return JoinedTable(part.page, element)
-
-
-def _own_header(table: Table) -> int | None:
-    """The header rows that the source says."""
-    rows = {cell.row for cell in table.cells if cell.header}
-    return len(rows) if rows else None
 
 
 def _with_header(table: Table, head: int | None) -> Table:

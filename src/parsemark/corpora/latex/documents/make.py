@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,6 +25,7 @@ from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 from parsemark.pdf import PageInk, page_ink
 from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
+from parsemark.system.scratch import ScratchFolder, made_whole
 
 GENERATOR = "parsemark latex 2"
 MAX_MAINS = 3
@@ -82,6 +82,7 @@ class _Made:
     samples: list[Sample] = field(default_factory=list)
 
 
+@made_whole
 def make_documents(
     sources: Iterable[Path],
     out: Path,
@@ -153,9 +154,9 @@ def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | No
         return report.model_copy(update={"problem": str(error)})
     problems: list[str] = []
     for main in mains[:MAX_MAINS]:
-        with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+        with ScratchFolder("parsemark-") as work:
             try:
-                set_document = typeset(document, main, Path(work))
+                set_document = typeset(document, main, work)
                 made = _join(document, main, set_document, report)
             except (LatexError, PdfError, *_UNEXPECTED) as error:
                 why = str(error) if isinstance(error, ParsemarkError) else f"cannot be read: {error!r}"

@@ -12,7 +12,6 @@ import io
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +33,7 @@ from parsemark.model import Category
 from parsemark.pdf import count_pages, painted_rectangles
 from parsemark.system import write_bytes
 from parsemark.system.processes import run_program, tool_environment, tool_rights
+from parsemark.system.scratch import ScratchFolder
 
 TIMEOUT_S = 900.0
 LIMITS = {"cpu_s": 900, "memory_mb": 4096, "file_mb": 1024}
@@ -48,7 +48,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     if office is None:
         raise MakingError("LibreOffice is missing; install it: apt-get install libreoffice-writer-nogui")
     keys: dict[str, dict[int, str]] = {}
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+    with ScratchFolder("parsemark-") as work:
         for draft in drafts:
             if draft.words.right_to_left:
                 raise MakingError(f"DOCX in {draft.language} cannot be made; use Typst or HTML.")
@@ -58,7 +58,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
             write_bytes(folder / f"{MARKED}{draft.name}.docx", writer.bytes())
             keys[draft.name] = writer.keys
         names = [f"{mark}{draft.name}" for draft in drafts for mark in ("", MARKED)]
-        _convert(office, folder, names, Path(work))
+        _convert(office, folder, names, work)
     return [
         Rendered(
             draft,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 from html import escape
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category
 from parsemark.system.processes import run_our_module, tool_rights
+from parsemark.system.scratch import ScratchFolder
 
 TIMEOUT_S = 600.0
 """For a batch of documents, on a busy machine."""
@@ -81,13 +81,13 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
 
 def _print(jobs: dict[str, object], folder: Path) -> list[list[tuple[str, int, float, float, float, float]]]:
     read = [str(Path(str(jobs["chromium"])).resolve().parent)]
-    with tempfile.TemporaryDirectory(prefix="parsemark-", ignore_cleanup_errors=True) as work:
-        rights = tool_rights(read, [work, str(folder)], **LIMITS)
+    with ScratchFolder("parsemark-") as work:
+        rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
         try:
             done = run_our_module(
                 f"{__package__}.browser",
                 rights,
-                cwd=Path(work),
+                cwd=work,
                 timeout_s=TIMEOUT_S,
                 given=json.dumps(jobs).encode(),
             )
