@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from parsemark.protocols.document.published import (
+    cdm_variants,
     formulas,
     normalise,
     quick_match,
