@@ -32,7 +32,7 @@ _IN_ROW = re.compile(
 )
 _ROWS = re.compile(r"(?m)((?:^[ \t]*\|.*(?:\n|$))+)")
 _LABELS = {
-    category: label
+    str(category): label
     for label, categories in {
         "heading": (Category.TITLE,),
         "list": (Category.LIST_GROUP,),
