@@ -45,6 +45,7 @@ def bench(
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.terminal import leaderboard
+    from parsemark.verdicts.plain import plain_verdict
 
     console = Console()
     how = api.parse_options(
@@ -73,6 +74,9 @@ def bench(
         )
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
     for summary in summaries:
+        console.print()
+        for sentence in plain_verdict(summary, run.records(), run.manifest.corpus.spec):
+            console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))
     if report:

@@ -97,6 +97,7 @@ def try_file(
     from parsemark.cli.progress import progress_for
     from parsemark.parsers import get_parser, parser_names
     from parsemark.report.try_page import write_try
+    from parsemark.system.files import make_folder, write_bytes
 
     if not file.is_file():
         raise UsageError(f"{file} is no file; give one PDF. For a folder: parsemark choose folder:{file}")
@@ -106,11 +107,13 @@ def try_file(
         pages=pages, workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, command=running.command_line()
     )
     events = progress_for(console)
-    loaded = running.load(f"folder:{file}", strict=False)
+    folder = out or Path("runs") / f"try-{file.stem}"
+    # A corpus is a folder; this one holds a copy of the file alone, whatever its name ends in.
+    alone = make_folder(folder.with_name(folder.name + "-file"))
+    write_bytes(alone / f"{file.stem}.pdf", file.read_bytes())
+    loaded = running.load(f"folder:{alone}", strict=False)
     with running.stoppable(console, events):
-        run = api.parse(
-            loaded, chosen or None, how, out=out or Path("runs") / f"try-{file.stem}", events=events
-        )
+        run = api.parse(loaded, chosen or None, how, out=folder, events=events)
     page = write_try(run, loaded, run.path / "try.html")
     console.print(f"Side by side: {page}", soft_wrap=True, highlight=False, markup=False)
     if browser and console.is_terminal:

@@ -110,6 +110,25 @@ def write_pages(
     print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
 
 
+def facts(
+    corpus: opt.CorpusArgument,
+    out: Annotated[Path, typer.Option("--out", help="File for the facts, a line of JSON each.")],
+    form: Annotated[
+        str, typer.Option(help="`answers`, to be edited and asked again; or `olmocr`, for olmOCR-bench.")
+    ] = "answers",
+) -> None:
+    """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
+    from parsemark.cli import running
+    from parsemark.errors import UnknownNameError
+    from parsemark.protocols.answers.files import FORMS, fact_lines
+
+    if form not in FORMS:
+        raise UnknownNameError("form of facts", form, FORMS)
+    lines = list(fact_lines(running.load(corpus).samples(), form))
+    write_text(out, "".join(lines))
+    print(f"{len(lines)} facts in {out}")
+
+
 def schema(
     out: Annotated[Path, typer.Option("--out", help="Folder for the JSON schemas.")],
 ) -> None:

@@ -142,23 +142,36 @@ class FactsProtocol(PageProtocol):
 
     def _view(self, truth: Page, prediction: Prediction) -> PageView:
         """Decide the facts of a page again, and put each into words."""
-        facts = {fact.id: fact for fact in truth.facts}
-        rows = [row for row in self.score_page(truth, prediction).scores if row.element in facts]
-        matches = [
-            PageMatch(
-                "pair" if row.value else "miss",
-                row.category,
-                in_words(facts[row.element]),
-                _answer(row.value, row.message),
-                row.value,
-                () if (box := facts[row.element].box) is None else (box,),
-            )
-            for row in rows
-        ]
-        passed = sum(row.value or 0.0 for row in rows)
-        values = {self.headline.name: passed / len(rows)} if rows else {}
-        message = prediction.message if prediction.status is not Status.OK else None
-        return PageView(tuple(matches), (), (), (), 0, values, message)
+        return view_of_facts(
+            truth.facts, self.score_page(truth, prediction), prediction, self.headline.name, in_words
+        )
+
+
+def view_of_facts(
+    facts: Sequence[Fact],
+    scored: PageScores,
+    prediction: Prediction,
+    figure: str,
+    words: Callable[[Fact], str],
+) -> PageView:
+    """Facts of a page to look at: each in words, where it stands, what the parser wrote there."""
+    known = {fact.id: fact for fact in facts}
+    rows = [row for row in scored.scores if row.element in known]
+    matches = [
+        PageMatch(
+            "pair" if row.value else "miss",
+            row.category,
+            words(known[row.element]),
+            _answer(row.value, row.message),
+            row.value,
+            () if (box := known[row.element].box) is None else (box,),
+        )
+        for row in rows
+    ]
+    passed = sum(row.value or 0.0 for row in rows)
+    values = {figure: passed / len(rows)} if rows else {}
+    message = prediction.message if prediction.status is not Status.OK else None
+    return PageView(tuple(matches), (), (), (), 0, values, message)
 
 
 def _share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
@@ -182,11 +195,17 @@ class FactTotals:
     """Parser to (pages, 2 × groups + 2): passed and all of each group, then undecided and all."""
 
     @classmethod
-    def of(cls, tables: RunTables, key: str = "metric", groups: Sequence[str] | None = None) -> FactTotals:
-        """Add up the rows of a run by `metric` (the group) or `category` (the kind)."""
+    def of(
+        cls,
+        tables: RunTables,
+        key: str = "metric",
+        groups: Sequence[str] | None = None,
+        metric: str | None = None,
+    ) -> FactTotals:
+        """Add up the rows of a run, or of one metric, by `metric` (the group) or `category` (the kind)."""
         import polars as pl
 
-        where = pl.col("element") != ""
+        where = (pl.col("element") != "") & (pl.col("metric") == metric if metric else True)
         rows = tables.read("scores", "sample", "parser", "value", "status", group=key, where=where)
         names = tuple(sorted(rows["group"].unique()) if groups is None else groups)
         position = {sample: k for k, sample in enumerate(tables.places.samples)}

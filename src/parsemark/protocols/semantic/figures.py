@@ -18,10 +18,10 @@ from parsemark.protocols.aggregate import (
     run_sums,
     sums_of_rows,
 )
-from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureSums, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.semantic.options import SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -100,15 +100,15 @@ def _table_rows(tables: RunTables) -> pl.DataFrame:
     return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
 
 
-def summarise(protocol: PageProtocol, tables: RunTables, judge: str, match: str) -> Summary:
+def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    sums = figure_sums(judge, tables)
+    sums = figure_sums(protocol.judge, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
     first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
     return protocol.summary_of(
         tables,
         sums,
-        settings={"judge": judge, "match": match},
+        settings={"judge": protocol.judge, "match": protocol.match},
         counts={
             "documents": len(set(tables.places.documents)),
             "pages": tables.samples.height,
