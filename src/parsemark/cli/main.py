@@ -139,6 +139,9 @@ def _fail(message: str) -> NoReturn:
 
 
 _OUTSIDE = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE}
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO),
+        *(errno.EMFILE, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG),
+    }
 )
 """What the machine refuses, and no bug of ours."""

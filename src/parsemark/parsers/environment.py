@@ -22,7 +22,7 @@ from pathlib import Path
 
 from parsemark.errors import ParserError
 from parsemark.parsers.working_tree import package_name, tree_hash
-from parsemark.system import cache_folder, locked
+from parsemark.system import cache_folder, locked, make_folder
 from parsemark.system.processes import run_program
 
 Progress = Callable[[str], None]
@@ -85,10 +85,11 @@ class Environment:
 
         Raises:
             ParserError: With the end of what `uv` said.
+            WriteError: The cache folder cannot be written.
         """
         if self.is_ready():
             return
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder.parent)
         with locked(self.folder.with_suffix(".lock")):
             if self.is_ready():
                 return

@@ -27,7 +27,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Route
 
 from parsemark.errors import UsageError
-from parsemark.plain_words import FILTERS
+from parsemark.plain_words import FILTERS, mended
 from parsemark.system.processes import describe_exit
 from parsemark.web.guard import Guard
 
@@ -72,7 +72,7 @@ def answer(data: Any, status: int = 200) -> Response:
 async def body_of(request: Request) -> dict[str, Any]:
     """The JSON object that a script of ours sent."""
     try:
-        data = _mended(json.loads(await request.body(), parse_int=_whole, parse_constant=_no_number))
+        data = mended(json.loads(await request.body(), parse_int=_whole, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
         raise BadRequestError("The request is not JSON.") from error
     if not isinstance(data, dict):
@@ -92,17 +92,6 @@ def _whole(digits: str) -> int:
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number")
-
-
-def _mended(value: Any) -> Any:
-    """The same without halves of surrogate pairs, which no file and no database can hold."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
-    return value
 
 
 @lru_cache(maxsize=128)
