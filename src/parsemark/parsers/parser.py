@@ -116,7 +116,7 @@ class Parser:
         by_choice = [
             need
             for key, option in sorted(self.info.options.items())
-            for need in option.choice_needs.get(str(self.options[key]), ())
+            for need in option.needs_of(self.options[key])
         ]
         return (*self.info.needs, *by_choice)
 
