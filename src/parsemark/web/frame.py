@@ -8,12 +8,14 @@ import json
 import logging
 import mimetypes
 import os
+import re
 import secrets
 import signal
 import socket
 import threading
 import time
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -92,6 +94,28 @@ def _whole(digits: str) -> int:
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number")
+
+
+def printable(text: str) -> str:
+    """The text on one line, without what cannot be seen."""
+    shown = "".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c)[0] != "C")
+    return " ".join(shown.split())
+
+
+def person_name(name: object) -> str:
+    """What somebody calls themselves."""
+    clean = printable(name) if isinstance(name, str) else ""
+    if not 1 <= len(clean) <= 60:
+        raise BadRequestError("A name has 1 to 60 characters.")
+    return clean
+
+
+def nonce_of(data: Mapping[str, Any]) -> str:
+    """By which a request that is sent twice is known."""
+    nonce = data.get("nonce")
+    if not isinstance(nonce, str) or re.fullmatch(r"[\w-]{8,64}", nonce) is None:
+        raise BadRequestError("The request has no nonce.")
+    return nonce
 
 
 @lru_cache(maxsize=128)
