@@ -76,18 +76,20 @@ def _named_in_the_corner(side: Side) -> tuple[str, str]:
 def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
     """Rows whose cells have slipped, and rows and columns that are given in another order."""
     side = values.side
+    last = side.truth.n_cols - 1
+
+    def add(kind: Kind, extent: float, message: str, *cause: str, **where: int) -> None:
+        causes.add(Event(kind, extent, message, {"row": None, "col": None, **where}), *cause)
+
     for row in moved:
-        message = f"Row {values.name(row, side.truth.n_cols - 1)}: its cells have slipped."
-        event = Event(Kind.VALUE_SHIFTED, values.of_row[row], message, {"row": row, "col": None})
-        causes.add((Kind.VALUE_SHIFTED,), event)
+        message = f"Row {values.name(row, last)}: its cells have slipped."
+        add(Kind.VALUE_SHIFTED, values.of_row[row], message, row=row)
     for row in sorted(side.alignment.moved_rows & set(values.of_row)):
-        message = f"Row {values.name(row, side.truth.n_cols - 1)}: given in another order."
-        event = Event(Kind.MOVED, values.of_row[row], message, {"row": row, "col": None})
-        causes.add((Kind.MOVED, "row"), event)
+        message = f"Row {values.name(row, last)}: given in another order."
+        add(Kind.MOVED, values.of_row[row], message, "row", row=row)
     for col in sorted(side.alignment.moved_columns):
         message = f"Column {values.header(col)}: given in another order."
-        event = Event(Kind.MOVED, values.of_column.get(col, 1.0), message, {"row": None, "col": col})
-        causes.add((Kind.MOVED, "column"), event)
+        add(Kind.MOVED, values.of_column.get(col, 1.0), message, "column", col=col)
 
 
 def _columns(values: Values) -> Iterable[Named]:
@@ -95,7 +97,7 @@ def _columns(values: Values) -> Iterable[Named]:
     side = values.side
     truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
     padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
-    told = any(_spans(side.truth, r) for r in range(side.structure.n_header))
+    told = any(side.truth.goes_on(r, c) for r in range(side.structure.n_header) for c in range(len(truth)))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
     heads, torn = _mended(side, rows)
     literal = column_paths(heads, rows, Fill.NOT)
@@ -132,12 +134,6 @@ def _columns(values: Values) -> Iterable[Named]:
         needed = col not in side.stubs | side.in_names and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
-
-
-def _spans(sheet: Sheet, row: int) -> bool:
-    """Whether a cell of a row that says something spans columns."""
-    texts, starts = sheet.texts[row], sheet.starts[row]
-    return any(texts[c] and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols))
 
 
 def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:

@@ -132,7 +132,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
-            causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
+            causes.add(Event(Kind.SPAN_WRONG, name.extent, message, name.where), "torn")
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN and not _is_reordered(name.truth, given, together):
@@ -271,12 +271,11 @@ def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMat
 def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
     if how is How.CARRIED:
         message = f"{axis.noun} {_in_words(name)}: its name has to be carried into an empty cell."
-        causes.add((Kind.PADDED,), Event(Kind.PADDED, name.extent, message, name.where))
+        causes.add(Event(Kind.PADDED, name.extent, message, name.where))
     else:
         message = f"{axis.noun} {_in_words(name)}: its header stands elsewhere and has to be counted out."
         severity = 0.5 if how is How.SHORT else 1.0
-        event = Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity)
-        causes.add((Kind.HEADER_SHIFTED, how), event)
+        causes.add(Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity), how)
 
 
 def _explain(
@@ -314,7 +313,7 @@ def _explain(
             stands = f"{quote(instead)} stands over {axis.noun.lower()} {_in_words(name)}"
             message = f"{stands}, where {quote(level.text)} belongs."
             event = Event(axis.lost, name.extent, message, name.where)
-            causes.add((axis.lost, frozenset(others.misplaced) or instead), event)
+            causes.add(event, frozenset(others.misplaced) or instead)
             false = True
         elif (told and any_level) or not name.needed:
             # Another name in its place is one cause with it: the span is wrong.
@@ -325,21 +324,20 @@ def _explain(
             message = f"{axis.noun} {_in_words(name)} {_called(given)}."
             moved = around.row_of(level.text)
             if moved is not None:
-                event = Event(Kind.HEADER_MOVED, name.extent, message, name.where)
-                causes.add((Kind.HEADER_MOVED, moved), event)
+                causes.add(Event(Kind.HEADER_MOVED, name.extent, message, name.where), moved)
             else:
                 severity = MISLEADING if misled or not given else 1.0
                 severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
                 event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.
-                causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
+                causes.add(event, (others.exchanged or level.text) if given else ())
     if found.extra and told and not false and others.misplaced.keys().isdisjoint(name.truth):
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_in_words(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
-        causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
+        causes.add(event, axis.noun, found.extra[0])
     elif found.extra and not told and not charged:
         message = f"{axis.noun} {_in_words(name)} {_called(given)}."
-        causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+        causes.add(Event(axis.lost, name.extent, message, name.where, 0.7), name.truth)
 
 
 def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Causes) -> None:
@@ -347,7 +345,7 @@ def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Ca
     became = "stands outside of the table" if outside else "is lost"
     message = f"{quote(text)} over {axis.noun.lower()} {_in_words(name)} {became}."
     severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
-    causes.add((axis.context, text), Event(axis.context, name.extent, message, name.where, severity))
+    causes.add(Event(axis.context, name.extent, message, name.where, severity), text)
 
 
 def _named_in(given: Path, names: Set[str]) -> str | None:
@@ -400,15 +398,14 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: b
     unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
     message = f"{axis.noun} {_in_words(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
     if diff.change is Change.NOTATION:
-        event = Event(Kind.NOTATION, name.extent, message, name.where)
-        causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
+        causes.add(Event(Kind.NOTATION, name.extent, message, name.where), axis.noun, diff.cause)
     elif not needed:  # no more than if it were lost
         cause = diff.cause or slip(level.text, level.found)
-        causes.add((axis.context, cause), Event(axis.context, name.extent, message, name.where))
+        causes.add(Event(axis.context, name.extent, message, name.where), cause)
     else:
         severity = _OPPOSITE if diff.cause == SIGN_CHANGED else 1 - diff.likeness
         event = Event(axis.misread, name.extent, message, name.where, severity)
-        causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)
+        causes.add(event, diff.cause or slip(level.text, level.found))
 
 
 def _in_words(name: Named) -> str:

@@ -162,13 +162,18 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
         return {}
     scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     pairs = best_path(scores, _LEAST_ALIKE)
-    return {p: _locate(ours[t], theirs[p], one[t], other[p], _spanning(truth, t)) for t, p in pairs}
-
-
-def _spanning(sheet: Sheet, row: int) -> frozenset[int]:
-    texts, starts = sheet.texts[row], sheet.starts[row]
-    steps = ((c, c + 1) for c in range(sheet.n_cols - 1) if not starts[c + 1])
-    return frozenset(c for c, after in steps if starts[c] and texts[c] and texts[c] == texts[after])
+    return {
+        p: _locate(
+            ours[t],
+            theirs[p],
+            one[t],
+            other[p],
+            frozenset(
+                c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1
+            ),
+        )
+        for t, p in pairs
+    }
 
 
 def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:

@@ -151,6 +151,19 @@ class Sheet:
         """A text that is folded already, empty for a placeholder."""
         return "" if is_placeholder(text) else text
 
+    def goes_on(self, row: int, col: int) -> bool:
+        """Whether a cell that says something goes on here from the left."""
+        texts = self.texts[row]
+        return col > 0 and bool(texts[col]) and not self.starts[row][col] and texts[col] == texts[col - 1]
+
+    def span_in_row(self, row: int, col: int) -> range:
+        """The columns of the cell at a place."""
+        return _span(self.starts[row], self.texts[row], col)
+
+    def span_in_column(self, row: int, col: int) -> range:
+        """The rows of the cell at a place."""
+        return _span([line[col] for line in self.starts], [line[col] for line in self.texts], row)
+
     def transposed(self) -> Sheet:
         """The sheet with rows and columns exchanged."""
         return Sheet.from_grids(map(_flipped, self.grids))
@@ -296,6 +309,16 @@ def _separated(text: str) -> str:
         return text
     text = _SPACED_PAIR.sub("; ", text)
     return _BRACKETED.sub(lambda found: _COMMA.sub("; ", found[0]), text)
+
+
+def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
+    """The neighbours that say the same as one of them, from where it begins to the next beginning."""
+    begin, end = at, at + 1
+    while begin and not starts[begin] and texts[begin - 1] == texts[at]:
+        begin -= 1
+    while end < len(texts) and not starts[end] and texts[end] == texts[at]:
+        end += 1
+    return range(begin, end)
 
 
 def _flipped(grid: Sequence[Sequence[Entry]]) -> Grid[Entry]:

@@ -80,8 +80,7 @@ def _is_headless(sheet: Sheet) -> bool:
 def _continues_header(sheet: Sheet, row: int) -> bool:
     """Whether a row below a header row still is one: it names what a group above covers."""
     above = row - 1
-    texts, starts = sheet.texts[above], sheet.starts[above]
-    spans = [bool(texts[c]) and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols)]
+    spans = [sheet.goes_on(above, c) for c in range(1, sheet.n_cols)]
     if _goes_on_in_lines(sheet, row):
         return True
     if is_section(sheet, row):
