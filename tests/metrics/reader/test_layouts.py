@@ -10,9 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.reader.reading import read, value
 
-from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import parts_beside
-
 Rows = list[list[str]]
 
 
@@ -172,11 +169,6 @@ Val & Test & Dev \\ \midrule
 \end{tabular}"""
     rows = [["CRR Val", "Test", "Dev"], ["94.8", "95.2", "83.6"], ["91.1", "92.3", "80.4"]]
     assert kinds(truth, markdown(rows)) == {"header_shifted"}
-
-
-def test_an_empty_table_has_no_parts() -> None:
-    assert parts_beside(Sheet.stacked([], [], 2)) is None
-    assert parts_beside(Sheet.stacked([], [[], []], 0)) is None
 
 
 def test_words_in_another_order_are_the_same_name_unless_another_one_has_them() -> None:

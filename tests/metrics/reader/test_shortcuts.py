@@ -145,7 +145,7 @@ def test_names_of_which_one_is_much_longer_are_not_alike(truth: str, pred: str, 
 
 @given(_grids, _grids)
 def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred: list[list[str]]) -> None:
-    sheets = Sheet.stacked([], truth, 3), Sheet.stacked([], pred, 3)
+    sheets = Sheet.from_rows(truth), Sheet.from_rows(pred)
     alignment = align(Lookup(*sheets), 1)
     found = rejoin.joined_rows(*sheets, alignment, 1)
     with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
@@ -174,7 +174,7 @@ def test_cells_are_folded_together_as_each_is_alone(texts: list[str]) -> None:
 def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
     rows: list[list[str]], named: bool
 ) -> None:
-    truth = Sheet.stacked([], rows, 3)
+    truth = Sheet.from_rows(rows)
     structure = Structure(0, ((), (0,), (0,)) if named else ((), (), ()), frozenset())
     weights = {
         (r, c): 1.0 if text else 0.3
@@ -184,7 +184,8 @@ def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
     }
     for r, row in enumerate(truth.texts):  # one remark for a whole row is one value
         of_row = [c for c in range(3) if (r, c) in weights]
-        if len(of_row) > 1 and len({row[c] for c in of_row}) == 1 and len(row[2]) > 1 and row[2].isalpha():
+        said = {row[c] for c in of_row}
+        if len(of_row) > 1 and len(said) == 1 and all(len(text) > 1 and text.isalpha() for text in said):
             weights |= dict.fromkeys([(r, c) for c in of_row], 1 / len(of_row))
     asked = Asked(truth, structure, 0.3)
     assert list(asked.weights.items()) == list(weights.items())
@@ -204,7 +205,7 @@ def test_columns_have_slipped_if_their_wrong_values_are_those_beside(
     column: list[str], other: list[str], step: int | None
 ) -> None:
     given = other if step is None else [*column[step:], *column[:step]]
-    truth, pred = (Sheet.stacked([], [[text] for text in texts], 1) for texts in (column, given))
+    truth, pred = (Sheet.from_rows([[text] for text in texts]) for texts in (column, given))
     structure = Structure(0, ((),), frozenset())
     side = Side(truth, structure, pred, Alignment({0: 0}, {r: r for r in range(7)}))
     n_wrong = sum(a != b for a, b in zip(column, given, strict=True))

@@ -18,7 +18,7 @@ from parsemark.metrics.reader.events import Event, Kind
 from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.regroup import regroup_columns, regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import itemized, records, side_by_side, stacked
+from parsemark.metrics.reader.stack import NARROW, itemized, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 
 _MOST_TABLES = 12
@@ -27,8 +27,6 @@ MOST_LINES = 200
 _A_ROW = 0.8
 """A line so much like a row's cells run together is that row."""
 _GAP = re.compile(r"\t+| {2,}")
-NARROW = 2
-"""Of a table of so few rows or columns little tells which way it stands."""
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 RECORDS = 0.2
@@ -175,13 +173,15 @@ def with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[E
     loose = [line for line, told in zip(lines, said, strict=True) if _is_a_row(told, wanted)]
     if not loose:
         return
-    cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
+    cut = regroup_columns(
+        truth.part(lacking, range(truth.n_cols)), Sheet.from_rows([[line] for line in loose])
+    )
     if cut is not None and len(cut.merged) == 1 and cut.sheet.n_cols == len(cut.merged[0].lines):
         place = {column: k for k, column in enumerate(cut.merged[0].lines)}
         rest = cut.sheet.part(range(cut.sheet.n_rows), [place.get(c) for c in range(truth.n_cols)])
         message = f"{len(loose)} of the rows are given as text outside of the table."
         event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
-        yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
+        yield Sheet.stacked([sheet, rest]), (event,)
 
 
 def _may_be_rows(lines: list[str], sheet: Sheet) -> bool:
@@ -220,26 +220,26 @@ def lines_of(pages: Pages, truth: Sheet, heads: frozenset[str]) -> Iterable[tupl
     lines = pages.lines
     spaced = [_GAP.split(line) for line in lines]
     if len({len(parts) for parts in spaced}) == 1 and len(spaced[0]) > 1:
-        yield Sheet.stacked([], spaced, len(spaced[0])), 0.0  # columns that gaps keep apart
+        yield Sheet.from_rows(spaced), 0.0  # columns that gaps keep apart
     told = records(lines)
     if told is not None:
         yield told, RECORDS
     listed = sum(_SET_OFF.search(line) is not None for line in lines) > len(lines) / 2
     severity = RECORDS if truth.n_cols == NARROW else _LISTED
-    yield Sheet.from_lines(lines), severity if listed else 1.0
+    yield Sheet.from_rows([[line] for line in lines]), severity if listed else 1.0
     if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:
         # One cell on each line, row after row or column after column.
         by_row = [list(lines[k : k + truth.n_cols]) for k in range(0, len(lines), truth.n_cols)]
-        yield Sheet.stacked([], by_row, truth.n_cols), _CELL_BY_CELL
+        yield Sheet.from_rows(by_row), _CELL_BY_CELL
         by_column = [list(lines[k :: truth.n_rows]) for k in range(truth.n_rows)]
-        yield Sheet.stacked([], by_column, truth.n_cols), _CELL_BY_CELL
+        yield Sheet.from_rows(by_column), _CELL_BY_CELL
     elif truth.n_rows > 1:
         # One running text, or lines that end anywhere: its rows have to be found in it.
         kept = [line for line in lines if any(word in tight(fold_notation(line)) for word in words)]
         rows = [
-            " ".join(t for t, s in zip(truth.shown[r], truth.starts[r], strict=True) if s)
+            [" ".join(t for t, s in zip(truth.shown[r], truth.starts[r], strict=True) if s)]
             for r in range(truth.n_rows)
         ]
-        cut = regroup_rows(Sheet.from_lines(rows), Sheet.from_lines([" ".join(kept)]))
+        cut = regroup_rows(Sheet.from_rows(rows), Sheet.from_rows([[" ".join(kept)]]))
         if cut is not None:
             yield cut.sheet, _CELL_BY_CELL

@@ -18,21 +18,14 @@ from parsemark.metrics.reader.deviations import says_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.kinds import in_one_way
-from parsemark.metrics.reader.layouts import layouts
 from parsemark.metrics.reader.likeness import is_numeric, tight
-from parsemark.metrics.reader.marks import answers, with_no_as_in
-from parsemark.metrics.reader.pages import NARROW, RECORDS, Pages, arrangements, lines_of, with_loose_rows
+from parsemark.metrics.reader.marks import with_no_as_in
+from parsemark.metrics.reader.pages import RECORDS, Pages, arrangements, lines_of, with_loose_rows
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import (
-    blocks_below,
-    parts_beside,
-    pivoted,
-    recorded,
-    widened,
-)
+from parsemark.metrics.reader.stack import NARROW, forms, layouts
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
 from parsemark.metrics.reader.values import Asked, Side
@@ -94,7 +87,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     if best is None:
         total = reader.nothing_happened().total
         best = Account((Event(Kind.ROW_MISSING, total, "All is missing: the output has no table."),), total)
-    for layout in layouts(truth, structure, pages):
+    for layout in layouts(truth, structure, pages.sheets):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
         for sheet, extra in arrangements(pages, reader.structure):
             found = reader.sheet(_as_in(truth, sheet))
@@ -164,11 +157,7 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        blocks = blocks_below(pred, self.truth.n_cols)
-        wide = widened(pred, self.heads)
-        listed, mirrored = answers(pred), pred.mirrored() if self.truth.runs_to_the_left else None
-        forms = blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide, listed, mirrored
-        for other in filter(None, forms):
+        for other in forms(pred, self.truth, self.heads):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for form in self.regroupings(side.pred, kinds):

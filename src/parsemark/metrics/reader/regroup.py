@@ -123,29 +123,18 @@ def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
     """
     if not any("\n" in text for row in sheet.shown for text in row):
         return None
-    pieces: list[tuple[int, list[list[str]]]] = []
-    for row in range(sheet.n_rows):
-        lines = [text.split("\n") for text in sheet.shown[row]]
-        counts = {len(cell) for cell, text in zip(lines, sheet.shown[row], strict=True) if text}
+    parts: list[Sheet] = []
+    for row, shown in enumerate(sheet.shown):
+        lines = [text.split("\n") for text in shown]
+        counts = {len(cell) for cell, text in zip(lines, shown, strict=True) if text}
         count = max(counts, default=1)
         several = sum(len(cell) == count for cell in lines)
-        cut = count > 1 and counts <= {1, count} and (alone or several > 1)
-        pieces.append(
-            (
-                row,
-                [[cell[k] if len(cell) > 1 else cell[0] for cell in lines] for k in range(count)]
-                if cut
-                else [],
-            )
-        )
-    if not any(cut for _, cut in pieces):
-        return None
-    everything = range(sheet.n_cols)
-    parts = [
-        Sheet.stacked([], cut, sheet.n_cols) if cut else sheet.part([row], list(everything))
-        for row, cut in pieces
-    ]
-    return Sheet.stacked(parts, [], sheet.n_cols)
+        if count > 1 and counts <= {1, count} and (alone or several > 1):
+            parts.append(Sheet.from_rows([[cell[k % len(cell)] for cell in lines] for k in range(count)]))
+        else:
+            parts.append(sheet.part([row], range(sheet.n_cols)))
+    found = Sheet.stacked(parts)
+    return found if found.n_rows > sheet.n_rows else None
 
 
 def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:
