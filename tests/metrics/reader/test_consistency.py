@@ -205,8 +205,8 @@ def test_a_corner_names_both_axes(corner: str) -> None:
     assert value(CONFUSED, confused(corner)) > 9.5
 
 
-@pytest.mark.parametrize("corner", ["", "Predicted / Actual", "Actual → Predicted ↓", "Animal"])
-def test_a_corner_that_names_them_wrongly_tells_no_more_than_none(corner: str) -> None:
+@pytest.mark.parametrize("corner", ["", "Animal", "Seen / Said"])
+def test_a_corner_that_names_neither_tells_no_more_than_none(corner: str) -> None:
     assert value(CONFUSED, confused(corner)) == value(CONFUSED, confused("")) < 6
 
 

@@ -259,21 +259,6 @@ def test_a_row_in_which_nothing_begins_is_none() -> None:
     assert "invented" not in kinds(truth, html)
 
 
-def test_a_row_may_stand_behind_the_last_cell_of_another_one() -> None:
-    truth = r"""\begin{tabular}{lccc}
-\hline
-Class & Precision & Recall & Support \\ \hline
-First & 0.89 & 0.87 & 500 \\
-Second & 0.83 & 0.85 & 520 \\ \hline
-\multicolumn{3}{r}{Overall accuracy} & 0.881 \\ \hline
-\end{tabular}"""
-    head = "| Class | Precision | Recall | Support |\n|---|---|---|---|\n| First | 0.89 | 0.87 | 500 |\n"
-    behind = head + "| Second | 0.83 | 0.85 | 520 | Overall accuracy 0.881 |"
-    assert kinds(truth, behind) == {"plain_lines"}
-    assert 5 < value(truth, behind) < 9
-    assert value(truth, behind) > value(truth, head + "| Second | 0.83 | 0.85 | 520 | Overall 0.118 |") + 1
-
-
 def test_lines_that_end_anywhere_are_read_even_if_there_are_as_many_as_rows() -> None:
     truth = latex([["Modality", "Score"], ["Image", "88.658"], ["Video", "88.388"], ["Audio", "81.250"]])
     pred = (

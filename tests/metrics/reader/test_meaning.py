@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.metrics import score
-from parsemark.metrics.reader.decimals import decimal_comma, with_points
+from parsemark.metrics.reader.kinds import decimal_comma, with_points
 from parsemark.metrics.reader.likeness import Change, difference, numbers
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
 

@@ -89,6 +89,10 @@ class Account:
     events: tuple[Event, ...]
     total: float
 
+    def plus(self, events: Iterable[Event]) -> Account:
+        """The account with further events."""
+        return Account((*self.events, *events), self.total)
+
     def cost(self, event: Event, parameters: Parameters) -> float:
         """What one event costs, in units of the exponent."""
         price: float = getattr(parameters, event.kind.price)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
@@ -16,10 +15,8 @@ from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.values import Asked, Side, Values
 
+_POINTERS = str.maketrans("\\↓→", "///")
 _ARROWS = str.maketrans("↑↓", "  ")
-_PARTED = re.compile(r"[\\/|\n]++")
-_POINTS = re.compile(r"[↓→]")
-_POINTED = re.compile(r"([^↓→\\/|]++)([↓→])")
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -49,28 +46,20 @@ def find_events(
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
-        of_rows, of_columns = _named_in_the_corner(side)
-        around = Around(outside, heads, of_columns, asked.only_beside_rows)
+        around = Around(outside, heads, _corner(side), asked.only_beside_rows)
         judge(list(_columns(values)), COLUMNS, around, causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        around = Around(outside, corner=of_rows, of_others=asked.only_over_columns)
+        around = Around(outside, corner=around.corner, of_others=asked.only_over_columns)
         judge(list(_rows(values)), ROWS, around, causes)
     return Account((*causes.events(), *of_values), values.total)
 
 
-def _named_in_the_corner(side: Side) -> tuple[str, str]:
-    """What the corner calls all rows and all columns: `Actual / Predicted`, `Year ↓ Team →`."""
+def _corner(side: Side) -> str:
+    """What the corner says, which may name all rows and all columns: `Actual / Predicted`."""
     valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
     cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
-    corner = " ".join(filter(None, cells))
-    if _POINTS.search(corner):
-        told = {found[2]: found[1] for found in _POINTED.finditer(corner)}
-        names = [told.get("↓", ""), told.get("→", "")]
-    else:
-        names = [part for part in _PARTED.split(corner) if part.strip()]
-    of_rows, of_columns = names if len(names) == 2 else (corner, "")
-    return fold_notation(of_rows), fold_notation(of_columns)
+    return fold_notation(" ".join(cells).translate(_POINTERS))
 
 
 def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:

@@ -15,17 +15,15 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.metrics.reader.linear import are_same_formulas
 from parsemark.metrics.reader.numerals import (
     both_ways,
     flat,
     flat_power,
     shortened,
     ungrouped,
-    value_and_deviation,
     with_deviation_on_the_line,
 )
-from parsemark.metrics.reader.units import UNIT, are_same_units
+from parsemark.metrics.reader.units import are_other_units, are_same_units
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
@@ -36,16 +34,13 @@ SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
 SYMBOLS_LOST = "symbols that the reader of the page does not know"
-_BARE_UNIT = re.compile(UNIT.pattern, re.IGNORECASE)
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
+_OFF = re.compile(r"\s*[±+-]\s*")
+"""What may stand before a deviation."""
 _TIME = re.compile(r"\d?\d:\d\d(?::\d\d)?")
-_TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
-_COUNT_BITS = 32
-_BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
-"""A bit above each count of a digit: it is gone where more are taken away than there are."""
 _NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
 _OPPOSITE = 0.75
 """Share of a text that says the opposite which people take for misread, at most."""
@@ -259,11 +254,7 @@ def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
     one, other = tight(truth), tight(pred)
     if "^" in one + other and _LETTERED.sub(r"\1\2", one) == _LETTERED.sub(r"\1\2", other):
         return SAME
-    if (
-        are_same_units(truth, pred)
-        or are_same_formulas(truth, pred)
-        or (name and _is_other_case(truth, pred))
-    ):
+    if are_same_units(truth, pred) or (name and _is_other_case(truth, pred)):
         return SAME
     if not truth.isascii() or not pred.isascii():
         spelled = _in_greek(truth) == _in_greek(pred) != ""
@@ -285,7 +276,8 @@ def _other_value(truth: str, pred: str) -> Difference | None:
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
     if ":" in truth and _TIME.fullmatch(truth) and one.replace(":", "") == other.lstrip("0"):
         return Difference(Change.NOTATION, 0.75, "colons lost")
-    if "±" in truth and value_and_deviation(truth) == value_and_deviation(pred) != ():
+    same_numbers = "±" in truth and numbers(truth) == numbers(pred)
+    if same_numbers and _OFF.sub(" ", truth).split() == _OFF.sub(" ", pred).split():
         return Difference(Change.NOTATION, 0.75, "the sign of a deviation")
     return None
 
@@ -420,34 +412,22 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
         return Difference(Change.MISREAD, _ALIKE, SYMBOLS_LOST)
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
     cause = ""
-    if not name and (lost := _without_unit(plain, given)):
+    if not name and (lost := _without_unit(one, other)):
         similarity, cause = min(similarity, lost), ANOTHER_UNIT
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity, cause)
 
 
-def _without_unit(plain: str, given: str) -> float:
-    """The likeness of a value without its unit, if it is given with another one; else 0.
+def _without_unit(truth: str, pred: str) -> float:
+    """The likeness of a tight value without its unit, if it is given with another one; else 0.
 
     >>> _without_unit("25km", "25m"), _without_unit("25km", "25"), _without_unit("25people", "25poeple")
     (0.5, 0.0, 0.0)
     """
-    if not plain[-1:].isalpha() or len(plain) > _LONGEST_AMOUNT:
+    if not truth[-1:].isalpha() or len(truth) > _LONGEST_AMOUNT:
         return 0.0
-    one, other = _MEASURED.fullmatch(plain), _MEASURED.fullmatch(given)
-    if not one or not other or one[1] != other[1] or not are_other_units(one[2], other[2], _BARE_UNIT):
-        return 0.0
-    return len(one[1]) / len(plain)
-
-
-def are_other_units(one: str, other: str, unit: re.Pattern[str] = UNIT) -> bool:
-    """Whether two different tight texts are two units, and not one in singular and plural.
-
-    >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
-    (True, True, False)
-    """
-    short, long = sorted((one, other), key=len)
-    is_plural = len(short) > 1 and long == f"{short}s"  # no symbol of two letters is another one with an s
-    return not is_plural and bool(unit.fullmatch(one) and unit.fullmatch(other))
+    one, other = _MEASURED.fullmatch(truth), _MEASURED.fullmatch(pred)
+    same = one and other and one[1] == other[1] and are_other_units(one[2], other[2])
+    return len(one[1]) / len(truth) if one and same else 0.0
 
 
 def _alike_names(truth: str, pred: str) -> Difference | None:
@@ -489,50 +469,12 @@ def _other_numbers(truth: str, pred: str) -> Difference:
 
 
 @lru_cache(_CACHE)
-def _digits(text: str) -> int:
-    """How often each digit stands in a text, as one number; those of two texts can be added.
+def _digits(text: str) -> str:
+    """The digits of a text by size, which are the same for a number that is written in another way.
 
-    Numbers that are written in another way have the same. Without 0 and 1: zeros at the end may be left out,
-    and `e` may stand for `×10`.
+    Without 0 and 1: zeros at the end may be left out, and `e` may stand for `×10`.
     """
-    counts = 0
-    for digit in "23456789":
-        counts = counts << _COUNT_BITS | text.count(digit)
-    return counts
-
-
-@lru_cache(_CACHE)
-def _bulk(text: str) -> int:
-    """How many of its characters no change of notation drops; those of two texts can be added."""
-    return len(_TELLING.findall(text)) if text.isascii() else 0
-
-
-def weight(text: str, truth: str) -> int:
-    """What a text brings into a cell in which a true one should stand; those of two texts can be added."""
-    return _digits(text) if is_numeric(truth) else _bulk(text)
-
-
-def most_alike(held: int, truth: str) -> float:
-    """The likeness to a true text of one that has this `weight` is at most this, whatever else it has.
-
-    >>> most_alike(weight("2", "27.1"), "27.1"), most_alike(weight("3", "27.1"), "27.1")
-    (1.0, 0.0)
-    >>> most_alike(weight("alphabet", "beta"), "beta")
-    0.5
-    """
-    if is_numeric(truth):  # a number of other digits
-        return 1.0 if (_BORROWED | _digits(truth)) - held & _BORROWED == _BORROWED else 0.0
-    return _most_by_length(held, truth)
-
-
-def _most_by_length(bulk: int, truth: str) -> float:
-    return min(1.0, len(bare(tight(truth))) / min(bulk, _COMPARED)) if bulk else 1.0
-
-
-def may_be_alike(truth: str, pred: str, least: float) -> bool:
-    """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
-    lengths_agree = _most_by_length(_bulk(pred), truth) > least
-    return lengths_agree or _is_abbreviated(truth, pred)
+    return "".join(sorted(filter("23456789".__contains__, text)))
 
 
 def _apart(text: str) -> tuple[str, list[str]]:

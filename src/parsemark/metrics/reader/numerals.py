@@ -16,7 +16,6 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
-_DEVIATING = re.compile(r"([+-]?\d[\d.]*+)\s*+(?:(?<=\s)|[±+-]\s*+)(\d[\d.]*+)\s*+([^\s\d]*+)")
 _OFF_BY = re.compile(r"±([\d.]++)")
 _LEGIBLE = 0.25
 """Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
@@ -68,16 +67,3 @@ def with_deviation_on_the_line(text: str) -> str:
 def both_ways(text: str) -> str:
     """A value with a deviation said for each way, `5+2-2` for `5±2`."""
     return _OFF_BY.sub(r"+\1-\1", text)
-
-
-@lru_cache(_CACHE)
-def value_and_deviation(text: str) -> tuple[str, ...]:
-    """A value, its deviation and its unit, whatever is between them; nothing if it is no such one.
-
-    >>> value_and_deviation("52.9±3.1%") == value_and_deviation("52.9 3.1%") == ("52.9", "3.1", "%")
-    True
-    >>> value_and_deviation("52.93.1"), value_and_deviation("3 of 4")
-    ((), ())
-    """
-    found = _DEVIATING.fullmatch(text)
-    return found.groups() if found else ()

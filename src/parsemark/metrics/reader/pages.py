@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
-
-from rapidfuzz.distance import Levenshtein
+from itertools import chain
 
 from parsemark.formats import FoundTable
 from parsemark.formats.html.markup import without_frame
@@ -16,7 +14,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.json_tables import Data, data_in
 from parsemark.metrics.reader.events import Event, Kind
 from parsemark.metrics.reader.likeness import tight
-from parsemark.metrics.reader.regroup import regroup_columns, regroup_rows
+from parsemark.metrics.reader.regroup import regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import NARROW, itemized, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
@@ -24,8 +22,6 @@ from parsemark.metrics.reader.structure import Structure, read_structure
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
 MOST_LINES = 200
-_A_ROW = 0.8
-"""A line so much like a row's cells run together is that row."""
 _GAP = re.compile(r"\t+| {2,}")
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
@@ -107,18 +103,18 @@ def _heading(text: str) -> str:
 
 
 def arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-    """The tables of a prediction in the ways that they can be together, and what that does to them."""
+    """The tables of a prediction together, in the ways that they can be, and each of them alone.
+
+    Each with what that does to it.
+    """
     for sheet, extra in _arranged(pages, structure):
-        if pages.as_data:
-            extent = float(sum(map(sum, sheet.present)))
-            message = "The table is given as data, with names and values between quotes and brackets."
-            yield sheet, (*extra, Event(Kind.PLAIN_LINES, extent, message, severity=RECORDS))
-        else:
-            yield sheet, extra
+        extent = float(sum(map(sum, sheet.present)))
+        message = "The table is given as data, with names and values between quotes and brackets."
+        event = Event(Kind.PLAIN_LINES, extent, message, severity=RECORDS)
+        yield sheet, (*extra, event) if pages.as_data else extra
 
 
 def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-    """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
         nameless = tuple(_nameless(pages.sheets, structure))
@@ -126,9 +122,15 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
                 yield beside, nameless
-    for index, sheet in enumerate(pages.sheets):
-        others = [s for k, s in enumerate(pages.sheets) if k != index]
-        yield sheet, tuple(_unasked(s) for s in others)
+    for sheet in pages.sheets:
+        yield sheet, tuple(_unasked(other) for other in pages.sheets if other is not sheet)
+    # Rows that fell out of the only table: lines of as many words as it has columns.
+    width = pages.sheets[0].n_cols if len(pages.sheets) == 1 else 0
+    loose = [words for line in pages.lines if len(words := line.split()) == width > 1]
+    if loose:
+        message = f"{len(loose)} of the rows are given as text outside of the table."
+        event = Event(Kind.PLAIN_LINES, float(width * len(loose)), message)
+        yield Sheet.stacked([*pages.sheets, Sheet.from_rows(loose)]), (event,)
 
 
 def _nameless(sheets: Sequence[Sheet], structure: Structure) -> Iterable[Event]:
@@ -144,66 +146,9 @@ def _nameless(sheets: Sequence[Sheet], structure: Structure) -> Iterable[Event]:
 
 
 def _unasked(sheet: Sheet) -> Event:
-    count = sum(sum(1 for text in row if text) for row in sheet.texts)
+    count = sum(map(bool, chain.from_iterable(sheet.texts)))
     message = "The output has a further table that does not belong here."
     return Event(Kind.INVENTED, float(count), message, severity=_APART)
-
-
-def with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-    """The table together with rows that fell out of it: lines of text that read like rows it lacks.
-
-    They stand below it, or behind the last cell of another row.
-    """
-    if len(pages.sheets) != 1 or pages.sheets[0].n_cols < truth.n_cols:
-        return
-    sheet, lines = pages.sheets[0], pages.lines
-    if sheet.n_cols > truth.n_cols:
-        beyond = [" ".join(t for t in row[truth.n_cols :] if t) for row in sheet.shown]
-        lines = (*filter(None, beyond), *lines)[:MOST_LINES]
-        sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
-    if not lines:
-        return
-    said = [tight(fold_notation(line)) for line in lines]
-    if not _may_be_rows(said, truth):
-        return
-    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
-    there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
-    lacking = [r for r, row in enumerate(rows) if row not in there][:MOST_LINES]
-    wanted = [rows[r] for r in lacking if rows[r]]
-    loose = [line for line, told in zip(lines, said, strict=True) if _is_a_row(told, wanted)]
-    if not loose:
-        return
-    cut = regroup_columns(
-        truth.part(lacking, range(truth.n_cols)), Sheet.from_rows([[line] for line in loose])
-    )
-    if cut is not None and len(cut.merged) == 1 and cut.sheet.n_cols == len(cut.merged[0].lines):
-        place = {column: k for k, column in enumerate(cut.merged[0].lines)}
-        rest = cut.sheet.part(range(cut.sheet.n_rows), [place.get(c) for c in range(truth.n_cols)])
-        message = f"{len(loose)} of the rows are given as text outside of the table."
-        event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
-        yield Sheet.stacked([sheet, rest]), (event,)
-
-
-def _may_be_rows(lines: list[str], sheet: Sheet) -> bool:
-    """Whether a tight line is about as long as a row run together, without which it is none.
-
-    Hyphens inside words are dropped as well, so that a row may be shorter than without its white space.
-    """
-    lengths = [(_A_ROW * len(line) - 1, len(line) / _A_ROW + 1) for line in lines]
-    for texts, starts in zip(sheet.texts, sheet.starts, strict=True):
-        row = "".join("".join(compress(texts, starts)).split())
-        longest, shortest = len(row), len(row) - row.count("-")
-        if any(least < longest and shortest < most for least, most in lengths):
-            return True
-    return False
-
-
-def _is_a_row(line: str, rows: list[str]) -> bool:
-    return any(Levenshtein.normalized_similarity(row, line) > _A_ROW for row in rows)
-
-
-def _run_together(sheet: Sheet, row: int) -> str:
-    return "".join(tight(t) for t, s in zip(sheet.texts[row], sheet.starts[row], strict=True) if s)
 
 
 def lines_of(pages: Pages, truth: Sheet, heads: frozenset[str]) -> Iterable[tuple[Sheet, float]]:

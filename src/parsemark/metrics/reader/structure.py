@@ -16,6 +16,7 @@ _MOSTLY = 0.7
 _MOST_LINES = 2
 """The last row that can be a further line of the names in the first one."""
 _BRACKETED = re.compile(r"\(.*\)|\[.*\]")
+_DEVIATION = re.compile(r"[(\[](?=[^()\[\]A-Za-z]*\d)[^()\[\]A-Za-z]*+[)\]]|±[\d.]++%?")
 _COUNTED = re.compile(r"\(?(?:[ivx]{1,5}|[a-z]|\d{1,2})[).]", re.IGNORECASE)
 """The number of an item: `(ii)`, `b)`, `3.`"""
 
@@ -266,3 +267,13 @@ def filled_down(
         filled[col] = texts
         anew.update(begun)
     return filled
+
+
+def says_deviations(sheet: Sheet, row: int, first: int = 0) -> bool:
+    """Whether all that begins in a row, from a column on, are numbers in brackets or behind ±.
+
+    Such a row has no meaning of its own: it belongs to the estimates above it, wherever a reader finds them.
+    """
+    texts = zip(sheet.texts[row][first:], sheet.starts[row][first:], strict=True)
+    begun = [text for text, starts in texts if text and starts]
+    return bool(begun) and all(map(_DEVIATION.fullmatch, begun))
