@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
 from parsemark.metrics.reader.likeness import NEAR, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.values import Asked, Side, Values
 
 _POINTERS = str.maketrans("\\↓→", "///")
-_ARROWS = str.maketrans("↑↓", "  ")
-_PUT_TOGETHER = 0.9
-"""Pieces that are so much like a name when put together are that name, cut."""
 
 
 def find_events(
@@ -88,14 +84,11 @@ def _columns(values: Values) -> Iterable[Named]:
     padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
     told = any(side.truth.goes_on(r, c) for r in range(side.structure.n_header) for c in range(len(truth)))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
-    heads, torn = _mended(side, rows)
-    literal = column_paths(heads, rows, Fill.NOT)
-    given = {fill: _carried(heads, rows, literal, fill) for fill in Fill}
+    literal = column_paths(side.pred, rows, Fill.NOT)
+    given = {fill: _carried(side.pred, rows, literal, fill) for fill in Fill}
     partners = side.alignment.columns
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
-    counted = counted_paths(heads, rows, sorted(partners.values()), groups)
-    one_for_all = _names_run_together(side, truth, given[Fill.NOT])
-    led = _led_by_the_first(side, truth, given[Fill.NOT])
+    counted = counted_paths(side.pred, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -108,97 +101,22 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.GIVEN, given[Fill.NOT][partner]),
                 (How.CARRIED, given[Fill.PADDED][partner]),
                 (How.SHORT, given[Fill.RAGGED][partner]),
-                *(((How.SHORT, led[col]),) if col in led else ()),
                 (How.COUNTED, counted[partner]),
             )
-            if (text := one_for_all.get(col)) is not None:
-                rest = tuple(t for t in given[Fill.NOT][partner] if t != text)
-                said = tuple(t for t in path if t in rest or _says(text, t))
-                readings = ((How.GIVEN, rest), (How.COUNTED, said))
-            elif col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
                 continue
-        # The only column of values is known without a name, and so is what stands in a name.
-        needed = col not in side.stubs | side.in_names and len(truth) - len(side.stubs) > 1
+        # The only column of values is known without a name.
+        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
         label = values.header(col)
-        yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
+        yield Named(path, readings, extent, {"row": None, "col": col}, needed, label)
 
 
 def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:
     """The header paths with empty cells filled, which are the literal ones where none is empty."""
     full = all(all(sheet.present[row]) for row in rows)
     return literal if full or fill is Fill.NOT else column_paths(sheet, rows, fill)
-
-
-def _names_run_together(side: Side, truth: list[Path], given: list[Path]) -> dict[int, str]:
-    """Columns over which one cell holds the names of several of them, and what that cell says."""
-    over: dict[str, list[int]] = defaultdict(list)
-    for col, partner in side.alignment.columns.items():
-        for text in given[partner]:
-            if truth[col] and text not in truth[col] and _says(text, truth[col][-1]):
-                over[text].append(col)
-    return {
-        col: text
-        for text, columns in over.items()
-        if len({truth[c][-1] for c in columns if all(_says(text, truth[k][-1]) for k in columns)}) > 1
-        for col in columns
-    }
-
-
-def _led_by_the_first(side: Side, truth: list[Path], given: list[Path]) -> dict[int, Path]:
-    """Columns of a group whose name stands with that of its first column alone: `CRR Val | Test`.
-
-    The next columns have names of their own, so that the group reaches up to the next one.
-    """
-    led: dict[int, Path] = {}
-    partners = side.alignment.columns
-    for first, path in enumerate(truth):
-        groups, at = path[:-1], partners.get(first)
-        if not groups or at is None or first in led or len(given[at]) != 1:
-            continue
-        if first and truth[first - 1][:-1] == groups:
-            continue
-        if match(path, given[at]).credit < 1:
-            continue
-        for col in range(first + 1, len(truth)):
-            if truth[col][:-1] != groups or (partner := partners.get(col)) is None or not given[partner]:
-                break
-            led[col] = (*groups, *given[partner])
-    return led
-
-
-def _says(text: str, name: str) -> bool:
-    """Whether a header holds a name, arrows aside: they are set tight."""
-    return holds(_unarrowed(text), _unarrowed(name))
-
-
-def _unarrowed(text: str) -> str:
-    return text if text.isascii() else text.translate(_ARROWS)
-
-
-def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
-    """The prediction with group headers put together that were cut at the columns, and these columns."""
-    truth, partners = side.truth, side.alignment.columns
-    texts: dict[int, list[str]] = {}
-    torn: set[int] = set()
-    for row in range(side.structure.n_header):
-        for columns in _groups(truth, row, partners):
-            if len(columns) < 2:
-                continue
-            col = next(c for c, p in partners.items() if p == columns[0])
-            name = tight(truth.texts[row][col])
-            for at in rows:
-                pieces = [side.pred.texts[at][p] for p in sorted(columns)]
-                cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
-                if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
-                    line = texts.setdefault(at, list(side.pred.texts[at]))
-                    for p in columns:
-                        line[p] = truth.texts[row][col]
-                    torn.update(columns)
-    if not torn:
-        return side.pred, torn
-    return side.pred.with_texts([texts.get(r, line) for r, line in enumerate(side.pred.texts)]), torn
 
 
 def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]:
@@ -247,10 +165,6 @@ def _rows(values: Values) -> Iterable[Named]:
     below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
-    headings = {tight(truth.texts[r][0]) for r in side.structure.sections}
-    # The heading of the first rows may have fallen into the header over them.
-    over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
-    first = next((text for text in over if text and tight(text) in headings), "")
     section = ""
     for row in body:
         if row in side.structure.sections:
@@ -270,8 +184,6 @@ def _rows(values: Values) -> Iterable[Named]:
         if emptied:
             # The name of several rows may stand at the middle one of them.
             readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
-        if first and not above:
-            readings.append((How.SHORT, _distinct([first, *[given[c][at] for c in columns]])))
         needed = len(values.of_row) > 1
         yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 

@@ -9,7 +9,6 @@ it is lost.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
@@ -66,8 +65,6 @@ class Named(NamedTuple):
     where: dict[str, Any]
     needed: bool = True
     """Whether what it names cannot be known without it; the header over names is not needed."""
-    torn: bool = False
-    """Whether a group over it was cut into pieces."""
     label: str = ""
     """How it is called in a message."""
 
@@ -121,12 +118,9 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     levels = (level for _, _, found in best for level in found.levels)
     out_of_place = others.texts - {level.text for level in levels if level.difference.change != Change.OTHER}
     for name, (how, given, found) in zip(named, best, strict=True):
-        if name.torn:
-            message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
-            causes.add(Event(Kind.SPAN_WRONG, name.extent, message, name.where), "torn")
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN and not others.is_reordered(name.truth, given):
+        if found.credit < _CERTAIN:
             _explain(name, given, found, others, axis, around, causes, out_of_place)
 
 
@@ -139,24 +133,10 @@ class Others:
         self.texts = {text for name in named for text in name.truth}
 
     @cached_property
-    def _same_words(self) -> Counter[Path]:
-        """For words in alphabetical order how many different names are made of them."""
-        return Counter(map(_sorted_words, {name.truth for name in self._named}))
-
-    @cached_property
     def of_all(self) -> frozenset[str]:
         """Texts that stand over all that needs a name."""
         needed = [name for name in self._named if name.needed] or self._named
         return frozenset.intersection(*(frozenset(name.truth) for name in needed))
-
-    def is_reordered(self, truth: Path, given: Path) -> bool:
-        """Whether the words of a name stand in another order, and no other name has the same ones."""
-        told = _sorted_words(truth)
-        return told == _sorted_words(given) and self._same_words[told] == 1
-
-
-def _sorted_words(path: Path) -> Path:
-    return tuple(sorted(worded(" ".join(path)).split()))
 
 
 def _exchanged(named: Sequence[Named]) -> bool:

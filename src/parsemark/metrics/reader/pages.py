@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,7 +16,7 @@ from parsemark.metrics.reader.events import Event, Kind
 from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.regroup import regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import NARROW, itemized, records, side_by_side, stacked
+from parsemark.metrics.reader.stack import NARROW, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 
 _MOST_TABLES = 12
@@ -27,8 +27,6 @@ _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 RECORDS = 0.2
 """Severity of lines that name the column of each value, or the only one of a name."""
-_COUNTED_ROWS = 0.5
-"""Severity of rows that are told by their place in another part of the table."""
 _APART = 0.3
 """Severity of a further table beside the one that is asked for, against 1 for rows in it."""
 _LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})
@@ -47,8 +45,6 @@ class Pages:
     outside: str = ""
     lines: tuple[str, ...] = ()
     """The lines of text around the tables."""
-    items: tuple[str, ...] = ()
-    """The lines that may be items of a list, though their commas may have been taken for those of a table."""
     as_data: bool = False
     """Whether the tables are given as data for programs."""
 
@@ -65,13 +61,11 @@ class Pages:
         sheets = [(Sheet.from_table(f.table), piece) for f, piece in zip(found, pieces, strict=False)]
         kept = [(sheet, piece) for sheet, piece in sheets if sheet.n_rows][:_MOST_TABLES]
         lines = [line for piece in pieces for line in _lines(piece)]
-        items = _lines(text) if found and _LINES_OF_TEXT.issuperset(f.format for f in found) else lines
         return cls(
             tuple(sheet for sheet, _ in kept),
             tuple(_heading(piece) for _, piece in kept),
             fold_notation(" ".join(lines)),
             tuple(lines[:MOST_LINES]),
-            tuple(items[:MOST_LINES]),
         )
 
     @classmethod
@@ -117,11 +111,10 @@ def arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tu
 def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
-        nameless = tuple(_nameless(pages.sheets, structure))
         for headings in (pages.headings, ()):
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
-                yield beside, nameless
+                yield beside, ()
     for sheet in pages.sheets:
         yield sheet, tuple(_unasked(other) for other in pages.sheets if other is not sheet)
     # Rows that fell out of the only table: lines of as many words as it has columns.
@@ -133,29 +126,14 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
         yield Sheet.stacked([*pages.sheets, Sheet.from_rows(loose)]), (event,)
 
 
-def _nameless(sheets: Sequence[Sheet], structure: Structure) -> Iterable[Event]:
-    """Parts of a table beside the first one that do not say again which row is which."""
-    if sum(not labels for labels in structure.labels) > 1 or not any(structure.labels):
-        return  # each part of the truth has names of its own, or none
-    names = {row[0] for row in sheets[0].texts}
-    for sheet in sheets[1:]:
-        if 2 * sum(row[0] in names for row in sheet.texts) < sheet.n_rows:
-            extent = float((sheet.n_rows - 1) * sheet.n_cols)
-            message = "A part of the table does not name its rows, which have to be counted out."
-            yield Event(Kind.HEADER_SHIFTED, extent, message, severity=_COUNTED_ROWS)
-
-
 def _unasked(sheet: Sheet) -> Event:
     count = sum(map(bool, chain.from_iterable(sheet.texts)))
     message = "The output has a further table that does not belong here."
     return Event(Kind.INVENTED, float(count), message, severity=_APART)
 
 
-def lines_of(pages: Pages, truth: Sheet, heads: frozenset[str]) -> Iterable[tuple[Sheet, float]]:
+def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
-    items = itemized(pages.items, heads) if pages.items else None
-    if items is not None:
-        yield items, RECORDS
     if not pages.lines:
         return
     words = set(map(tight, filter(None, set().union(*truth.texts))))

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.citations import without_citations
@@ -19,7 +17,7 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.kinds import in_one_way
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.marks import with_no_as_in
-from parsemark.metrics.reader.pages import RECORDS, Pages, arrangements, lines_of
+from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
@@ -95,14 +93,8 @@ def _words(sheet: Sheet) -> set[str]:
     return set(" ".join(map(" ".join, sheet.texts)).split())
 
 
-class _Form(NamedTuple):
-    """A prediction put as the truth has it."""
-
-    sheet: Sheet
-    extra: tuple[Event, ...]
-    """What had been done to it."""
-    in_names: frozenset[int] = frozenset()
-    """Columns of the truth whose values it gives in the names of its rows."""
+_Form = tuple[Sheet, tuple[Event, ...]]
+"""A prediction put as the truth has it, and what had been done to it."""
 
 
 class _Reader:
@@ -120,14 +112,8 @@ class _Reader:
         """The accounts of all ways in which the tables of a prediction, and its lines, can be one table."""
         for sheet, extra in arrangements(self.pages, self.structure):
             yield self.sheet(_as_in(self.truth, sheet)).plus(extra)
-        for sheet, severity in lines_of(self.pages, self.truth, self.heads) if lines else ():
+        for sheet, severity in lines_of(self.pages, self.truth) if lines else ():
             yield self.lines(without_citations(self.truth, sheet), severity)
-
-    @cached_property
-    def heads(self) -> frozenset[str]:
-        """What stands over the values of the truth, tight."""
-        rows, stubs = self.truth.texts[: self.structure.n_header], self.structure.stubs
-        return frozenset(tight(text) for row in rows for c, text in enumerate(row) if text and c not in stubs)
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
@@ -140,11 +126,11 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        for other in forms(pred, self.truth, self.heads):
+        for other in forms(pred, self.truth):
             best = self.better(best, self.upright(other, best))
         merged = not _OF_MERGED.isdisjoint(event.kind for event in best.events)
-        for form in self.regroupings(side.pred) if merged else ():
-            best = self.better(best, self.upright(form.sheet, best, form.extra, form.in_names))
+        for form, extra in self.regroupings(side.pred) if merged else ():
+            best = self.better(best, self.upright(form, best, extra))
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
@@ -176,7 +162,6 @@ class _Reader:
         pred: Sheet,
         best: Account | None = None,
         extra: tuple[Event, ...] = (),
-        in_names: frozenset[int] = frozenset(),
     ) -> Account:
         """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
 
@@ -184,23 +169,22 @@ class _Reader:
             pred: The table.
             best: The account that this one has to be better than.
             extra: What was done to the table to make it stand so.
-            in_names: Columns of the truth whose values it gives in the names of its rows.
         """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 
         def hopeless(account: Account) -> bool:
             return account.plus(extra).score(self.parameters) < least
 
-        side = self.side(pred, in_names)
+        side = self.side(pred)
         return find_events(side, self.asked, self.pages.outside, hopeless).plus(extra)
 
-    def side(self, pred: Sheet, in_names: frozenset[int] = frozenset()) -> Side:
+    def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
         alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
         joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
-        return Side(self.truth, self.structure, joined, alignment, in_names, torn)
+        return Side(self.truth, self.structure, joined, alignment, torn)
 
     def regroupings(self, pred: Sheet) -> Iterable[_Form]:
         """The table with merged rows cut, and with merged columns cut."""
@@ -215,20 +199,14 @@ class _Reader:
             yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
         columns = regroup_columns(self.truth, pred)
         if columns is not None:
-            yield self.columns_cut(columns)
+            yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 
     def with_columns_cut(self, rows: Sheet, extra: tuple[Event, ...]) -> Iterable[_Form]:
         """A table whose rows were cut, as it is and with its columns cut too."""
-        yield _Form(rows, extra)
+        yield rows, extra
         columns = regroup_columns(self.truth, rows) if rows.n_cols < self.truth.n_cols else None
         if columns is not None:
-            yield self.columns_cut(columns, extra)
-
-    def columns_cut(self, found: Regrouped, extra: tuple[Event, ...] = ()) -> _Form:
-        """A table whose columns were cut; what was set off in a name is a part of it."""
-        named = (g for g in found.merged if g.set_off >= _SEPARATE and g.lines[0] in self.structure.stubs)
-        in_names = frozenset(column for group in named for column in group.lines[1:])
-        return _Form(found.sheet, (*extra, *self.told(found, Kind.COLUMNS_MERGED, "Columns")), in_names)
+            yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 
     def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
         """The events of a regrouping."""
@@ -250,9 +228,6 @@ class _Reader:
                 yield Event(Kind.PADDED, held, message)
             elif share(lambda group: group.separate) >= _SEPARATE:
                 yield Event(Kind.PADDED, held, f"{which} are folded into one, each part on its own line.")
-            elif not of_rows and share(lambda group: group.set_off) >= _SEPARATE:
-                message = f"{which} are given as one, set off by brackets or commas."
-                yield Event(kind, held, message, severity=apart * RECORDS)
             else:
                 severity = apart + (1 - apart) * share(lambda group: group.glued)
                 yield Event(kind, held, f"{which} are run together.", severity=severity)

@@ -17,8 +17,6 @@ _MOST_LINES = 2
 """The last row that can be a further line of the names in the first one."""
 _BRACKETED = re.compile(r"\(.*\)|\[.*\]")
 _DEVIATION = re.compile(r"[(\[](?=[^()\[\]A-Za-z]*\d)[^()\[\]A-Za-z]*+[)\]]|±[\d.]++%?")
-_COUNTED = re.compile(r"\(?(?:[ivx]{1,5}|[a-z]|\d{1,2})[).]", re.IGNORECASE)
-"""The number of an item: `(ii)`, `b)`, `3.`"""
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,6 @@ def header_rows(sheet: Sheet) -> int:
     """How many leading rows are headers."""
     most = min(MAX_HEADER_ROWS, sheet.n_rows - 1)
     count = sheet.header_rows or 0
-    if count and _is_record(sheet, count):
-        return 0
     if count == 0:
         count = 1 if most >= 1 and not _is_headless(sheet) else 0
     if count == 0:
@@ -63,18 +59,10 @@ def header_rows(sheet: Sheet) -> int:
 
 
 def _is_headless(sheet: Sheet) -> bool:
-    """Whether the first row is one like the others, where nobody says that it is a header.
-
-    It is if it has neither letters nor digits, if each of its texts stands below it again, or if rows are
-    counted from it on.
-    """
+    """Whether each text of the first row stands below it again, where nobody says that it is a header."""
     first, rest = sheet.texts[0], sheet.texts[1:]
     if sheet.header_rows is not None or not all(first):
         return False
-    if not any(c.isalnum() for text in first for c in text):
-        return True
-    if all(_COUNTED.fullmatch(row[0]) for row in sheet.texts):
-        return True
     return all(any(row[c] == text for row in rest) for c, text in enumerate(first))
 
 
@@ -135,14 +123,6 @@ def _names_values(sheet: Sheet, row: int) -> bool:
         return False
     below = [sheet.texts[r][c] for r in range(row + 1, sheet.n_rows) for c in columns if sheet.texts[r][c]]
     return 2 * len(columns) >= sheet.n_cols - 1 and sum(map(is_numeric, below)) > len(below) * _MOSTLY
-
-
-def _is_record(sheet: Sheet, n_header: int) -> bool:
-    """Whether what is marked as headers is the first of several records: its labels come again below."""
-    labels = [sheet.texts[r][0] for r in range(sheet.n_rows)]
-    head, body = labels[:n_header], labels[n_header:]
-    again = n_header > 1 and all(head) and all(label in body for label in head)
-    return again and not all(row in sheet.texts[n_header:] for row in sheet.texts[:n_header])
 
 
 def is_section(sheet: Sheet, row: int) -> bool:

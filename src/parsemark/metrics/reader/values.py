@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import repeat
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
+from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
     MARKS,
@@ -53,8 +53,6 @@ class Side:
     structure: Structure
     pred: Sheet
     alignment: Alignment
-    in_names: frozenset[int] = frozenset()
-    """Columns of the truth whose values are given in the names of rows."""
     torn: frozenset[int] = frozenset()
     """Rows of the truth that the prediction gives as several."""
 
@@ -202,20 +200,6 @@ class Values:
         return frozenset({c for _, c, _, _ in self._answered} - given)
 
     @cached_property
-    def _slipped(self) -> frozenset[int]:
-        """Columns whose wrong values are those of the row before or behind, all but one at the end."""
-        rows, truth, pred = self.side.alignment.rows, self.side.truth.texts, self.side.pred.texts
-        wrong = Counter(col for _, col, _, _ in self._differing)
-        beside = Counter(
-            (col, step)
-            for row, col, at, partner in self._differing
-            for step in (1, -1)
-            if row + step in rows and truth[row + step][col] == pred[at][partner]
-        )
-        slipped = {col for (col, _), n in beside.items() if n >= wrong[col] - 1 >= _SLIPPED - 1}
-        return frozenset(slipped if sum(wrong[col] for col in slipped) > _SLIPPED else ())
-
-    @cached_property
     def went_to(self) -> dict[Position, Position]:
         """For each place of the prediction the value that went there from the row above or below."""
         side, rows = self.side, self.side.alignment.rows
@@ -273,7 +257,7 @@ class Values:
         if diff.change is Change.MISREAD and diff.cause in ("", MARKS) and found in self._told_apart:
             diff = Difference(Change.OTHER, 0.0, diff.cause)  # it says what another value says
         true = quote(side.truth.shown[row][col])
-        unit = f": {ANOTHER_UNIT}" if diff.cause.startswith(ANOTHER_UNIT) else ""
+        unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
 
         def add(
             kind: Kind,
@@ -294,10 +278,6 @@ class Values:
             add(Kind.VALUE_SHIFTED, told="moved in its row.")
         elif text and f" {text} " in f" {found} ":
             add(Kind.CELLS_MERGED, found)
-        elif col in self._slipped:
-            slipped = f"Column {self.header(col)}: its values have slipped by a row."
-            event = Event(Kind.VALUE_WRONG, self.weights[row, col], slipped, where, MISLEADING)
-            causes.add(event, "slipped")
         elif not found and (row, col) in self._gone_to_another_row:
             add(Kind.VALUE_SHIFTED, "row", told="given in the row beside its own.")
         elif not found:
@@ -323,8 +303,7 @@ class Values:
         if col in self.units and is_numeric(text) and (unit := _added(text, found)):
             if unit != self.units[col]:
                 return Difference(Change.OTHER, 0.0)  # the others have another one
-            cause = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
-            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, cause)
+            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, f"{unit} is added")
         known, given = numbers(text), numbers(found)
         if 0 < len(given) < len(known) and is_numeric(text) and _are_first_and_some(given, known):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
@@ -335,11 +314,6 @@ class Values:
         rows = range(self.side.structure.n_header)
         header = f" {tight(' '.join(self.side.truth.texts[r][col] for r in rows))} "
         return all(_stands_in(tight(part), header) for part in self.units[col].split())
-
-    def _has_unit(self, col: int) -> bool:
-        """Whether the header of a column ends with something in brackets."""
-        header = " ".join(self.side.truth.texts[r][col] for r in range(self.side.structure.n_header))
-        return header.rstrip().endswith((")", "]"))
 
     def _given_once(self, row: int, col: int) -> bool:
         """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
