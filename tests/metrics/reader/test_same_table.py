@@ -180,16 +180,6 @@ def in_two(table: Rows, at: int, *, named: bool, without: int = 0) -> str:
     return markdown([row[:at] for row in table]) + "\n\n" + markdown(kept)
 
 
-def test_a_part_without_names_has_to_be_counted_out() -> None:
-    truth = latex(REGIONS)
-    assert value(truth, in_two(REGIONS, 3, named=True)) >= 9.5
-    whole = value(truth, in_two(REGIONS, 3, named=False))
-    assert 5.5 <= whole <= 9
-    # A row that is missing in it makes the next ones false, but does not take away the whole part.
-    lost = value(truth, markdown([row[:3] for row in REGIONS]))
-    assert lost + 0.5 < value(truth, in_two(REGIONS, 3, named=False, without=3)) < whole - 2
-
-
 def test_lists_beside_each_other_have_names_of_their_own() -> None:
     truth = rows("City & Area & City & Area", "Oslo & 454 & Turku & 306", "Bergen & 465 & Malmo & 157")
     given = markdown([row[:2] for row in truth]) + "\n\n" + markdown([row[2:] for row in truth])
@@ -234,18 +224,6 @@ def test_accents_that_tell_two_values_apart_are_not_lost_for_little() -> None:
 
 
 FOREIGN = rows("Drug & Dose & Arm & Weeks & Site", "Statin & 20 & A & 12 & I", "Aspirin & 75 & C & 26 & II")
-
-
-def test_another_table_costs_the_same_wherever_it_stands() -> None:
-    truth, own, other = latex(REGIONS), markdown(REGIONS), markdown(FOREIGN)
-    below, above = value(truth, f"{own}\n\n{other}"), value(truth, f"{other}\n\n{own}")
-    assert below == pytest.approx(above, abs=0.2)
-    assert 5 <= below <= 9
-    glued = value(truth, markdown([*REGIONS, *FOREIGN]))
-    assert 4 <= glued < below
-    assert glued == pytest.approx(value(truth, markdown([*FOREIGN, *REGIONS])), abs=1)
-    # Among the rows of the table it might be part of it.
-    assert value(truth, markdown([*REGIONS[:3], *FOREIGN, *REGIONS[3:]])) < glued
 
 
 SETTINGS = rows(

@@ -18,10 +18,10 @@ from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.reader import likeness, read, sheet, symbols
-from parsemark.metrics.reader.align import Alignment, _filled, _numbered, _similarities
+from parsemark.metrics.reader.align import _filled, _numbered, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
-from parsemark.metrics.reader.values import Asked, Side, Values
+from parsemark.metrics.reader.values import Asked
 from parsemark.model import Table
 
 _TAGS = ("<table>", "</table>", "<TABLE >", "</Table >", "<tr>", "</tr>", "<td>", "</td>", '<td rowspan="2">')
@@ -177,22 +177,6 @@ def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
 
 
 _columns = st.lists(st.sampled_from(["1", "2", "3", "4"]), min_size=7, max_size=7)
-
-
-@given(_columns, _columns, st.sampled_from([1, -1, None]))
-def test_columns_have_slipped_if_their_wrong_values_are_those_beside(
-    column: list[str], other: list[str], step: int | None
-) -> None:
-    given = other if step is None else [*column[step:], *column[:step]]
-    truth, pred = (Sheet.from_rows([[text] for text in texts]) for texts in (column, given))
-    structure = Structure(0, ((),), frozenset())
-    side = Side(truth, structure, pred, Alignment({0: 0}, {r: r for r in range(7)}))
-    n_wrong = sum(a != b for a, b in zip(column, given, strict=True))
-    beside = [
-        sum(given[r] == column[r - k] != column[r] for r in range(7) if 0 <= r - k < 7) for k in (1, -1)
-    ]
-    slipped = n_wrong > 3 and max(beside) >= n_wrong - 1
-    assert Values(side, Asked(truth, structure, 0.3))._slipped == (frozenset({0}) if slipped else frozenset())
 
 
 @given(_grids)

@@ -165,6 +165,10 @@ def _rows(values: Values) -> Iterable[Named]:
     below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
+    headings = {tight(truth.texts[r][0]) for r in side.structure.sections}
+    # The heading of the first rows may have fallen into the header over them.
+    over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
+    first = next((text for text in over if text and tight(text) in headings), "")
     section = ""
     for row in body:
         if row in side.structure.sections:
@@ -184,6 +188,8 @@ def _rows(values: Values) -> Iterable[Named]:
         if emptied:
             # The name of several rows may stand at the middle one of them.
             readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
+        if first and not above:
+            readings.append((How.SHORT, _distinct([first, *[given[c][at] for c in columns]])))
         needed = len(values.of_row) > 1
         yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 

@@ -35,6 +35,8 @@ _SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})(?:(?<!\d)
 """What parts words; not the sign of a number, nor what is between the ends of a range."""
 _SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_JOINTS = " -/|:>_"
+"""What stands between the levels of a name that are joined in one text."""
 _CACHE = 50_000
 _LONGEST_FLAT = 600
 
@@ -146,7 +148,9 @@ def match(truth: Path, given: Path) -> PathMatch:
         return PathMatch(1.0, tuple([Level(text, text, SAME) for text in truth]), ())
     # What is one level of the truth is not another one misread.
     left = [text for text in given if text not in truth]
-    levels = [_level(text, given, left) for text in truth]
+    told = [text for text in left if text.startswith(truth) or text.endswith(truth)]
+    rests = {rest: text for text in told if (rest := _rest(text, truth))}
+    levels = [_level(text, given, [*left, *rests]) for text in truth]
     likenesses = [level.difference.likeness for level in levels]
     credit = likenesses[-1]
     if len(levels) > 1:
@@ -154,6 +158,7 @@ def match(truth: Path, given: Path) -> PathMatch:
         credit = (credit + _GROUP_WEIGHT * groups) / (1 + _GROUP_WEIGHT)
     # What is a level misread is not there besides it.
     read = {level.found for level in levels if level.difference.change in (Change.MISREAD, Change.NOTATION)}
+    read |= {text for rest, text in rests.items() if rest in read}
     unexplained = [0.0 if text in read else _unexplained(text, truth) for text in given]
     extra = [text for text, share in zip(given, unexplained, strict=True) if share > NEAR]
     if given:
@@ -201,6 +206,19 @@ def _as_one(path: Path) -> _JoinedPath:
     signed = frozenset(_SIGNED.findall(joined)) if "-" in joined else frozenset()
     levels = sorted(map(tight, path), key=len, reverse=True)
     return _JoinedPath(tight(joined), worded(joined).replace(" ", ""), signed, levels)
+
+
+def _rest(text: str, truth: Path) -> str:
+    """What a given level says besides the true levels that it begins or ends with, if it does."""
+    rest = text
+    for level in truth:
+        if len(level) >= len(rest):
+            continue
+        if rest.startswith(level):
+            rest = rest[len(level) :].strip(_JOINTS)
+        elif rest.endswith(level) and not rest[-len(level) - 1].isalnum():
+            rest = rest[: -len(level)].strip(_JOINTS)
+    return rest if rest != text else ""
 
 
 def _level(text: str, given: Path, left: list[str]) -> Level:

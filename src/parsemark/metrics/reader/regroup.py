@@ -53,14 +53,19 @@ class Regrouped:
     """Columns of the given prediction that are one in the truth."""
 
 
+_Parts = dict[int, list[tuple[int, int, int]]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """Where the cells of a row of the truth stand in a row of the prediction."""
 
-    parts: dict[int, list[tuple[int, int, int]]]
+    parts: _Parts
     """For each column of the prediction: column of the truth, and where it begins and ends in the text."""
     spread: dict[int, tuple[int, ...]]
     """For each column of the truth the columns of the prediction that hold its parts."""
+    spanning: frozenset[int]
+    """Columns of the truth whose cell in this row spans further ones."""
 
 
 def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int = 0) -> Regrouped | None:
@@ -81,7 +86,9 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int =
     torn: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
     for row in rows.values():
         for column, parts in row.parts.items():
-            votes[column][tuple(part[0] for part in parts)] += 1
+            # A cell of several lines is given once for them, whether they are run together or not.
+            if len(parts) > 1 or parts[0][0] not in row.spanning:
+                votes[column][tuple(part[0] for part in parts)] += 1
         for column, places in row.spread.items():
             torn[column][places] += 1
     together = {
@@ -142,7 +149,11 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
         return {}
     scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     pairs = best_path(scores, _LEAST_ALIKE)
-    return {p: _locate(ours[t], theirs[p], one[t], other[p]) for t, p in pairs}
+    found: dict[int, _Row] = {}
+    for t, p in pairs:
+        spans = (c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1)
+        found[p] = _Row(*_locate(ours[t], theirs[p], one[t], other[p]), frozenset(spans))
+    return found
 
 
 def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
@@ -150,11 +161,13 @@ def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
     return [(c, text) for c, text in found if text]
 
 
-def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str) -> _Row:
+def _locate(
+    ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str
+) -> tuple[_Parts, dict[int, tuple[int, ...]]]:
     if one == other and [t for _, t in ours] == [t for _, t in theirs]:
         same = list(zip(ours, theirs, strict=True))
         parts = {p: [(c, 0, len(t))] for (c, t), (p, _) in same}
-        return _Row(parts, {c: (p,) for (c, _), (p, _) in same})
+        return parts, {c: (p,) for (c, _), (p, _) in same}
     places = _places(list(accumulate((len(text) for _, text in ours), initial=0)), one, other)
     ends = list(accumulate(len(text) for _, text in theirs))
     bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
@@ -168,7 +181,7 @@ def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
         held_by[where].append((column, max(begin, b) - b, min(end, e) - b))
-    return _Row(dict(held_by), spread)
+    return dict(held_by), spread
 
 
 def _places(positions: list[int], one: str, other: str) -> list[int]:

@@ -27,6 +27,7 @@ def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
     found = (
         _blocks_below(pred, range(0, pred.n_cols, max(truth.n_cols, 2)), pred.header_rows),
         _recorded(pred),
+        _pivoted(pred),
         answers(pred),
         pred.mirrored() if truth.runs_to_the_left else None,
     )
@@ -41,6 +42,7 @@ def layouts(truth: Sheet, structure: Structure, preds: Sequence[Sheet]) -> Itera
         _blocks_below(truth, begins, structure.n_header),
         answers(truth) if all(sheet.n_cols <= NARROW for sheet in preds) else None,
         _recorded(truth),
+        _pivoted(truth),
     )
     return filter(None, found)
 
@@ -124,6 +126,22 @@ def _blocks_below(sheet: Sheet, begins: Sequence[int], n_header: int | None) -> 
         block = sheet.part(rows, range(begin, end))
         blocks.append(dataclasses.replace(block, header_rows=n_header))
     return stacked(blocks, [""] * len(blocks))
+
+
+def _pivoted(sheet: Sheet) -> Sheet | None:
+    """A list of row, column and value with the columns beside each other, if it is one."""
+    if sheet.n_cols != 3 or sheet.n_rows < 5:  # a header over two by two
+        return None
+    filled: list[str] = []
+    for row in sheet.shown[1:]:
+        filled.append(row[0] or (filled[-1] if filled else ""))
+    values = {(name, row[1]): row[2] for name, row in zip(filled, sheet.shown[1:], strict=True)}
+    names, columns = list(dict.fromkeys(filled)), list(dict.fromkeys(row[1] for row in sheet.shown[1:]))
+    whole = len(values) == sheet.n_rows - 1 == len(names) * len(columns)
+    if not whole or min(len(names), len(columns)) < 2:
+        return None
+    lines = [[name, *(values[name, column] for column in columns)] for name in names]
+    return Sheet.from_rows([[sheet.shown[0][0], *columns], *lines])
 
 
 def records(lines: Sequence[str]) -> Sheet | None:
