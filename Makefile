@@ -45,12 +45,12 @@ docs: .stamps/install  ## Build the documentation site in build/docs, strictly
 judge-demo: .stamps/test  ## Let a real, tiny language model judge, without a key (skips where it cannot be built)
 	$(BIN)/python scripts/judge_demo.py
 
-system: .stamps/system  ## Install LaTeX, Chromium and friends with apt, where that is possible
+system: .stamps/system$(if $(FONTS_EXTRA),-fonts-extra)  ## Install LaTeX, Chromium and friends with apt, where that is possible (FONTS_EXTRA=1: all of TeX's fonts)
 
-.stamps/system: scripts/install-system-packages.sh
+.stamps/system .stamps/system-fonts-extra: scripts/install-system-packages.sh
 	@mkdir -p .stamps
-	bash scripts/install-system-packages.sh
-	@touch $@
+	bash scripts/install-system-packages.sh $(if $(findstring extra,$@),--fonts-extra)
+	@touch .stamps/system $@
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)

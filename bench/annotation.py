@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parsemark.kernels.ngrams import multiset_f1
-from parsemark.matching.ngrams import match_by_ngrams, text_bag
+from parsemark.kernels.ngrams import multiset_f1, text_bag
+from parsemark.matching import match_by_ngrams
 from parsemark.model import Element, Page, Table
 from parsemark.store import Run
 from parsemark.web.annotate.consensus import consensus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,24 @@ def write_entry_points(folder: Path, package: str, entries: str) -> None:
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
     (info / "entry_points.txt").write_text(entries)
+
+
+def write_wheel(folder: Path, name: str, version: str, source: str, requires: str = "") -> Path:
+    """A wheel of one module, as an index or a folder of `--find-links` has it."""
+    module = name.replace("-", "_")
+    info = f"{module}-{version}.dist-info"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    files = {
+        f"{module}.py": source,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+    path = folder / f"{module}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in files.items():
+            archive.writestr(member, content)
+    return path
 
 
 def installed_protocol(

@@ -27,11 +27,6 @@ CALLED_FROM_OUTSIDE = {
     "REFERENCE": "a category of OmniDocBench: elements of it are named by their value",
 }
 """Names that others call, each with who does."""
-OF_BOARDS = {
-    *("dataset_scores", "validity_error", "rectangular", "by_type", "permutation_test", "untested_pages"),
-    *("with_baselines", "without_baselines"),
-}
-"""Steps of other boards' programs that conformance tests compare; no figure of a run needs them."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -75,7 +70,7 @@ def unused(trees: dict[str, ast.Module], named_elsewhere: set[str]) -> list[str]
         f"{where}: {name}"
         for where, tree in trees.items()
         for name in definitions(tree)
-        if name not in used and not name.startswith("__") and name not in {*CALLED_FROM_OUTSIDE, *OF_BOARDS}
+        if name not in used and not name.startswith("__") and name not in CALLED_FROM_OUTSIDE
     )
 
 

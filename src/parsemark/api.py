@@ -132,18 +132,71 @@ def parse(
     from parsemark.engine.imports.derived import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
+    from parsemark.parsers.versions import usable_parsers
     from parsemark.store import Run
 
     loaded = load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
-    chosen = [get_parser(spec) for spec in specs]
+    chosen = usable_parsers(specs, get_parser, print if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
         Run.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
+    return run
+
+
+def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
+    """The releases of a parser's package that the index has for this Python, oldest first.
+
+    Args:
+        parser: A name, or the path of a worker script.
+        pre: Also alphas, betas and release candidates.
+    """
+    from parsemark.parsers import get_parser
+    from parsemark.parsers.versions import own_package, releases
+
+    return releases(own_package(get_parser(parser)).name, pre=pre)
+
+
+def parse_routed(
+    corpus: str | Corpus,
+    rule: str | Path,
+    options: ParseOptions,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    events: Events | None = None,
+) -> Run:
+    """Parse each page with the parser that a rule of `choose --route` names for its kind.
+
+    The outputs stand in the run under the name `routed`, beside those of the parsers that made them.
+    """
+    from dataclasses import replace
+
+    from parsemark.choose.kinds import corpus_kinds
+    from parsemark.choose.route import read_route
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.imports.derived import add_routed
+    from parsemark.engine.parsing.plan import select_keys
+    from parsemark.parsers import get_parser
+
+    route = read_route(Path(rule))
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    keys = select_keys(loaded.keys, options.pages)
+    kinds = corpus_kinds(loaded, keys)
+    named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
+    wanted = {key: route.parser_for(kinds.get(key, {})) for key in keys}
+    for spec in dict.fromkeys(wanted.values()):
+        # A comma makes the list one of ids, also where it is a single number.
+        pages = ",".join(key for key in keys if wanted[key] == spec) + ","
+        run = parse(
+            loaded, [spec], replace(options, pages=pages), out=out, overwrite=overwrite, events=events
+        )
+        overwrite = False
+    add_routed(run, {key: named[spec] for key, spec in wanted.items()})
     return run
 
 
@@ -304,10 +357,10 @@ def verify_bundle(
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.imports.verify import verify_bundle as verify
+    from parsemark.engine.imports.verify import verify_confined
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
-    return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)
+    return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
 
 
 def calibrate(

@@ -2,13 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.choose import Choice, ParserCandidate, choose, in_words, next_step
+from parsemark.choose.choice import UsableLabels, easiest_first, usable_labels
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
-from parsemark.stats.prediction_powered import Estimate
+from parsemark.errors import UnknownNameError
+from parsemark.model import Element, Prediction, Table
+from parsemark.stats.prediction_powered import Estimate, LabelOrder
 
 
 def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
@@ -53,3 +57,64 @@ def test_a_single_label_is_one_and_names_stay_as_they_are(
     labelled = tuple(f"p{k}" for k in range(10))
     choice = Choice("tables", "TE F1", (first, second), 30, 5, labelled, (), 10, False, ())
     assert f"{said} separate Theirs from Mine." in " ".join(in_words(choice))
+
+
+def _candidate(name: str, guess: float, gap: Estimate | None, cpu_s: float) -> ParserCandidate:
+    return ParserCandidate(name, (name,), guess, Estimate(0.8, 0.7, 0.9, 0.05, 10, 0.5), gap, cpu_s, None, 0)
+
+
+def test_a_cheaper_parser_of_which_nothing_is_known_is_not_offered() -> None:
+    best = _candidate("dear", 0.8, None, 10.0)
+    unknown = _candidate("unknown", 0.8, Estimate(-0.3, -1.0, 0.0, 0.3, 10, 0.5), 0.1)
+    near = _candidate("near", 0.8, Estimate(-0.02, -0.06, 0.01, 0.02, 10, 0.5), 0.1)
+    choice = Choice("tables", "TE F1", (best, unknown, near), 30, 5, (), (), 10, True)
+    words = " ".join(in_words(choice))
+    assert "near is 100 times cheaper and loses 0.00 to 0.06" in words and "unknown is" not in words
+
+
+def _labels(known: list[int], budget: int = 6) -> UsableLabels:
+    order = LabelOrder(np.arange(8), np.full(8, 1 / 8))
+    return usable_labels(order, np.isin(np.arange(8), known), budget)
+
+
+def test_labels_out_of_turn_stand_for_themselves() -> None:
+    labels = _labels([0, 1, 2, 5])
+    assert labels.pages.tolist() == [0, 1, 2, 5] and labels.n_out_of_turn == 1 and not labels.as_if_drawn
+    assert labels.inclusion[5] == 1
+    assert labels.inclusion[0] == pytest.approx(3 / 7)  # drawn among the others
+
+
+def test_without_labels_in_turn_all_count_as_if_drawn() -> None:
+    labels = _labels([3, 4, 6])
+    assert labels.pages.tolist() == [3, 4, 6] and labels.as_if_drawn
+    assert labels.inclusion[3] == pytest.approx(3 / 8)
+    assert not _labels([0, 1, 2]).as_if_drawn and _labels([0, 1, 2, 7], budget=3).n_out_of_turn == 0
+
+
+def test_the_order_follows_the_figure_that_is_shown(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine", "wrong", "fine", "crash", "fine", "fine"])
+    parsers = [FakeParser("one"), FakeParser("two"), FakeParser("three")]
+    run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
+    score_run(run, n_workers=1)
+    choice = choose(run, budget=4)
+    shown = [candidate.value for candidate in choice.candidates]
+    assert shown == sorted(shown, reverse=True)
+    for c in choice.candidates:
+        assert c.estimate is not None and c.estimate.low <= c.value <= c.estimate.high
+    first = choice.labelled[0]
+    without = choose(run, budget=4, skip=[first])
+    assert first not in without.labelled and without.n_pages == 5
+    assert "1 page skipped: the answer is about the others." in without.notes
+    with pytest.raises(UnknownNameError):
+        choose(run, skip=["nosuch"])
+
+
+def test_the_first_page_to_label_is_an_easy_one() -> None:
+    def given(rows: int) -> Prediction:
+        table = Table.from_rows([["a", "b"]] * rows)
+        return Prediction("s", "p", elements=(Element("e", "table", table=table),) if rows else ())
+
+    pages = {"large": 90, "none": 0, "small": 4, "later": 1, "middle": 20, "x": 50}
+    predictions = {(page, "p"): given(rows) for page, rows in pages.items()}
+    order = ["large", "none", "small", "middle", "x", "later"]
+    assert easiest_first(order, predictions, ["p"]) == ["small", "middle", "x", "large", "none", "later"]

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli import setup
 from parsemark.cli.main import app
+from parsemark.system import pdflatex
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
@@ -33,3 +34,10 @@ def test_what_is_missing_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COLUMNS", "160")
     shown = CliRunner().invoke(app, ["doctor"]).stdout
     assert "pip install 'parsemark[figures]'" in shown and "[figures] matplotlib" in shown
+
+
+def test_fonts_that_some_papers_want_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for found in (False, True):
+        monkeypatch.setattr(pdflatex, "has_tex_file", lambda name, found=found: found)
+        (fonts,) = (item for item in setup.everything() if item.name == "texlive-fonts-extra")
+        assert fonts.found is found and fonts.install == "make system FONTS_EXTRA=1"

@@ -148,3 +148,11 @@ def test_an_embedded_file_is_noticed_even_without_landlock(tmp_path: Path, monke
     assert not result.ok
     assert result.pdf is None
     assert "embedded a file from outside" in result.reason
+
+
+def test_the_memory_of_tex_grows_with_its_document(tmp_path: Path) -> None:
+    doubled = (
+        r"\def\x{aaaaaaaaaa}" + r"\edef\x{\x\x}" * 20
+    )  # ten million tokens, twice what TeX is installed with
+    result = compile_latex(document(f"{doubled} done"), tmp_path, limits=CompileLimits(memory_mb=4096))
+    assert result.ok, result.reason

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
-from parsemark.corpora.crops import write_crops
+from parsemark.corpora.crops import FILE, write_crops
 from parsemark.errors import CorpusError, UsageError
 
 HTML = "<table><tr><td>a</td><td>b</td></tr></table>"
@@ -61,7 +61,7 @@ def test_elements_become_pages(
 ) -> None:
     found = write_crops(load_corpus(spec), tmp_path / "out", kind)
     assert (found.n_crops, found.n_left_out) == (1, 1 if kind == "table" else 0)
-    (sample,) = load_corpus(f"omnidocbench:{found.file}").samples()
+    (sample,) = load_corpus(f"omnidocbench:{tmp_path / 'out' / FILE}").samples()
     assert sample.document == "doc" and sample.image is not None and sample.truth is not None
     with Image.open(sample.image) as picture:
         assert picture.size == size and picture.getcolors() == [(size[0] * size[1], colour)]

@@ -17,9 +17,10 @@ from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.build import _engines as engines_of
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
 from parsemark.corpora.latex.documents.main_file import flattened, main_files
-from parsemark.corpora.latex.documents.make import Report, in_processes, make_documents
+from parsemark.corpora.latex.documents.make import Report, make_documents
 from parsemark.corpora.latex.documents.repairs import repair
 from parsemark.corpora.latex.sources import SourceDocument
+from parsemark.corpora.making import in_processes
 from parsemark.corpora.render import page_words
 from parsemark.errors import CorpusError, LatexError
 from parsemark.model import Cell, Element, Sample, Table
@@ -402,6 +403,22 @@ def test_scripts_are_read_from_the_page_at_all_sizes(tmp_path: Path, size: str) 
         r"$N_{\mathrm{obs}}$": "N_{obs}", r"CO$_2$": "CO_2", r"$\chi_{cJ}$ and m$^2$": "χ_{cJ} and m^2",
     }  # fmt: skip
     assert read_from_page(tmp_path, cells, size) == list(cells.values())
+
+
+def test_text_over_an_edge_and_numbers_over_two_columns(tmp_path: Path) -> None:
+    source = r"""\documentclass[twoside]{article}\usepackage{booktabs,rotating}\begin{document}
+\begin{tabular}{p{1.2cm}lr@{}l}\toprule Name & Seen & \multicolumn{2}{c}{Value}\\\midrule
+x \mbox{[SD01,M02]} & \quad\quad y & 2.17&6\\ z & [3] & 12.4&1\\ w & [4] & 0.33&72\\\bottomrule\end{tabular}
+\begin{sidewaystable}\caption{A}\begin{tabular}{lll}\hline Name & First & Second\\\hline
+alpha & 1.25 & 2.50\\ beta & 3.75 & 4.00\\ gamma & 5.5 & 6.25\\\hline\end{tabular}\end{sidewaystable}
+\end{document}"""
+    samples, report = make_one(tmp_path, {"over/main.tex": source})
+    assert report.documents[0].left_out == {}
+    upright, turned = (tables(sample)[0].table for sample in samples.values())
+    assert upright is not None and turned is not None
+    assert [row[-1] for row in upright.text_rows()] == ["Value", "2.176", "12.41", "0.3372"]
+    checked = check_corpus(load_corpus(str(tmp_path / "out")))
+    assert checked.is_faithful and checked.figures.glyphs_inside == checked.figures.glyphs
 
 
 def test_marks_that_are_larger_than_their_text(tmp_path: Path) -> None:

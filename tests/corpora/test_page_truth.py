@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from itertools import cycle
 
 import pytest
 
-from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
+from parsemark.corpora.latex.cell_boxes import (
+    MarkedCell,
+    MarkedTable,
+    RawCell,
+    RawTable,
+    columns_of,
+    place_cells,
+)
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
 from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_tables
 from parsemark.corpora.latex.documents.page_attributes import _is_half as is_half
 from parsemark.corpora.latex.documents.page_attributes import _prose as prose
 from parsemark.corpora.latex.documents.page_attributes import column_layout, language_of, line_style
 from parsemark.corpora.latex.documents.repairs import missing_file, package_of
+from parsemark.corpora.latex.documents.typeset import _difference as difference
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.model import Box, Cell, Table
@@ -39,6 +48,12 @@ def test_gaps_are_blanks_and_kerns_are_not() -> None:
 @pytest.mark.parametrize(("y", "wanted"), [(6.0, "x^{10}"), (12.0, "x_{10}"), (10.0, "x10")])
 def test_small_glyphs_off_the_line_are_scripts(y: float, wanted: str) -> None:
     assert composed_text([*letters("x"), *letters("10", x=5.0, y=y, size=7.0)]) == wanted
+
+
+def test_a_mark_may_be_a_little_larger_than_its_text() -> None:
+    assert (
+        composed_text([*letters("12.1", size=8.9664), *letters("a", x=18.0, y=6.2, size=9.9626)]) == "12.1^a"
+    )
 
 
 def test_lines_are_joined_and_divisions_marked() -> None:
@@ -272,3 +287,41 @@ def test_parts_of_numbers_in_two_columns_are_one() -> None:
         replace(c, ink=Box(c.ink.x0 + 9, 0, c.ink.x1 + 9, 8)) if c.col == 2 and c.ink else c for c in numbers
     ]
     assert with_whole_numbers(replace(found, cells=(head, *names, *apart))).n_cols == 3
+    cut = [replace(c, text={"12.": "2.17", "45": "6", "3.": "12.4", "5": "1"}[c.text]) for c in numbers]
+    joined = with_whole_numbers(replace(found, cells=(head, *names, *cut)))
+    assert [c.text for c in joined.cells if c.row and c.col] == ["2.176", "12.41"]
+
+
+def test_an_edge_follows_the_text_that_runs_over_it() -> None:
+    def cell(row: int, col: int, text: str, x0: float, x1: float) -> RawCell:
+        ink = [(Box(x0, 10 * row + 1, x1, 10 * row + 8), text, 0)] if text else []
+        start = Box(30 * col, 10 * row, 30 * col, 10 * row + 9)
+        return RawCell(row, col, 1, start, ink, letters(text, x=x0), end=start)
+
+    cells = [cell(0, 0, "head", 0, 20), cell(0, 1, "more", 32, 50), cell(0, 2, "last", 62, 80)]
+    cells += [cell(1, 0, "[1,2,3]", 0, 38), cell(1, 1, "7", 44, 48), cell(1, 2, "8", 62, 66)]
+    cells += [cell(2, 0, "over two", 0, 63), cell(2, 1, "", 30, 30), cell(2, 2, "9", 70, 75)]
+    cells += [cell(3, 0, "covers", 0, 40), cell(3, 1, "it", 35, 45), cell(3, 2, "9", 62, 75)]
+    edges = {1: [Box(29, 0, 29, 9)], 2: [Box(60, 0, 60, 9)]}
+    table = RawTable(1, cells=cells, edges=defaultdict(list, edges), box=Box(0, 0, 90, 40))
+    right = {(c.row, c.col): c.box.x1 for c in place_cells(table, []).cells}
+    assert right[0, 0] == 29 and right[0, 1] == 60
+    assert right[1, 0] == 41 and right[1, 1] == 60
+    assert right[2, 0] == 60 and right[2, 1] == 66.5
+    assert right[3, 0] == 29  # one is printed over the other
+    rule, frame = Box(-40, 20, 95, 20.4), Box(-50, -10, 120, 50)
+    assert place_cells(table, [rule, frame]).box == place_cells(table, [rule]).box
+    assert place_cells(table, [rule]).box.x0 == -40 and place_cells(table, []).box.x0 == 0
+
+
+def test_what_marks_move_is_told_whatever_the_order_of_the_file() -> None:
+    clean = [
+        Glyph("t", Box(10, 20.49, 14, 28)),
+        Glyph("t", Box(60, 20.49, 64, 28)),
+        Glyph("x", Box(1, 2, 3, 4)),
+    ]
+    marked = [clean[2], Glyph("t", Box(60, 20.51, 64, 28)), clean[0]]
+    assert difference(clean, marked) is None
+    moved = [clean[2], Glyph("t", Box(60, 23.5, 64, 31)), clean[0]]
+    assert difference(clean, moved) == "the marks move what it shows by 3.0 pt"
+    assert difference(clean, clean[1:]) == "the marks change what it shows"

@@ -1,6 +1,7 @@
 """Pages that stand for many: deterministic, balanced, and broken PDFs cost only themselves."""
 
 import csv
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora.sample_pages import sample_pages
-from parsemark.errors import UsageError
+from parsemark.errors import MissingDependencyError, ParsemarkError, UsageError
+from parsemark.pdf import render_page
 
 DEMO = Path(__file__).parents[2] / "src" / "parsemark" / "corpora" / "demo" / "pdfs"
 
@@ -42,3 +44,39 @@ def test_a_name_that_is_no_unicode_costs_itself(tmp_path: Path) -> None:
     assert found.unreadable == ("b?.pdf: its name is not UTF-8. Rename it.",)
     with pytest.raises(UsageError, match="not empty"):  # else pages of two draws would lie side by side
         sample_pages([tmp_path / "in"], 1, tmp_path / "out")
+
+
+ENCODER = """
+import numpy as np
+
+def by_width(pictures):
+    return np.array([[p.width, 0.0] for p in pictures])
+
+def too_few(pictures):
+    return [[1.0]]
+"""
+
+
+def test_an_encoder_decides_what_is_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_encoder.py").write_text(ENCODER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = sample_pages([DEMO], 4, tmp_path / "a", clusters=2, encoder="my_encoder:by_width")
+    widths: dict[int, set[int]] = {}
+    for page in found.pages:
+        widths.setdefault(page.cluster, set()).add(render_page(page.pdf, page.number, 24).width)
+    assert len(widths) == 2 and not widths[1] & widths[2], "pages of one width are in one cluster"
+    for name, why in (
+        ("my_encoder:too_few", "one row of finite numbers"),
+        ("my_encoder:absent", "has no function absent"),
+        ("no_such_module:f", "pip install no_such_module"),
+        ("resnet51", "resnet50 or MODULE:FUNCTION"),
+    ):
+        with pytest.raises(ParsemarkError, match=why):
+            sample_pages([DEMO], 4, tmp_path / "b", encoder=name)
+
+
+def test_resnet50_is_named_where_it_is_not_installed(tmp_path: Path) -> None:
+    if importlib.util.find_spec("torchvision") is not None:
+        pytest.skip("torchvision is installed")
+    with pytest.raises(MissingDependencyError, match="torch"):
+        sample_pages([DEMO], 4, tmp_path / "b", encoder="resnet50")

@@ -138,3 +138,10 @@ def test_tasks_may_be_added_while_results_are_read() -> None:
             if result.task == "a":
                 pool.submit("b")
     assert seen == ["a", "b"]
+
+
+def test_what_a_process_starts_has_a_bound_of_memory_that_it_cannot_raise() -> None:
+    with ProcessPool(do, 1, timeout_s=60, memory_mb=3000) as pool:
+        pool.submit("limits")
+        (done,) = pool.results()
+    assert isinstance(done, Finished) and done.result.strip() == str(3000 * 1024)

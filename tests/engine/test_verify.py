@@ -10,6 +10,7 @@ import shutil
 import struct
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imports.verify import Verification, problems_in, verify_bundle
+from parsemark.engine.imports.verify import Verification, problems_in, verify_bundle, verify_confined
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError
@@ -32,6 +33,7 @@ from parsemark.protocols.tables import TablesProtocol
 from parsemark.store import Run
 from parsemark.store import bundle as store_bundle
 from parsemark.store.bundle import Bundle, DamagedBundleError, write_bundle
+from parsemark.system.processes import why_not_confined
 
 BEHAVIOURS = ["fine", "fine", "error", "fine"]
 Members = dict[str, bytes]
@@ -544,3 +546,23 @@ def test_a_truth_that_cannot_be_read_is_named(sound: Path, tmp_path: Path) -> No
         edited = edit_lines(members["samples.jsonl"], lambda rows, t=truth: rows[0].update(truth=t))
         found = verify_bundle(rewritten(tmp_path / "b.zip", {**members, "samples.jsonl": edited}))
         assert failed(found) == ["corpus"] and "cannot be read" in describe(found), truth[:20]
+
+
+def test_a_bundle_is_verified_where_it_sees_nothing_else(sound: Path, corpus: Corpus, tmp_path: Path) -> None:
+    found = verify_confined(sound, corpus=corpus, n_workers=1)
+    assert found.passed, describe(found)
+    assert found.to_json() == verify_bundle(sound, corpus=corpus, n_workers=1).to_json()
+    with pytest.raises(StoreError, match=r"none\.zip"):
+        verify_confined(tmp_path / "none.zip")
+    without = {name: data for name, data in members_of(sound).items() if name != "parses.jsonl"}
+    assert "parses.jsonl is missing" in describe(verify_confined(rewritten(tmp_path / "a.zip", without)))
+    if why_not_confined() is None:  # a corpus of which it is not told where it lies cannot be read
+        away = replace(corpus, root=tmp_path)
+        with pytest.raises(StoreError, match="Permission denied"):
+            verify_confined(sound, corpus=away, n_workers=1)
+
+
+def test_a_bundle_says_whether_its_parsers_were_confined(sound: Path) -> None:
+    found = verify_bundle(sound, n_workers=1)
+    word = "yes" if why_not_confined() is None else "no"
+    assert any(f"one {word}, two {word}" in note for note in found.notes)

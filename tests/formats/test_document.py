@@ -223,6 +223,14 @@ x = {1}
     assert table.text_rows() == [["Our method", "1"], ["a", "2"]]
 
 
+def test_lists_without_items_are_what_they_hold() -> None:
+    assert shown(r"\begin{itemize}\end{itemize}", "latex") == []
+    assert shown(r"a \begin{enumerate}[x] b c\end{enumerate}", "latex") == [
+        ("text_block", "a"),
+        ("text_block", "b c"),
+    ]
+
+
 def test_text_gives_paragraphs_lists_and_tables() -> None:
     text = (
         "A line\nand another.\n\n• one\n• two\n  more\n\n"

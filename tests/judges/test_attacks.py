@@ -121,6 +121,25 @@ def test_the_published_prompts_are_asked_as_they_are_printed(prompt: str, fence:
     )
 
 
+@pytest.mark.parametrize("prompt", PROMPT_VERSIONS)
+def test_what_the_fence_is_worth_against_a_model_that_obeys(prompt: str) -> None:
+    """The figures of docs/judges.md: attacks that win a 10 without the fence and with it."""
+    obeyed = dict.fromkeys((False, True), 0)
+    for pair in attacked_pairs():
+        for fence in obeyed:
+            question = pair_question(pair.truth, pair.pred, prompt=prompt, order="truth_first", fence=fence)
+            request = {"messages": [{"content": question.system}, {"content": question.user}]}
+            won = b'\\"score\\": 10' in obedient(request, 0)[2]
+            obeyed[fence] += won and pair.id.startswith("attack")
+    assert obeyed == {False: len(ATTACKS), True: 0}
+
+
+def test_judges_that_differ_in_what_they_are_asked_have_different_names() -> None:
+    ways = ("", ",prompt=horn", ",prompt=horn,fence=false", ",fence=false", ",prompt_file=mine.txt")
+    labels = [get_judge(f"openai(model=x{way})").label for way in ways]
+    assert labels == ["x", "x (horn)", "x (horn, no fence)", "x (no fence)", "x (mine)"]
+
+
 def test_a_prompt_of_ones_own_needs_places_for_both_tables(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
     good.write_text("Compare {gt_table} with {extracted_table}.")

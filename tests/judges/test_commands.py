@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,28 @@ def test_pairs_are_scored_by_a_judge(tmp_path: Path) -> None:
     ]
     assert {(r["id"], r["value"]) for r in rows} == {*((f"a{k}", 10.0) for k in range(4)), ("missed", 0.0)}
     assert all(KEY not in p.read_text("latin-1") for p in tmp_path.rglob("*") if p.is_file())
+
+
+def test_a_prompt_file_is_asked_by_every_judge_that_names_none(tmp_path: Path) -> None:
+    mine, bad, own = tmp_path / "mine.txt", tmp_path / "bad.txt", tmp_path / "own.txt"
+    mine.write_text("My words: {gt_table} and {extracted_table}.")
+    own.write_text("Own words: {gt_table} and {extracted_table}.")
+    bad.write_text("Only {gt_table}.")
+    file, ratings = write_pairs(tmp_path), ratings_file(tmp_path)
+    with ChatServer() as server:
+        specs = [flag for spec in (server.spec(), server.spec(prompt_file=own)) for flag in ("--judge", spec)]
+        assert invoke("pairs", str(file), *specs, "--prompt-file", str(mine)).exit_code == 0
+        asked = Counter(r["messages"][1]["content"].split(":")[0] for r in server.requests)
+        assert asked == {"My words": 4, "Own words": 4}
+        server.requests.clear()
+        invoke("judge", "check", server.spec(), "--prompt-file", str(mine))
+        study = ("study", "run", str(ratings), "--judge", server.spec(), "--out", str(tmp_path / "study"))
+        invoke(*study, "--prompt-file", str(mine), "--no-figures")
+        assert len(server.requests) > 50
+        assert all(r["messages"][1]["content"].startswith("My words:") for r in server.requests)
+        server.requests.clear()
+        refused = invoke("pairs", str(file), "--judge", server.spec(), "--prompt-file", str(bad))
+        assert "has no {extracted_table}" in str(refused.exception) and not server.requests
 
 
 def test_broken_lines_and_failures_are_told_and_the_rest_is_judged(tmp_path: Path) -> None:

@@ -449,6 +449,13 @@ def test_models_are_asked_as_their_authors_do(server: type[_Server], page: Path)
     server.answer = f'<div data-bbox="[102, 102, 512, 512]" data-label="Table">{HTML}</div>'
     assert _run("vlm(preset=chandra)", page).prediction.tables[0].box is not None
 
+    server.answer = HTML
+    own = f"vlm(preset=soric,base_url={os.environ['VLM_BASE_URL']})"
+    assert len(_run(own, page).prediction.tables) == 1
+    asked = _prompt(json.loads(server.seen[-1]["body"]))
+    assert asked.startswith("Examine the image for any tables. If tables are present, write the HTML code")
+    assert "Avoid using line breaks (\\n) or additional text." in asked, "as it is printed"
+
     server.answer = "<fcel>a<fcel>b<nl>"
     (found,) = _run("vlm(preset=paddleocr-vl-table)", page).prediction.tables
     assert found.table is not None and found.table.text_rows() == [["a", "b"]]

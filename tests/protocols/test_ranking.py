@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from parsemark.corpora.identity import identity_of
+from parsemark.corpora.render import identity_of
 from parsemark.model import Sample
 from parsemark.pdf import extract_page
 from parsemark.protocols.aggregate import figure_of, mean_statistic

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 from PIL import Image
 from tests.store.fabricate import fabricate_run
@@ -15,16 +14,12 @@ from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
 from parsemark.report.source import RunSource
 from parsemark.store import Run
-from parsemark.system import file_sha256
 
 PARSERS = ("good", "fair", "camelot(flavor=stream)", "poor")
 
 
-def complete(run: Run, pdf: Path) -> None:
-    """Put the PDF's true hash and the protocol's own summary into a fabricated run."""
-    run.write_table(
-        "samples", run.table("samples").with_columns(pl.lit(file_sha256(pdf)).alias("pdf_sha256"))
-    )
+def complete(run: Run) -> None:
+    """Put the protocol's own summary into a fabricated run."""
     run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
 
 
@@ -38,7 +33,7 @@ def blank_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Run:
     run = fabricate_run(tmp_path_factory.mktemp("run") / "run", 24, PARSERS, pdf=blank_pdf)
-    complete(run, blank_pdf)
+    complete(run)
     return run
 
 

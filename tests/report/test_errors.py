@@ -10,7 +10,7 @@ import pytest
 from parsemark.metrics.reader.events import Kind
 from parsemark.model import Cell, Element, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.tables.errors import ERROR_KINDS, OF_EVENT, explain_pair
+from parsemark.protocols.tables.presentation import ERROR_KINDS, OF_EVENT, explain_pair
 from parsemark.report.chunks import decode
 from parsemark.report.source import RunSource
 from parsemark.store import Run

@@ -116,7 +116,7 @@ def test_the_corpus_is_counted(source: RunSource, run: Run) -> None:
 
 def test_several_corpora_stand_side_by_side(run: Run, blank_pdf: Path, tmp_path: Path) -> None:
     other = fabricate_run(tmp_path / "other", 8, ("good", "new"), seed=5, pdf=blank_pdf)
-    complete(other, blank_pdf)
+    complete(other)
     tables = {table.key: table for table in run_tables([run.path, other.path]).found}
     board = tables["leaderboard"]
     assert len(board.columns) == 2 * len([i for i in run.summary().shown() if i.main])
@@ -192,7 +192,7 @@ def test_needs_are_those_of_the_tables_that_are_made(run: Run) -> None:
 
 def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Path, tmp_path: Path) -> None:
     run = fabricate_run(tmp_path / "run", 4, ("good", "poor"), pdf=blank_pdf)
-    complete(run, blank_pdf)
+    complete(run)
     score_run(run, protocols=["semantic"], n_workers=1)
     source = RunSource(Run.open(run.path), "semantic")
     assert [row.label for row in by_key(source)["horn-3"].rows] == source.summary.ordered()

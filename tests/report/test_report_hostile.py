@@ -109,7 +109,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Ru
     run.update_manifest(
         lambda m: m.with_parser(entry).model_copy(update={"command": ["parsemark", ATTACKS[0]]})
     )
-    complete(run, blank_pdf)
+    complete(run)
     return run
 
 

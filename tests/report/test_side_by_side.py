@@ -22,14 +22,14 @@ PARSERS = ("good", "fair", "poor")
 @pytest.fixture(scope="module")
 def older(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Run:
     run = fabricate_run(tmp_path_factory.mktemp("older") / "run", 8, PARSERS, seed=3, pdf=blank_pdf)
-    complete(run, blank_pdf)
+    complete(run)
     return run
 
 
 @pytest.fixture(scope="module")
 def newer(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Run:
     run = fabricate_run(tmp_path_factory.mktemp("newer") / "run", 12, PARSERS, pdf=blank_pdf)
-    complete(run, blank_pdf)
+    complete(run)
     return run
 
 

@@ -45,7 +45,7 @@ def only_negatives(folder: Path) -> None:
     """Documents that are known to have no table."""
     for n in range(N_DOCUMENTS):
         make_pdf(folder / f"d{n}.pdf")
-        (folder / f"d{n}").mkdir()
+        write(folder / f"d{n}.no-tables", "")
 
 
 def one_page(folder: Path) -> None:

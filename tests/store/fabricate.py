@@ -21,6 +21,7 @@ from parsemark.store import (
     schema_of,
     work_key,
 )
+from parsemark.system.files import file_sha256
 
 METRICS = ("teds", "grits_top", "grits_con")
 WORDS = ["alpha", "beta", "1.12", "−2.8", "42", "total", "mean", "€", "<b>bold</b>", "α", "x²"]
@@ -57,12 +58,16 @@ def fabricate_run(
         n_pages: Number of samples.
         parsers: Their names, from good to bad.
         seed: Equal seeds give equal runs.
-        pdf: A PDF that all samples point at, where the reader wants to show pages.
+        pdf: A PDF that all samples show, each in a file of its own (equal files would be one document).
     """
     rng = random.Random(seed)
     run = Run.create(path, fabricate_manifest(n_pages, parsers))
-    samples = [_sample(rng, index, pdf) for index in range(n_pages)]
-    run.add_samples(sample_to_row(sample, f"{k:064x}") for k, sample in enumerate(samples))
+    pdfs = [_own_pdf(pdf, path.with_name(f"{path.name}-pdfs"), k) for k in range(n_pages)]
+    samples = [_sample(rng, index, own) for index, own in enumerate(pdfs)]
+    run.add_samples(
+        sample_to_row(sample, file_sha256(own) if own else f"{k:064x}")
+        for k, (sample, own) in enumerate(zip(samples, pdfs, strict=True))
+    )
     predictions, matches, scores = [], [], []
     with run.parses.journal() as journal:
         for rank, parser in enumerate(parsers):
@@ -88,6 +93,15 @@ def fabricate_run(
     run.write_table("scores", pl.DataFrame(scores, schema=schema_of("scores")))
     run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
     return run
+
+
+def _own_pdf(pdf: Path | None, folder: Path, index: int) -> Path | None:
+    if pdf is None:
+        return None
+    folder.mkdir(exist_ok=True)
+    copy = folder / f"{index}.pdf"
+    copy.write_bytes(pdf.read_bytes() + f"\n% {index}\n".encode())
+    return copy
 
 
 def _sample(rng: random.Random, index: int, pdf: Path | None) -> Sample:

@@ -18,20 +18,13 @@ from parsemark.errors import StudyError
 from parsemark.store import Run
 from parsemark.study.sample import PairCandidate, draw_in_turn, draw_pairs
 from parsemark.study.tasks import read_tasks
-from parsemark.system.files import file_sha256
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    import polars as pl
-
     pdf = tmp_path / "page.pdf"
     Image.new("RGB", (595, 842), "white").save(pdf, resolution=72)
-    made = fabricate_run(tmp_path / "run", 24, ("good", "fair", "poor"), pdf=pdf)
-    made.write_table(
-        "samples", made.table("samples").with_columns(pl.lit(file_sha256(pdf)).alias("pdf_sha256"))
-    )
-    return made
+    return fabricate_run(tmp_path / "run", 24, ("good", "fair", "poor"), pdf=pdf)
 
 
 def test_sampled_pairs_can_be_rated(run: Run, tmp_path: Path) -> None:

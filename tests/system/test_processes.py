@@ -11,7 +11,15 @@ import pytest
 from tests.waiting import is_running, wait_until
 
 from parsemark.system import processes
-from parsemark.system.processes import Supervised, kill_survivors, processes_below
+from parsemark.system.processes import (
+    Supervised,
+    kill_survivors,
+    processes_below,
+    run_program,
+    tool_environment,
+    tool_rights,
+    why_not_confined,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -55,3 +63,50 @@ def test_a_program_is_gone_with_its_children_when_its_keeper_was_stopped(
     for stream in (supervised.process.stdin, supervised.process.stdout, supervised.process.stderr):
         assert stream is not None
         stream.close()
+
+
+@pytest.mark.skipif(why_not_confined() is not None, reason="this machine cannot confine")
+def test_a_tool_sees_its_folder_and_has_bounded_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRANGE_API_KEY", "sk-of-somebody-else")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "given").write_text("given")
+    (tmp_path / "secret").write_text("treasure")
+    (tmp_path / "hole").symlink_to(tmp_path / "secret")
+    script = """
+        cat given; cat ../secret; cat ../hole; ls ..; echo x > ../new; echo "$STRANGE_API_KEY"
+        echo x > made; ulimit -d; ulimit -d unlimited && echo raised
+        cat /proc/net/dev | tail -n +3 | cut -d: -f1
+    """
+    rights = tool_rights([], [str(own)], cpu_s=10, memory_mb=512, file_mb=1)
+    env = tool_environment(own)
+    done = run_program(["/bin/sh", "-c", script], rights, cwd=own, env=env, timeout_s=60)
+    assert done.stdout.split()[:2] == [b"given", b"524288"] and (own / "made").exists()
+    assert b"treasure" not in done.stdout and b"sk-of" not in done.stdout and not (tmp_path / "new").exists()
+    if os.getuid() != 0:
+        assert b"raised" not in done.stdout
+    big = run_program(["/bin/sh", "-c", "cat /dev/zero > big"], rights, cwd=own, env=env, timeout_s=60)
+    assert big.returncode != 0 and (own / "big").stat().st_size <= 2**20
+
+
+def test_nothing_outlives_a_program_that_is_run(tmp_path: Path) -> None:
+    script = f"setsid sleep 3600 & echo $! > {tmp_path / 'pid'}; sleep 3600"
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_program(["/bin/sh", "-c", script], None, cwd=tmp_path, env=os.environ, timeout_s=3)
+    assert not is_running(int((tmp_path / "pid").read_text()))
+    script = f"setsid sleep 3600 & echo $! > {tmp_path / 'pid'}; echo done"
+    done = run_program(["/bin/sh", "-c", script], None, cwd=tmp_path, env=os.environ, timeout_s=60)
+    assert done.stdout == b"done\n" and not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_a_daemon_does_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    script = f"(setsid sh -c 'echo $$ > {tmp_path / 'pid'}; exec sleep 3600' &) ; sleep 3600"
+    supervised = Supervised(["sh", "-c", script], env=os.environ, cwd=".")
+    with supervised.process:
+        supervised.begin()
+        wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+        os.kill(supervised.pid, signal.SIGKILL)
+        supervised.close()
+    assert not is_running(int((tmp_path / "pid").read_text()))

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -50,12 +51,10 @@ class Annotator(Person):
         self.path = f"/api/page/{sample}"
         assert self.client.get(self.path).status_code == 200, self.see()[:2000]
         self.post("/api/person", {"name": name})
-        self.n = 0
 
     def edit(self, revision: int | None = None, nonce: str | None = None, **edit: Any) -> httpx.Response:
-        self.n += 1
         now = self.get(self.path)["revision"] if revision is None else revision
-        nonce = nonce or f"nonce-{id(self)}-{self.n:04}"
+        nonce = nonce or f"nonce-{uuid4()}"
         return self.post(f"{self.path}/edit", {"edit": edit, "nonce": nonce, "revision": now})
 
     def accept(self) -> httpx.Response:

@@ -306,3 +306,29 @@ def test_every_keystroke_is_kept(folder: Path, open_page: Callable[..., Any]) ->
         wait_until(lambda: person.rows()[0][0] == "half a wor")
         page.close()
         assert person.rows()[0][0] == "half a wor"
+
+
+def test_affiliation_and_attributes_reach_the_truth(folder: Path, open_page: Callable[..., Any]) -> None:
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        page = open_page(links[LINK])
+        begin(page, "Ada")
+        page.keyboard.press("Alt+t")
+        page.wait_for_selector(".grid.editing td.chosen")
+        page.keyboard.press("Alt+e")
+        page.wait_for_selector("#block")
+        page.keyboard.type("Table 1. Ma")
+        page.click("#more summary")
+        page.select_option("#belongs", "t1")
+        saved(page)
+        page.fill("#element-attributes", "text_language: en\nrotated: false")
+        page.fill("#page-attributes", "layout: single_column")
+        page.locator("#page-attributes").blur()
+        saved(page)
+        accessible(page)
+        page.keyboard.press("Alt+a")
+        expect(page.locator("#status")).to_contain_text("accepted by Ada")
+    found = truth(folder, 1)
+    caption = next(e for e in found.elements if e.table is None)
+    assert caption.attributes == {"text_language": "en", "rotated": False}
+    assert found.attributes["layout"] == "single_column"
+    assert [(r.kind, r.target) for r in found.relations] == [("parent_son", caption.id)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsemark.model import Box, Cell, Element, Page, Prediction, Status, Table
+from parsemark.model import Box, Cell, Element, Page, Prediction, Relation, Status, Table
 from parsemark.report.mathml import mathml
 from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
 from parsemark.web.annotate.differences import differences
@@ -273,3 +273,32 @@ def test_mathml_holds_nothing_but_mathematics(latex: str) -> None:
     found = mathml(latex)
     if found is not None:
         assert "<script" not in found and "href" not in found and "style=" not in found and " on" not in found
+
+
+def test_attributes_and_affiliations_are_edits_like_others() -> None:
+    lines = "with_span: true\nlanguage: en: us\nrows: 3\nshare: -0.5\nyear: nan\n\nempty:"
+    page = apply(START, {"do": "attributes", "element": "t1", "text": lines})
+    assert page.elements[0].attributes == {
+        "with_span": True, "language": "en: us", "rows": 3, "share": -0.5, "year": "nan", "empty": "",
+    }  # fmt: skip
+    page = apply(page, {"do": "attributes", "element": None, "text": "layout: single_column"})
+    assert page.attributes == {"layout": "single_column"}
+    page = apply(page, {"do": "belongs", "element": "b1", "to": "t1"})
+    assert apply(page, {"do": "belongs", "element": "b1", "to": "t1"}) == page
+    assert page.relations == (Relation("parent_son", "t1", "b1"),)
+    assert {(d.element, d.what) for d in differences(START, page)} == {
+        ("t1", "attributes"), ("page", "attributes"), ("", "affiliation"),
+    }  # fmt: skip
+    assert apply(page, {"do": "remove", "element": "t1"}).relations == ()
+    assert apply(page, {"do": "belongs", "element": "b1", "to": None}).relations == ()
+    for wrong in (
+        {"do": "attributes", "element": "t1", "text": "no colon"},
+        {"do": "attributes", "element": "t1", "text": "a: " + "x" * 300},
+        {"do": "attributes", "element": "t1", "text": "\n".join(f"a{k}: 1" for k in range(101))},
+        {"do": "attributes", "element": "gone", "text": "a: 1"},
+        {"do": "attributes", "element": "t1", "text": 7},
+        {"do": "belongs", "element": "b1", "to": "b1"},
+        {"do": "belongs", "element": "b1", "to": ["t1"]},
+    ):
+        with pytest.raises(EditError):
+            apply(page, wrong)

@@ -3,6 +3,7 @@
 from parsemark.choose.answer import as_json, in_words, next_step
 from parsemark.choose.audit import Suspicion, audit_page, ranked
 from parsemark.choose.choice import Choice, ParserCandidate, choose
+from parsemark.choose.route import read_route, route_run, write_route
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 
 __all__ = [
@@ -17,4 +18,7 @@ __all__ = [
     "measure_agreement",
     "next_step",
     "ranked",
+    "read_route",
+    "route_run",
+    "write_route",
 ]

@@ -14,8 +14,12 @@ _NAMED = 3
 """Pages in the command to label; it shows the others after them."""
 SAME_VALUE = 0.0005
 """Scores that differ by less look equal."""
+KIND_LEAD = 0.1
+"""By how much another parser is ahead on a kind of page before it is named."""
 MUCH_CHEAPER = 3.0
 """From this ratio of CPU time on a parser is named as the cheap alternative."""
+BEARABLE_LOSS = 0.1
+"""What a cheap alternative may lose at most, at the far end of its interval: else nothing is known of it."""
 
 
 def in_words(choice: Choice) -> list[str]:
@@ -32,7 +36,7 @@ def in_words(choice: Choice) -> list[str]:
         e = best.estimate
         sure = "is best" if choice.certain else "leads, but is not certain to be best"
         sentences = [
-            f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
+            f"{best.parser} {sure} on your documents ({best.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
             f"{choice.figure} over {counted(choice.n_pages, 'page')}, from {counted(e.n_labels, 'label')})."
         ]
     if level:
@@ -44,6 +48,13 @@ def in_words(choice: Choice) -> list[str]:
             "pages: no label can tell them apart, so choose by time, cost or licence."
         )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
+    others = [k for k in choice.by_kind if k.parser != best.parser and k.score - k.best_score >= KIND_LEAD]
+    for kind in sorted(others, key=lambda k: k.best_score - k.score)[:_NAMED]:
+        source = f"{counted(kind.n_labels, 'label')}" if kind.n_labels else "a guess"
+        sentences.append(
+            f"On pages with {kind.trait} = {kind.value} ({counted(kind.n_pages, 'page')}) {kind.parser} does "
+            f"better: {kind.score:.2f} against {kind.best_score:.2f} ({source})."
+        )
     sentences += _unsettled(choice)
     return sentences
 
@@ -54,8 +65,12 @@ def _cheaper(candidate: ParserCandidate, best: ParserCandidate) -> str | None:
     times = best.cpu_s / candidate.cpu_s
     ratio = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
     if candidate.behind is None:
+        if best.guess - candidate.guess > BEARABLE_LOSS:
+            return None
         return f"{candidate.parser} is {ratio} times cheaper (guess {candidate.guess:.2f})."
     low, high = max(-candidate.behind.high, 0.0), max(-candidate.behind.low, 0.0)
+    if high > BEARABLE_LOSS:
+        return None
     return f"{candidate.parser} is {ratio} times cheaper and loses {low:.2f} to {high:.2f}."
 
 
@@ -93,6 +108,7 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
         f"Label next ({len(choice.labelled)} of {choice.budget} done): {listed}",
         f"  {shlex.join(_annotate(choice, corpus, run))}",
         "or put truth files beside the PDFs (docs/loaders.md), then give the same command again.",
+        "A page that is not worth the time: --skip PAGE.",
     ]
 
 

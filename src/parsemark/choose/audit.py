@@ -8,7 +8,6 @@ is a witness of its own.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from parsemark.consensus.agreement import measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError, UsageError
-from parsemark.formats.notation import fold_notation
+from parsemark.formats.notation import compact, fold_notation
 from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
@@ -88,7 +87,7 @@ def audit_page(
         for parser, prediction in predictions.items()
         if prediction.status is Status.OK and parser in family_of
     }
-    layer = None if layer_text is None else _squeeze(layer_text)
+    layer = None if layer_text is None else compact(layer_text)
     printed = _Print(glyphs)
     found: list[Suspicion] = []
     truths = [(e.id, e.table) for e in page.tables if e.table is not None]
@@ -235,20 +234,15 @@ def _slight(wanted: str, printed: str) -> bool:
 
 
 def _in_layer(folded: str, layer: str) -> bool:
-    return _squeeze(folded) in layer
+    return compact(folded) in layer
 
 
 def _fold(text: str) -> str:
     """What is compared: notation folded, and scripts flattened, because text layers have none."""
-    flat = unicodedata.normalize("NFKC", fold_notation(text)).translate(_SCRIPTS)
-    return "".join(flat.split())
+    return compact(fold_notation(text)).translate(_SCRIPTS)
 
 
 _SCRIPTS = dict.fromkeys(map(ord, "^_{}$"))
-
-
-def _squeeze(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())
 
 
 def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[int, Table]]:

@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.optimize import linear_sum_assignment
 
+from parsemark.choose.kinds import KindStanding, best_by_kind, corpus_kinds, unread_scans
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
-from parsemark.errors import UsageError
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Prediction, Status
+from parsemark.model import Element, Prediction, Status
+from parsemark.plain_words import counted
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.tables import is_positive
@@ -27,6 +29,7 @@ from parsemark.stats.prediction_powered import (
     LabelOrder,
     draw_order,
     estimate_mean,
+    inclusion_probabilities,
     standings,
 )
 from parsemark.store import Run
@@ -36,6 +39,8 @@ Floats = NDArray[np.float64]
 LOOK_EVERY = 5
 """Labels between two looks at the result. Each look may err, so each gets its share of the 5 %."""
 ALPHA = 0.05
+MIN_DRAWN = 2
+"""Labels from which on there is an interval."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +68,16 @@ class ParserCandidate:
     """Share of the rows of its tables with one filled cell at most."""
     errors: tuple[tuple[str, int], ...] = ()
     """Kinds of errors with the number of labelled pages that have them, most frequent first."""
+    standing: float | None = None
+    """The score that is shown and that the order follows: the estimate drawn towards what the agreement of
+    the parsers says, within its interval; None without labels."""
 
     @property
     def value(self) -> float:
-        """The best that is known."""
-        return self.guess if self.estimate is None else self.estimate.value
+        """The best that is known; the candidates are in its order."""
+        if self.estimate is None:
+            return self.guess
+        return self.estimate.value if self.standing is None else self.standing
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,8 @@ class Choice:
     same_as_best: tuple[str, ...] = ()
     """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
     notes: tuple[str, ...] = field(default=())
+    by_kind: tuple[KindStanding, ...] = ()
+    """Who is best on each kind of page."""
 
     @property
     def best(self) -> ParserCandidate:
@@ -106,6 +118,7 @@ def choose(
     protocol: str = "tables",
     budget: int = 10,
     seed: int = 0,
+    skip: Sequence[str] = (),
     labels: Callable[[str], bool] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Choice:
@@ -117,12 +130,16 @@ def choose(
         protocol: Whose primary figure is estimated, as the mean over pages.
         budget: How many labels are to be used at most.
         seed: Of the order in which pages are to be labelled.
+        skip: Pages that nobody is to label; the answer is about the others.
         labels: Whether the truth of a page may be used; by default wherever there is one.
         progress: Told how many pages were compared.
     """
     recipe = get_protocol(protocol)
     table = run.table("samples")
-    samples, documents = list(table["sample"]), list(table["document"])
+    if unknown := sorted(set(skip) - set(table["sample"])):
+        raise UnknownNameError("page", unknown[0], list(table["sample"]))
+    rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in skip]
+    samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = run.records()
     parsers = sorted({record.parser for record in records})
     if len(parsers) < 2:
@@ -138,16 +155,18 @@ def choose(
     if labels is not None:
         known &= np.array([labels(sample) for sample in samples])
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
-    used = labelled_prefix(order, known, budget)
+    used = usable_labels(order, known, budget)
     costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
     cpu_s = [_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
     trust = np.ones(len(parsers)) if text else sanity.trust
-    ranking = rank(agreement, scores, order, used, trust, cpu_s)
+    ranking = rank(agreement, scores, used, trust, cpu_s)
     best = parsers[ranking.order[0]]
     same = tuple(p for p in parsers if p != best and _same_outputs(predictions, samples, best, p))
     others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
-    labelled = tuple(samples[i] for i in used)
+    labelled = tuple(samples[i] for i in used.pages)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
+    kinds = {} if corpus is None else corpus_kinds(corpus, samples)
+    unread = unread_scans(kinds, predictions)
     candidates = tuple(
         ParserCandidate(
             parser=parsers[i],
@@ -161,11 +180,13 @@ def choose(
             invented=_number(sanity.invented[i]),
             ragged=_number(sanity.ragged[i]),
             errors=errors.get(parsers[i], ()),
+            standing=None if ranking.estimates[i] is None else ranking.standings[i],
         )
         for i in ranking.order
     )
     # What is drawn within the budget and has a label already need not be asked for again.
-    waiting = [samples[i] for i in order.order[:budget] if not known[i]]
+    waiting = [samples[i] for i in order.order if not known[i]][: max(budget - len(labelled), 0)]
+    waiting = easiest_first(waiting, predictions, parsers)
     return Choice(
         protocol=str(recipe),
         figure=label,
@@ -177,21 +198,68 @@ def choose(
         budget=budget,
         certain=all(b is not None and b.high < 0 for b in others),
         same_as_best=same,
-        notes=_notes(agreement, scores, known, used, order, samples),
+        notes=(*([unread] if unread else []), *_notes(agreement, used, len(skip))),
+        by_kind=best_by_kind(
+            kinds,
+            samples,
+            parsers,
+            best,
+            np.where(known, scores, np.nan),
+            agreement.guesses() * trust[:, None],
+        ),
     )
 
 
-def labelled_prefix(order: LabelOrder, known: NDArray[np.bool_], budget: int) -> NDArray[np.int64]:
-    """The labels that may be used: from the start of the order up to the first page without one.
+@dataclass(frozen=True)
+class UsableLabels:
+    """Labelled pages and with what chance each page was to be among them."""
 
-    Labels out of order were not drawn by known chances; using them would make the intervals wrong.
+    pages: NDArray[np.int64]
+    inclusion: Floats
+    """Of every page."""
+    n_out_of_turn: int = 0
+    as_if_drawn: bool = False
+    """Whether labels count as drawn that were not: too few were labelled in their turn."""
+
+
+def usable_labels(order: LabelOrder, known: NDArray[np.bool_], budget: int) -> UsableLabels:
+    """The labels of an order, and their chances.
+
+    Pages that were labelled in their turn were drawn by known chances and stand for all the others. One that
+    was labelled out of turn was chosen by somebody: it stands for itself, with chance 1. Where hardly any
+    page was labelled in its turn, the labels that there are count as if they had been drawn.
     """
     prefix: list[int] = []
     for index in order.order[:budget]:
         if not known[index]:
             break
         prefix.append(int(index))
-    return np.array(prefix, dtype=np.int64)
+    later = [int(i) for i in order.order if known[i] and int(i) not in prefix]
+    others = later[: budget - len(prefix)]
+    pages = np.array(prefix + others, dtype=np.int64)
+    if len(prefix) < MIN_DRAWN:
+        return UsableLabels(pages, order.inclusion(len(pages)), len(others), bool(others))
+    inclusion = np.ones(len(known))
+    rest = np.setdiff1d(np.arange(len(known)), others)
+    inclusion[rest] = inclusion_probabilities(order.size[rest] / order.size[rest].sum(), len(prefix))
+    return UsableLabels(pages, inclusion, len(others))
+
+
+def easiest_first(
+    pages: Sequence[str], predictions: Mapping[tuple[str, str], Prediction], parsers: Sequence[str]
+) -> list[str]:
+    """The pages of the next look, those with the fewest cells first, and then the others.
+
+    Who labels a first page should be done in two minutes; within a look the order does not matter.
+    """
+
+    def cells(page: str) -> float:
+        tables = [[e.table for e in predictions[page, parser].tables] for parser in parsers]
+        counts = [sum(len(t.cells) for t in found if t is not None) for found in tables]
+        # A page on which nobody sees a table tells little, and an empty page is no start.
+        return float(np.median(counts)) or math.inf
+
+    return [*sorted(pages[:LOOK_EVERY], key=cells), *pages[LOOK_EVERY:]]
 
 
 @dataclass(frozen=True)
@@ -202,13 +270,14 @@ class ParserRanking:
     guesses: list[float]
     estimates: list[Estimate | None]
     behind: list[Estimate | None]
+    standings: list[float] = field(default_factory=list)
+    """What the order follows; empty without labels."""
 
 
 def rank(
     agreement: ParserAgreement,
     scores: Floats,
-    order: LabelOrder,
-    used: NDArray[np.int64],
+    labels: UsableLabels,
     trust: Floats,
     cpu_s: Sequence[float],
 ) -> ParserRanking:
@@ -217,8 +286,7 @@ def rank(
     Args:
         agreement: Of their outputs.
         scores: Of each parser and page; used where labelled.
-        order: In which pages were drawn.
-        used: The labelled pages.
+        labels: The labelled pages and their chances.
         trust: What each parser's guesses are multiplied with; see `Sanity.trust`.
         cpu_s: Of each parser for a page: of equal ones the cheaper comes first.
     """
@@ -228,14 +296,17 @@ def rank(
 
     guesses = agreement.guesses() * trust[:, None]
     n = len(agreement.parsers)
-    if len(used) < 2:
+    used, chances = labels.pages, labels.inclusion
+    if len(used) < MIN_DRAWN:
         mean = guesses.mean(axis=1)
         return ParserRanking(place(mean), list(mean), [None] * n, [None] * n)
-    chances = order.inclusion(len(used))
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
     ]
-    places = place(standings(scores[:, used], guesses, used, chances))
+    drawn = standings(scores[:, used], guesses, used, chances)
+    # What is shown lies in the interval that stands beside it, and the order follows what is shown.
+    shown = np.array([min(max(value, e.low), e.high) for value, e in zip(drawn, estimates, strict=True)])
+    places = place(shown)
     first = places[0]
     looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
     behind: list[Estimate | None] = [None] * n
@@ -248,7 +319,7 @@ def rank(
             alpha=ALPHA / (looks * (n - 1)),
             bounds=(-1.0, 1.0),
         )
-    return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind)
+    return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind, shown.tolist())
 
 
 def labels_needed(candidate: ParserCandidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
@@ -310,24 +381,19 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _notes(
-    agreement: ParserAgreement,
-    scores: Floats,
-    known: NDArray[np.bool_],
-    used: NDArray[np.int64],
-    order: LabelOrder,
-    samples: Sequence[str],
-) -> tuple[str, ...]:
+def _notes(agreement: ParserAgreement, labels: UsableLabels, n_skipped: int) -> tuple[str, ...]:
     shared = [f for f in agreement.families() if len(f) > 1]
     notes = [f"{', '.join(f)} have one vote together, because they make the same errors." for f in shared]
-    ahead = int(known.sum()) - len(used)
-    missing = next((samples[i] for i in order.order if not known[i]), None)
-    if ahead > 0 and missing is not None and len(used) < int(known.sum()):
+    if labels.n_out_of_turn:
+        pages = f"{counted(labels.n_out_of_turn, 'page')} labelled out of turn"
         notes.append(
-            f"{ahead} labelled {'page is' if ahead == 1 else 'pages are'} not used: labels count in the "
-            f"order in which pages were drawn, and "
-            f"{missing} is next."
+            f"{pages}: used as if drawn by chance. If somebody chose them by what they show, "
+            "intervals are too narrow."
+            if labels.as_if_drawn
+            else f"{pages}: used for what they are; the pages that were drawn stand for the others."
         )
+    if n_skipped:
+        notes.append(f"{counted(n_skipped, 'page')} skipped: the answer is about the others.")
     if len(agreement.families()) < 3:
         notes.append("Fewer than three independent families: agreement says little, labels are needed.")
     return tuple(notes)
@@ -336,8 +402,6 @@ def _notes(
 MISSED, EXTRA, FAILED = "table_missed", "table_invented", "no_answer"
 LEAST_POINTS = 0.5
 """Events that cost less are not typical errors but blemishes."""
-ANSWERS = 2.0
-"""Points of `reader` from which on a table is an answer to a truth at all."""
 
 
 def typical_errors(
@@ -349,30 +413,22 @@ def typical_errors(
         truth = corpus.read(key).truth
         if truth is None:
             continue
-        tables = [TableInput(e.table) for e in truth.tables if e.table is not None]
+        tables = [e for e in truth.tables if e.table is not None]
         for parser in parsers:
             counts[parser].update(_of_page(tables, run, key, parser))
     return {parser: tuple(counter.most_common()) for parser, counter in counts.items()}
 
 
-def _of_page(truths: list[TableInput], run: Run, sample: str, parser: str) -> set[str]:
+def _of_page(truths: Sequence[Element], run: Run, sample: str, parser: str) -> set[str]:
+    """What went wrong, by the matching of the protocol's own tables (`ngrams`)."""
     prediction = run.prediction(sample, parser)
     if prediction.status is not Status.OK:
         return {FAILED}
-    elements = [e for e in prediction.tables if is_positive(e.confidence)]
-    given = [TableInput(e.table if e.table is not None else e.html or "") for e in elements]
-    metric = get_metric("reader")
-    scores = [[metric.score(truth, pred) for pred in given] for truth in truths]
-    values = np.array([[score.value or 0.0 for score in row] for row in scores]).reshape(
-        len(truths), len(given)
-    )
-    pairs = list(zip(*linear_sum_assignment(-values), strict=True))
-    answered = [(i, j) for i, j in pairs if values[i, j] >= ANSWERS]
-    found = {
-        error["kind"]
-        for i, j in answered
-        for error in scores[i][j].details["errors"]
-        if error["cost"] >= LEAST_POINTS
-    }
-    found |= {MISSED} if len(answered) < len(truths) else set()
-    return found | ({EXTRA} if len(answered) < len(given) else set())
+    matched = match_by_ngrams(truths, [e for e in prediction.tables if is_positive(e.confidence)])
+    metric, found = get_metric("reader"), set()
+    for truth in truths:
+        if (answer := matched.answers.get(truth.id)) is not None and truth.table is not None:
+            errors = metric.score(TableInput(truth.table), TableInput(answer)).details["errors"]
+            found |= {error["kind"] for error in errors if error["cost"] >= LEAST_POINTS}
+    kinds = {match.kind for match in matched.matching.matches}
+    return found | ({MISSED} if "miss" in kinds else set()) | ({EXTRA} if "extra" in kinds else set())

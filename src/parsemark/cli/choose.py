@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +34,13 @@ def choose(
     cache: opt.Cache = True,
     strict: opt.Strict = False,
     seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
+    skip: Annotated[
+        list[str] | None, typer.Option(help="A page that you do not want to label. Repeat it.")
+    ] = None,
+    route: Annotated[
+        Path | None,
+        typer.Option(help="Learn from the labels which kind of page gets which parser; write the rule here."),
+    ] = None,
     annotate: Annotated[
         bool, typer.Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
     ] = False,
@@ -71,12 +80,24 @@ def choose(
         score_run(run, n_workers=workers, events=events)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
         choice = room.choose(
-            run, corpus=loaded, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress
+            run,
+            corpus=loaded,
+            protocol=how.protocols[0],
+            budget=labels,
+            seed=seed,
+            skip=skip or (),
+            progress=progress,
         )
     console.print(_table(choice))
     for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):
         # A command is to be copied: it stays on one line, however long.
         console.print(line, soft_wrap=line.startswith("  "), highlight=False, markup=False)
+    if route is not None:
+        routing = room.route_run(run, loaded, how.protocols[0], seed=seed)
+        room.write_route(routing, route)
+        follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
+        for line in ("", *routing.in_words(), "Follow it:", follow):
+            console.print(line, soft_wrap=line.startswith("  "), highlight=False, markup=False)
     write_bytes(run.path / "choice.json", room.as_json(choice).encode())
     page = write_choice(choice, corpus, run.path)
     console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)

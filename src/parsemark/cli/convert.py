@@ -57,7 +57,7 @@ def convert(
 def _read(file: str) -> str:
     """The text of a file; no more of it than would be refused anyway."""
     from parsemark.errors import FormatError, UsageError
-    from parsemark.formats.encoding import decoded
+    from parsemark.formats.cell_text import decoded
     from parsemark.formats.limits import MAX_CHARS
 
     most_bytes = 4 * (MAX_CHARS + 1)

@@ -41,6 +41,13 @@ def export(
     out: Annotated[
         Path | None, typer.Option(help="Folder, one file for each table.", show_default="printed here")
     ] = None,
+    outputs: Annotated[
+        str | None,
+        typer.Option(help="What the parsers returned, page by page, as `md`, `html`, `csv` or `json`."),
+    ] = None,
+    parser: Annotated[
+        list[str] | None, typer.Option(help="With --outputs: only of this one. Repeat it.")
+    ] = None,
 ) -> None:
     """Write tables of a run with intervals, the best in bold; or the result files of another program.
 
@@ -48,7 +55,11 @@ def export(
     leaderboard, one for each attribute, and those of the papers that a protocol stands for. `omnidocbench`
     writes `…_metric_result.json` and `…_{element}_result.json` for each published profile that the run was
     scored by; it needs `--out`. `board` writes the files of the board whose rules `--protocol` has.
+    `parsemark export RUN --outputs md` writes what the parsers returned under the names of the PDFs.
     """
+    if outputs is not None:
+        _export_outputs(runs, outputs, out, parser)
+        return
     if format is ExportFormat.BOARD:
         _export_board(runs, protocol, out)
         return
@@ -75,6 +86,20 @@ def export(
         path = out / f"{entry.key}{ending}"
         write_text(path, write(entry))
         typer.echo(path)
+
+
+def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: list[str] | None) -> None:
+    from parsemark.errors import UsageError
+    from parsemark.report.outputs import export_outputs
+    from parsemark.store import Run
+
+    if len(runs) != 1:
+        raise UsageError("--outputs writes the outputs of one run: give one RUN.")
+    folder = out or runs[0].with_name(runs[0].name + "-outputs")
+    written = export_outputs(Run.open(runs[0]), format, folder, parsers)
+    for path in written[:3]:
+        typer.echo(path)
+    typer.echo(f"{counted(len(written), 'file')} in {folder}")
 
 
 def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> None:

@@ -26,6 +26,7 @@ def about() -> None:
 @app.command("check")
 def check(
     judge: Annotated[list[str], typer.Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
+    prompt_file: judging.PromptFile = None,
     concurrency: judging.Concurrency = 16,
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
@@ -41,7 +42,7 @@ def check(
 
     from parsemark.judges.attacks import ATTACKS, resistance
 
-    asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
+    asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
     with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 2)) as advance:
         rows = resistance(judges, asker, advance)
         bill = judging.Bill.of(asker)

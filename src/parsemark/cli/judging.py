@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +21,14 @@ Judges = Annotated[
         "--judge",
         help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
         "OPENAI_API_KEY. Repeat it.",
+    ),
+]
+PromptFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompt-file",
+        metavar="FILE",
+        help="Ask judges in the words of this text, which has `{gt_table}` and `{extracted_table}`.",
     ),
 ]
 Repeats = Annotated[int, typer.Option(min=1, help="Ask judges each question so many times.")]
@@ -50,15 +58,29 @@ class JudgeOptions:
     answers: Path | None
     concurrency: int
     max_cost: float | None
+    prompt_file: Path | None = None
+    """Asked by every judge whose spec names no file of its own."""
+
+    def judges(self) -> list[Judge]:
+        """The judges, each once; a prompt that cannot be used is refused before anything is asked."""
+        from parsemark.judges import get_judge
+
+        named = [get_judge(spec) for spec in self.specs]
+        if self.prompt_file is not None:
+            file = str(self.prompt_file)
+            named = [judge if judge.prompt_file else replace(judge, prompt_file=file) for judge in named]
+        for judge in named:
+            _ = judge.prompt_text
+        return list(dict.fromkeys(named))
 
     @contextmanager
     def opened(self) -> Iterator[tuple[list[Judge], Asker]]:
         """The judges, and what asks them; all processes of this command share the limit on cost."""
-        from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
+        from parsemark.judges import AnswerStore, Asker, AskOptions
         from parsemark.judges.ask import join_session, session_name
 
         join_session(session_name())
-        judges = list(dict.fromkeys(get_judge(spec) for spec in self.specs))
+        judges = self.judges()
         options = AskOptions(concurrency=self.concurrency, max_cost_usd=self.max_cost)
         with AnswerStore(self.answers) as store:
             yield judges, Asker(store, options)

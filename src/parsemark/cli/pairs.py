@@ -48,6 +48,7 @@ def pairs(
         ),
     ] = False,
     judge: judging.Judges = None,
+    prompt_file: judging.PromptFile = None,
     repeats: judging.Repeats = 1,
     concurrency: judging.Concurrency = 16,
     max_cost: judging.MaxCost = None,
@@ -77,7 +78,7 @@ def pairs(
         with ExitStack() as opened:
             source, sink = _open(file, out, opened)
             if judge:
-                asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
+                asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
                 lines = _lines(source, lambda _: None)
                 failed_lines, too_dear = _judge(
                     file, lines, asked, repeats, sink, to_stderr=_is_standard(out)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 
 
@@ -25,6 +29,9 @@ def parse(
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
+    route: Annotated[
+        Path | None, typer.Option(help="Rule of `choose --route`: which kind of page gets which parser.")
+    ] = None,
 ) -> None:
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
     from rich.console import Console
@@ -47,21 +54,70 @@ def parse(
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = api.parse(
-            running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
-        )
+        loaded = running.load(corpus, strict=strict)
+        if route is not None and parser:
+            raise UsageError("--route names the parsers: leave --parser out.")
+        if route is not None:
+            run = api.parse_routed(loaded, route, how, out=out, overwrite=overwrite, events=events)
+        else:
+            run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
     n_failed, pages = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
     console.print(
         f"{pages} in {run.path}, {n_failed} failed",
         highlight=False,
         markup=False,
     )
-    console.print(
-        f"Score them with: parsemark score {run.path}", highlight=False, markup=False, soft_wrap=True
-    )
+    for line in (
+        f"Outputs as files: parsemark export {run.path} --outputs md (or html, csv, json)",
+        f"Score them with: parsemark score {run.path}",
+    ):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
 
 
+def try_file(
+    file: Annotated[Path, typer.Argument(metavar="FILE.pdf", help="The document.")],
+    *,
+    parser: opt.Parsers = None,
+    pages: Annotated[str | None, typer.Option(help="As for `bench`.", show_default="the first 5")] = "5",
+    workers: opt.Workers = None,
+    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
+    memory_mb: opt.MemoryMb = api.MEMORY_MB,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/try-FILE")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Run all installed parsers on one file and show their outputs side by side; no truth is needed."""
+    import webbrowser
+
+    from rich.console import Console
+
+    from parsemark.cli import running
+    from parsemark.cli.progress import progress_for
+    from parsemark.parsers import get_parser, parser_names
+    from parsemark.report.try_page import write_try
+
+    if not file.is_file():
+        raise UsageError(f"{file} is no file; give one PDF. For a folder: parsemark choose folder:{file}")
+    chosen = parser or [name for name in parser_names() if get_parser(name).state().kind == "ready"]
+    console = Console()
+    how = api.parse_options(
+        pages=pages, workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, command=running.command_line()
+    )
+    events = progress_for(console)
+    loaded = running.load(f"folder:{file}", strict=False)
+    with running.stoppable(console, events):
+        run = api.parse(
+            loaded, chosen or None, how, out=out or Path("runs") / f"try-{file.stem}", events=events
+        )
+    page = write_try(run, loaded, run.path / "try.html")
+    console.print(f"Side by side: {page}", soft_wrap=True, highlight=False, markup=False)
+    if browser and console.is_terminal:
+        webbrowser.open(page.resolve().as_uri())
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
+    """Add the commands to the application."""
     app.command()(parse)
+    app.command("try")(try_file)

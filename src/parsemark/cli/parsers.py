@@ -110,6 +110,21 @@ def lock(
         _step(name, f"locked in {path}" if path is not None else "nothing to lock: its list is complete")
 
 
+@parsers.command()
+def versions(
+    name: Annotated[str, typer.Argument(help="A parser, or path/to/worker.py.")],
+    pre: Annotated[bool, typer.Option("--pre", help="Also releases before the final ones.")] = False,
+) -> None:
+    """List the releases of a parser that the package index has for this Python, oldest first.
+
+    Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
+    """
+    from parsemark import api
+
+    for version in api.versions(name, pre=pre):
+        typer.echo(version)
+
+
 @parsers.command("try")
 def try_(
     name: Annotated[str, typer.Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],

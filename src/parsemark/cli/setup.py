@@ -89,6 +89,7 @@ def everything() -> Iterator[Installed]:
     import shutil
 
     from parsemark.kernels import is_native
+    from parsemark.system.pdflatex import FONTS_EXTRA, has_tex_file
 
     native = is_native()
     yield Installed(
@@ -102,6 +103,8 @@ def everything() -> Iterator[Installed]:
         yield Installed(f"[{extra.name}] {shown}", not absent, version, extra.enables, extra.install)
     for name, enables, install in _PROGRAMS:
         yield Installed(name, shutil.which(name) is not None, "", enables, install)
+    fonts = "the LaTeX documents that want fonts such as newtx, libertine and dsfont"
+    yield Installed("texlive-fonts-extra", has_tex_file("dsfont.sty"), "", fonts, FONTS_EXTRA)
 
 
 def doctor() -> None:

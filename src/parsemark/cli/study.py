@@ -63,6 +63,7 @@ def run(
     ] = Preparation.auto,
     figures: Annotated[bool, typer.Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
     judge: judging.Judges = None,
+    prompt_file: judging.PromptFile = None,
     repeats: judging.Repeats = 1,
     bias: Annotated[
         bool, typer.Option("--bias", help="Ask judges further questions that show their biases.")
@@ -95,7 +96,7 @@ def run(
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
     judged, bill = None, None
     if judge:
-        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
+        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
         judged, bill = _judged(ratings, asked, repeats, bias)
     with Progress(console=Console(stderr=True), disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("scoring", total=len(ratings.pairs))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
+from parsemark.formats.notation import compact
 from parsemark.model import Box, Cell, Element, Prediction, Table
 
 Engines = Mapping[str, str]
@@ -81,17 +81,12 @@ def same_table(a: Element, b: Element) -> float:
 def folded_text(element: Element) -> str:
     """The text of a table as it is compared: without white space, and not all of a long one."""
     cells = element.table.cells if element.table is not None else ()
-    return fold("".join(cell.text for cell in cells))[:_MAX_CHARS]
-
-
-def fold(text: str) -> str:
-    """A text without white space and without differences of encoding."""
-    return "".join(unicodedata.normalize("NFKC", text).split())
+    return compact("".join(cell.text for cell in cells))[:_MAX_CHARS]
 
 
 def shared_cells(a: Table, b: Table) -> float:
     """F1 of the multisets of filled cells."""
-    return _f1(*(Counter(said for cell in t.cells if (said := fold(cell.text))) for t in (a, b)))
+    return _f1(*(Counter(said for cell in t.cells if (said := compact(cell.text))) for t in (a, b)))
 
 
 def same_grid(a: Table, b: Table) -> float:
@@ -103,7 +98,7 @@ def same_grid(a: Table, b: Table) -> float:
 
 
 def _neighbours(table: Table) -> Counter[tuple[str, str]]:
-    rows = [[fold(text) for text in row] for row in table.text_rows()]
+    rows = [[compact(text) for text in row] for row in table.text_rows()]
     return Counter(
         (text, after) for row in rows for text, after in zip(row, [*row[1:], ""], strict=True) if text
     )
@@ -142,16 +137,16 @@ def vote(
     support = {}
     for cell in model.cells:
         votes: dict[str, float] = defaultdict(float)
-        spelt: dict[str, str] = {fold(cell.text): cell.text}
+        spelt: dict[str, str] = {compact(cell.text): cell.text}
         headers: list[float] = []
         for parser, table in equal.items():
             other = table.cell_at(cell.row, cell.col)
-            key = fold(other.text if other is not None else "")
+            key = compact(other.text if other is not None else "")
             votes[key] += weights[parser]
             spelt.setdefault(key, other.text if other is not None else "")
             if other is not None and other.header is not None:
                 headers.append(weights[parser] if other.header else -weights[parser])
-        own = fold(cell.text)
+        own = compact(cell.text)
         winner = max(votes, key=lambda key: (votes[key], key == own, len(key), key)) if votes else own
         support[cell.row, cell.col] = votes[winner]
         header = sum(headers) > 0 if headers else None

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus
 from parsemark.corpora.check_page import PageFigures, check_page
 from parsemark.corpora.files import hash_of_files, read_manifest
+from parsemark.corpora.making import Progress, silent
 from parsemark.errors import CorpusError
 from parsemark.model import Element, Sample, Table
 from parsemark.system import file_sha256
@@ -82,7 +83,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({100 * part / whole:.3f} %)" if whole else "")
 
 
-def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) -> CheckReport:
+def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
     """Check all files and pages of a corpus."""
     report = CheckReport()
     if (corpus.root / "corpus.json").is_file():
@@ -94,7 +95,7 @@ def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) 
             figures = check_page(sample)
         except CorpusError as error:
             report.problems.append(str(error))
-            _advance(progress)
+            progress(1)
             continue
         report.pages += 1
         report.figures.add(figures)
@@ -102,14 +103,9 @@ def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) 
         report.disagreements += figures.disagreements
         report.causes.update(figures.causes)
         _collect(tables, sample)
-        _advance(progress)
+        progress(1)
     _compare_grids(report, tables)
     return report
-
-
-def _advance(progress: Callable[[int], None] | None) -> None:
-    if progress is not None:
-        progress(1)
 
 
 def _check_files(root: Path) -> list[str]:
@@ -145,7 +141,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
         report.grid_note = "pdflatex is not installed, so grids were not compared with TeX's."
         report.grids_skipped = len(tables)
         return
-    from parsemark.corpora.latex.tex_grids import is_normalised, tex_grids, tex_spans
+    from parsemark.corpora.latex.tex_grids import is_normalised, tex_grids
 
     grids = tex_grids([source for _, source, _ in with_source])
     for (where, source, parts), marked in zip(with_source, grids, strict=True):
@@ -154,7 +150,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
             continue
         report.grids += 1
         spans = set(_spans(parts))
-        if spans == tex_spans(marked):
+        if spans == marked.slots:
             report.grids_equal += 1
         elif is_normalised(source, spans, marked):
             report.grids_normalised += 1

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from parsemark.corpora.latex.glyphs import (
     ROOTS,
@@ -15,7 +14,7 @@ from parsemark.corpora.latex.glyphs import (
     without_written_signs,
 )
 from parsemark.formats import says_the_same
-from parsemark.formats.notation import fold_notation
+from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.model import Box, Cell, Element, Sample
 from parsemark.pdf import Glyph, PageInk, open_picture, page_ink
 from parsemark.pdf.text import is_right_to_left
@@ -61,19 +60,9 @@ class PageFigures:
 
     def add(self, other: PageFigures) -> None:
         """Add the counts of another page."""
-        for name in (
-            "elements",
-            "elements_found",
-            "tables",
-            "tables_at_ink",
-            "cells",
-            "cells_equal",
-            "glyphs",
-            "glyphs_inside",
-            "without_box",
-            "image_only",
-        ):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for each in fields(self):
+            if each.type == "int":
+                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
         self.worst_ink_distance = max(self.worst_ink_distance, other.worst_ink_distance)
 
 
@@ -271,8 +260,7 @@ def _without_divisions(glyphs: list[Glyph]) -> str:
 
 def _without_accents(key: str) -> str:
     """Old fonts set an accent as a glyph of its own, beside its letter."""
-    letters = (c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
-    return "".join(_DOTTED.get(c, c) for c in letters if c not in _ACCENTS)
+    return "".join(_DOTTED.get(c, c) for c in without_accents(key) if c not in _ACCENTS)
 
 
 def _text_key(text: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.corpora.schema import (
-    CellFile,
     ElementFile,
     Extra,
     FactFile,
@@ -17,9 +17,9 @@ from parsemark.corpora.schema import (
     Scalar,
     TableFile,
 )
-from parsemark.errors import CorpusError
-from parsemark.formats.model_json import fact_from_json, fact_to_json
-from parsemark.model import AttributeValue, Box, Category, Cell, Element, Fact, Page, Relation, Sample, Table
+from parsemark.errors import CorpusError, FormatError
+from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
+from parsemark.model import AttributeValue, Box, Category, Element, Fact, Page, Relation, Sample
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 """Page attributes that OmniDocBench keeps in the list `special_issue`."""
@@ -98,40 +98,16 @@ def _page_attributes(data: Mapping[str, Scalar | list[str]]) -> dict[str, Attrib
 
 def _element(data: ElementFile, where: str) -> Element:
     """An element; the grid of a table that has none is read from its HTML or LaTeX, as OmniDocBench's is."""
+    rest: dict[str, Any] = data.model_dump(include={"order", "text", "latex", "html", "ignore"})
+    rest["attributes"] = dict(data.attribute)
     try:
+        rest["box"] = None if data.poly is None else Box.of_points(data.poly[0::2], data.poly[1::2])
         if data.category_type == Category.TABLE and data.table is None and (data.html or data.latex):
-            return table_element(
-                str(data.anno_id),
-                html=data.html,
-                latex=data.latex,
-                text=data.text,
-                box=None if data.poly is None else box_of_poly(data.poly),
-                order=data.order,
-                ignore=data.ignore,
-                attributes=dict(data.attribute),
-            )
-        return Element(
-            id=str(data.anno_id),
-            category=data.category_type,
-            box=None if data.poly is None else box_of_poly(data.poly),
-            order=data.order,
-            text=data.text,
-            latex=data.latex,
-            html=data.html,
-            table=None if data.table is None else _table(data.table),
-            ignore=data.ignore,
-            attributes=dict(data.attribute),
-        )
-    except ValueError as error:
+            return table_element(str(data.anno_id), **rest)
+        table = None if data.table is None else table_from_json(data.table.model_dump())
+        return Element(str(data.anno_id), data.category_type, table=table, **rest)
+    except (ValueError, FormatError) as error:
         raise CorpusError(f"{where}: {error}.") from error
-
-
-def _table(data: TableFile) -> Table:
-    cells = tuple(
-        Cell(c.row, c.col, c.text, c.rowspan, c.colspan, c.header, None if c.box is None else Box(*c.box))
-        for c in data.cells
-    )
-    return Table(data.n_rows, data.n_cols, cells)
 
 
 def _relation(data: RelationFile, ids: set[str], sample_id: str) -> Relation:
@@ -152,35 +128,13 @@ def _element_file(element: Element) -> ElementFile:
         text=element.text,
         latex=element.latex,
         html=element.html,
-        table=None if element.table is None else _table_file(element.table),
+        table=None if element.table is None else TableFile.model_validate(table_to_json(element.table)),
         attribute=dict(element.attributes),
     )
 
 
-def _table_file(table: Table) -> TableFile:
-    cells = [
-        CellFile(
-            row=c.row,
-            col=c.col,
-            rowspan=c.rowspan,
-            colspan=c.colspan,
-            text=c.text,
-            header=c.header,
-            box=None if c.box is None else list(c.box.as_tuple()),
-        )
-        for c in table.cells
-    ]
-    return TableFile(n_rows=table.n_rows, n_cols=table.n_cols, cells=cells)
-
-
 def _anno_id(identifier: str) -> int | str:
     return int(identifier) if identifier.isdecimal() and identifier == str(int(identifier)) else identifier
-
-
-def box_of_poly(poly: list[float]) -> Box:
-    """The hull of a polygon of four points."""
-    xs, ys = poly[0::2], poly[1::2]
-    return Box(min(xs), min(ys), max(xs), max(ys))
 
 
 def poly_of_box(box: Box) -> list[float]:

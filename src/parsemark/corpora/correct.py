@@ -11,21 +11,21 @@ The corpus itself is never touched. `was` guards against corrections of another 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.loaders.files import read_text
+from parsemark.corpora.files import write_page
+from parsemark.corpora.loaders.files import read_model
+from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError
 from parsemark.model import Cell, Element, Page, Sample
-from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder
+from parsemark.system.scratch import made_whole
 
 
 class _LenientModel(BaseModel):
@@ -55,9 +55,6 @@ class TruthCorrection(_LenientModel):
     changes: list[CellChange]
 
 
-_FILE = TypeAdapter(list[TruthCorrection])
-
-
 @dataclass(frozen=True, slots=True)
 class Corrected:
     """What was written."""
@@ -71,15 +68,11 @@ class Corrected:
 
 def read_corrections(path: Path) -> list[TruthCorrection]:
     """The corrections of a file, checked."""
-    try:
-        return _FILE.validate_json(read_text(path))
-    except ValidationError as error:
-        raise CorpusError(f"{path}, {first_problem(error)}") from error
+    return read_model(path, list[TruthCorrection])
 
 
-def correct_corpus(
-    corpus: Corpus, file: Path, out: Path, progress: Callable[[int], None] | None = None
-) -> Corrected:
+@made_whole
+def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = silent) -> Corrected:
     """Write a copy of a corpus with corrected cells.
 
     Args:
@@ -91,8 +84,7 @@ def correct_corpus(
     Raises:
         CorpusError: A correction names a page, table or cell that is not there, or that holds another text.
     """
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    new_folder(out)
     corrections = read_corrections(file)
     by_sample: dict[str, list[TruthCorrection]] = {}
     for correction in corrections:
@@ -111,17 +103,10 @@ def correct_corpus(
             without += 1
         else:
             write_page(out, replace(sample, truth=truth), pdfs.copied(sample.pdf))
-        if progress is not None:
-            progress(1)
-    manifest = write_manifest(
-        out,
-        name=f"{corpus.name}-corrected",
-        version=corpus.version,
-        licence=corpus.licence,
-        description=f"{corpus.name} with corrected cells.",
-        generator="parsemark correct 1",
-        settings={"corpus": corpus.name, "corpus_hash": corpus.hash, "corrections": file_sha256(file)},
-    )
+        progress(1)
+    settings = {"corrections": file_sha256(file)}
+    about = {"generator": "parsemark correct 1"}
+    manifest = write_copy_manifest(out, corpus, "corrected", "with corrected cells", settings, **about)
     n_cells = sum(len(correction.changes) for correction in corrections)
     return Corrected(manifest, n_cells, len(corrections), without)
 

@@ -17,11 +17,13 @@ from typing import Any, Literal
 from PIL import Image
 
 from parsemark.corpora.base import Corpus
+from parsemark.corpora.making import new_folder
 from parsemark.corpora.render import page_image
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Box, Category, Element, Page, Sample
-from parsemark.system import make_folder, replacing, write_text
+from parsemark.system import replacing, write_text
+from parsemark.system.scratch import made_whole
 
 CropKind = Literal["table", "formula", "text"]
 KINDS: tuple[CropKind, ...] = ("table", "formula", "text")
@@ -37,12 +39,12 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 class Crops:
     """What was written."""
 
-    file: Path
     n_crops: int
     n_left_out: int
     """Elements without a box, without content, or too small to be seen; pages that have no picture."""
 
 
+@made_whole
 def write_crops(
     corpus: Corpus, out: Path, kind: CropKind, *, progress: Callable[[], None] = lambda: None
 ) -> Crops:
@@ -58,9 +60,7 @@ def write_crops(
         UsageError: The folder is not empty.
         CorpusError: The corpus has no such element with a box.
     """
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty. Choose another --out.")
-    images = make_folder(out, "images")
+    images = new_folder(out, "images") / "images"
     pages: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     left_out = 0
@@ -83,7 +83,7 @@ def write_crops(
     if not pages:
         raise CorpusError(f"{corpus.name} has no {kind} with a box on a page that can be drawn.")
     write_text(out / FILE, json.dumps(pages, indent=1, ensure_ascii=False) + "\n")
-    return Crops(out / FILE, len(pages), left_out)
+    return Crops(len(pages), left_out)
 
 
 def _is_wanted(element: Element, kind: CropKind) -> bool:

@@ -26,23 +26,9 @@ WATERMARKS = ("DRAFT", "CONFIDENTIAL", "COPY", "SAMPLE")
 TINTS = ((255, 247, 219), (226, 240, 255), (233, 246, 228), (253, 230, 233), (238, 232, 250))
 SEVERITIES = range(1, 6)
 STAMPS = ("RECEIVED", "PAID", "APPROVED", "COPY", "URGENT")
-SHARES = (
-    "skew",
-    "blur",
-    "noise",
-    "jpeg",
-    "watermark",
-    "background",
-    "low_contrast",
-    "bleed_through",
-    "shadow",
-    "fold",
-    "stamp",
-    "handwriting",
-    "low_ink",
-)
-
-
+_SHARES = """skew blur noise jpeg watermark background low_contrast bleed_through shadow fold stamp
+handwriting low_ink"""
+SHARES = tuple(_SHARES.split())
 _STRENGTHS = ("bleed_through", "shadow", "fold", "handwriting", "low_ink")
 
 
@@ -239,9 +225,7 @@ def turn_box(box: Box, degrees: float, frame: Box) -> Box:
         for x in (box.x0, box.x1)
         for y in (box.y0, box.y1)
     ]
-    xs = [min(max(x, frame.x0), frame.x1) for x, _ in points]
-    ys = [min(max(y, frame.y0), frame.y1) for _, y in points]
-    return Box(*(round(v, 2) for v in (min(xs), min(ys), max(xs), max(ys))))
+    return Box.of_points(*zip(*points, strict=True)).clipped(frame).rounded()
 
 
 def _moved(element: Element, damage: Damage, frame: Box) -> Element:

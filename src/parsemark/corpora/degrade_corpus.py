@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.degrade import DegradeOptions, damage_picture, damage_truth, draw_damage
-from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.files import write_page
+from parsemark.corpora.making import Progress, in_processes, new_folder, silent, write_copy_manifest
 from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError
 from parsemark.pdf import save_picture_pdf
-from parsemark.system import make_folder
+from parsemark.system.scratch import made_whole
 
 
+@made_whole
 def degrade_corpus(
     spec: str,
     out: Path,
@@ -27,7 +26,7 @@ def degrade_corpus(
     *,
     severities: Sequence[int] = (),
     workers: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> CorpusFile:
     """Degrade all pages of a corpus that have truth.
 
@@ -40,40 +39,20 @@ def degrade_corpus(
         progress: Called with the number of pages that were finished.
     """
     corpus = load_corpus(spec)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    make_folder(out / "pdfs")
+    new_folder(out, "pdfs")
     work = partial(_degrade_page, corpus, options, tuple(severities), out)
-    count = min(workers or os.cpu_count() or 1, len(corpus))
-    if count <= 1:
-        for key in corpus.keys:
-            work(key)
-            _report(progress)
-    else:
-        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
-            for done in as_completed([pool.submit(work, key) for key in corpus.keys]):
-                done.result()
-                _report(progress)
-    return write_manifest(
-        out,
-        name=f"{corpus.name}-degraded",
-        version=corpus.version,
-        licence=corpus.licence,
-        description=f"{corpus.name} as bad scans.",
-        generator="parsemark degrade 2",
-        seed=options.seed,
-        settings={
-            **asdict(options),
-            **({"severities": list(severities)} if severities else {}),
-            "corpus": corpus.name,
-            "corpus_hash": corpus.hash,
-        },
-    )
+    for key, done in in_processes(work, corpus.keys, workers):
+        if done is None:
+            raise CorpusError(f"Sample {key} ends the program that degrades it.")
+        progress(1)
+    settings = {**asdict(options), **({"severities": list(severities)} if severities else {})}
+    about = {"generator": "parsemark degrade 2", "seed": options.seed}
+    return write_copy_manifest(out, corpus, "degraded", "as bad scans", settings, **about)
 
 
 def _degrade_page(
     corpus: Corpus, options: DegradeOptions, severities: tuple[int, ...], out: Path, key: str
-) -> None:
+) -> str:
     sample = corpus.read(key)
     if sample.truth is None:
         raise CorpusError(f"Sample {key} has no truth; only pages with truth can be degraded.")
@@ -90,8 +69,4 @@ def _degrade_page(
         )
         scan = replace(sample, id=name, truth=truth, pdf=pdf, page_number=1)
         write_page(out, scan, f"pdfs/{name}.pdf")
-
-
-def _report(progress: Callable[[int], None] | None) -> None:
-    if progress is not None:
-        progress(1)
+    return key

@@ -8,22 +8,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from parsemark.corpora.base import Corpus
 from parsemark.corpora.convert import page_from_file, page_to_file
+from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
 from parsemark.formats import says_the_same, write_table
 from parsemark.model import Element, Sample
-from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
-
-FileModel = TypeVar("FileModel", bound=BaseModel)
 
 
 def load_demo() -> Corpus:
@@ -42,7 +38,7 @@ def load_folder(root: Path) -> Corpus:
 def read_manifest(root: Path) -> CorpusFile:
     """The folder's `corpus.json`, checked."""
     path = root / "corpus.json"
-    manifest = _read(path, CorpusFile)
+    manifest = read_model(path, CorpusFile, MAX_PAGE_FILE_BYTES)
     if manifest.schema_version != SCHEMA_VERSION:
         raise CorpusError(
             f"{path} has schema version {manifest.schema_version}; this parsemark reads {SCHEMA_VERSION}. "
@@ -58,7 +54,7 @@ def read_page_file(root: Path, key: str) -> PageFile:
 
 def read_page(path: Path) -> PageFile:
     """The truth of one page from its file."""
-    return _read(path, PageFile)
+    return read_model(path, PageFile, MAX_PAGE_FILE_BYTES)
 
 
 def read_sample(root: Path, key: str) -> Sample:
@@ -126,17 +122,6 @@ def _inside(root: Path, name: str, key: str) -> Path:
     if not path.is_relative_to(root.resolve()):
         raise CorpusError(f"page {key}: the file {name!r} lies outside the corpus folder.")
     return path
-
-
-def _read(path: Path, model: type[FileModel]) -> FileModel:
-    try:
-        if path.stat().st_size > MAX_PAGE_FILE_BYTES:
-            raise CorpusError(f"{path} is larger than {MAX_PAGE_FILE_BYTES // 2**20} MiB.")
-        return model.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise CorpusError(f"{path} does not exist. Is this a whole corpus folder?") from error
-    except ValidationError as error:
-        raise CorpusError(f"{path}: {first_problem(error)}") from error
 
 
 def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:

@@ -14,14 +14,14 @@ import json
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from parsemark.corpora.files import hash_of_files
+from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
-from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, write_bytes
 
 MAX_FILE_BYTES = 2**20
@@ -98,7 +98,7 @@ def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
         CorpusError: The folder holds no corpus that a generator made from a seed, or there is one already.
     """
     require_free(commitment)
-    manifest = _read(root / "corpus.json", CorpusFile, limit=None)
+    manifest = read_model(root / "corpus.json", CorpusFile)
     if manifest.seed is None or manifest.generator is None:
         raise CorpusError(f"{root} was not made from a seed; there is nothing to commit to.")
     secret = Secret(
@@ -125,7 +125,7 @@ def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
 
 def read_secret(path: Path) -> Secret:
     """Read a secret that was revealed; it comes from somebody else."""
-    return _read(path, Secret)
+    return read_model(path, Secret, MAX_FILE_BYTES)
 
 
 def differences(root: Path, secret: Secret, commitment: Path) -> Iterator[str]:
@@ -136,10 +136,10 @@ def differences(root: Path, secret: Secret, commitment: Path) -> Iterator[str]:
         secret: What was revealed.
         commitment: What was published before.
     """
-    public = _read(commitment, Commitment)
+    public = read_model(commitment, Commitment, MAX_FILE_BYTES)
     if secret.digest() != public.commitment:
         yield f"The secret does not fit the commitment {public.commitment[:16]}… in {commitment}."
-    manifest = _read(root / "corpus.json", CorpusFile, limit=None)
+    manifest = read_model(root / "corpus.json", CorpusFile)
     for key, ours in (("name", manifest.name), ("generator", manifest.generator), ("seed", manifest.seed)):
         if ours != getattr(secret, key):
             yield f"The {key} of {root} is {ours!r}, and not {getattr(secret, key)!r}."
@@ -163,22 +163,8 @@ def differences(root: Path, secret: Secret, commitment: Path) -> Iterator[str]:
 
 def same_pdfs(root: Path, secret: Secret) -> bool:
     """Whether also the PDFs are the same, byte for byte."""
-    return _read(root / "corpus.json", CorpusFile, limit=None).hash == secret.pages
+    return read_model(root / "corpus.json", CorpusFile).hash == secret.pages
 
 
 def _hash_of_truth(files: dict[str, str]) -> str:
     return hash_of_files({name: digest for name, digest in files.items() if name.startswith("truth/")})
-
-
-FileModel = TypeVar("FileModel", bound=BaseModel)
-
-
-def _read(path: Path, model: type[FileModel], limit: int | None = MAX_FILE_BYTES) -> FileModel:
-    try:
-        if limit is not None and path.stat().st_size > limit:
-            raise CorpusError(f"{path} is too large.")
-        return model.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValidationError as error:
-        raise CorpusError(f"{path} is not valid: {first_problem(error)}.") from error

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.base import Corpus, load_corpus
-from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.files import write_page
+from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
 from parsemark.pdf.text import is_right_to_left
-from parsemark.system import make_folder, write_bytes
+from parsemark.system import write_bytes
+from parsemark.system.scratch import made_whole
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -51,12 +53,13 @@ _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb
 _FONT = "/ParsemarkHidden"
 
 
+@made_whole
 def mislead_corpus(
     spec: str,
     out: Path,
     *,
     kinds: Sequence[str] = KINDS,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> CorpusFile:
     """Write a copy of a corpus whose documents lie, each in one way, in turn.
 
@@ -75,9 +78,7 @@ def mislead_corpus(
             f"Unknown lies: {', '.join(unknown) or 'none given'}. There are: {', '.join(KINDS)}."
         )
     corpus = load_corpus(spec)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    make_folder(out / "pdfs")
+    new_folder(out, "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in _with_pdf(corpus):
         assert sample.pdf is not None and sample.truth is not None
@@ -89,17 +90,10 @@ def mislead_corpus(
         is_told = _check(sample, out / name, kind)
         attributes = {**sample.truth.attributes, "text_layer": kind if is_told else "true"}
         write_page(out, replace(sample, truth=replace(sample.truth, attributes=attributes)), name)
-        if progress is not None:
-            progress(1)
-    return write_manifest(
-        out,
-        name=f"{corpus.name}-lies",
-        version=corpus.version,
-        licence=corpus.licence,
-        description=f"{corpus.name} with text layers that lie.",
-        generator="parsemark lies 1",
-        settings={"kinds": list(kinds), "corpus": corpus.name, "corpus_hash": corpus.hash},
-    )
+        progress(1)
+    settings = {"kinds": list(kinds)}
+    about = {"generator": "parsemark lies 1"}
+    return write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
 
 
 def _with_pdf(corpus: Corpus) -> Iterator[Sample]:
@@ -160,13 +154,8 @@ def changed_mapping(cmap: bytes, kind: str) -> bytes:
         f"{len(block)} beginbfchar\n" + "\n".join(block) + "\nendbfchar\n"
         for block in (entries[start : start + 100] for start in range(0, len(entries), 100))
     )
-    first, last = cmap.find(b"begincodespacerange"), cmap.find(b"endcodespacerange")
-    ranges = (
-        cmap[first + len(b"begincodespacerange") : last].decode("latin-1").strip()
-        if 0 <= first < last
-        else ""
-    )
-    spaces = ranges or "<00> <FF>"
+    ranges = cmap.partition(b"begincodespacerange")[2].partition(b"endcodespacerange")[0].decode("latin-1")
+    spaces = ranges.strip() or "<00> <FF>"
     return (
         "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n"
         "/CMapName /Changed def\n/CMapType 2 def\n"
@@ -293,41 +282,26 @@ def _utf16(text: str) -> Iterator[int]:
 
 def _any_character(pikepdf: Any, document: Any) -> Any:
     """A font without shapes whose codes are Unicode, as OCR programs put under their pictures."""
-    name = pikepdf.Name.GlyphLess
-    descriptor = pikepdf.Dictionary(
-        Type=pikepdf.Name.FontDescriptor,
-        FontName=name,
-        Flags=5,
-        FontBBox=[0, 0, 500, 1000],
-        Ascent=1000,
-        Descent=0,
-        CapHeight=1000,
-        ItalicAngle=0,
-        StemV=80,
+    descriptor = pikepdf.Object.parse(
+        b"<< /Type /FontDescriptor /FontName /GlyphLess /Flags 5 /FontBBox [0 0 500 1000] /Ascent 1000"
+        b" /Descent 0 /CapHeight 1000 /ItalicAngle 0 /StemV 80 >>"
     )
-    system = pikepdf.Dictionary(Registry=b"Adobe", Ordering=b"Identity", Supplement=0)
-    descendant = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font,
-        Subtype=pikepdf.Name.CIDFontType2,
-        BaseFont=name,
-        CIDSystemInfo=system,
-        FontDescriptor=document.make_indirect(descriptor),
-        DW=500,
+    descendant = pikepdf.Object.parse(
+        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /GlyphLess /DW 500"
+        b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>"
     )
+    descendant["/FontDescriptor"] = document.make_indirect(descriptor)
     meaning = document.make_stream(
         b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Any def /CMapType 2 def\n"
         b"1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
         b"1 beginbfrange <0000> <FFFF> <0000> endbfrange\n"
         b"endcmap CMapName currentdict /CMap defineresource pop end end\n"
     )
-    font = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font,
-        Subtype=pikepdf.Name.Type0,
-        BaseFont=name,
-        Encoding=pikepdf.Name("/Identity-H"),
-        DescendantFonts=[document.make_indirect(descendant)],
-        ToUnicode=meaning,
+    font = pikepdf.Object.parse(
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /GlyphLess /Encoding /Identity-H >>"
     )
+    font["/DescendantFonts"] = pikepdf.Array([document.make_indirect(descendant)])
+    font["/ToUnicode"] = meaning
     return document.make_indirect(font)
 
 

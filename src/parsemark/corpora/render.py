@@ -1,7 +1,8 @@
 """Pictures and words of samples, made on demand from their PDF or their picture.
 
 Many corpora come as pictures alone: these get PDFs that parsers can be given. A parser that reads text layers
-finds nothing in such a PDF; one with character recognition works as on any scan.
+finds nothing in such a PDF; one with character recognition works as on any scan. Also by what documents are
+known as the same, or as of one kind: text, the PDF they were taken from, maker.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from PIL import Image
 
 from parsemark import pdf
 from parsemark.corpora.base import load_corpus
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError, ParsemarkError, UsageError
 from parsemark.model import Sample
-from parsemark.pdf import PageWord, open_picture, render_page, save_picture_pdf
+from parsemark.pdf import PageWord, open_picture, producer, render_page, save_picture_pdf, taken_from
 from parsemark.system import cache_folder, file_sha256, replacing
 
 
@@ -117,3 +119,35 @@ def _cached_pdf(image: Path, size: tuple[float, float] | None) -> Path:
                 picture, unfinished, size or picture.size, quality=QUALITY, producer="parsemark picture"
             )
     return cached
+
+
+MIN_TEXT = 40
+"""Pages of fewer letters and digits (empty ones, title pages of series) are not known by their text."""
+
+
+def identity_of(sample: Sample) -> dict[str, str]:
+    """What tells a page's document from others, as far as its PDF says so; nothing where it cannot be read.
+
+    Returns:
+        `text`: hash of its letters and digits; `taken_from`: hash of the PDF that `corpus sample` took it
+        from; `producer`: the program that made it, without its version.
+    """
+    if sample.pdf is None:
+        return {}
+    try:
+        letters = "".join(c for c in page_text(sample).casefold() if c.isalnum())
+        found = dict(_of_file(sample.pdf))
+    except (ParsemarkError, OSError):
+        return {}
+    if len(letters) >= MIN_TEXT:
+        found["text"] = hashlib.sha256(letters.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _of_file(pdf: Path) -> tuple[tuple[str, str], ...]:
+    """What all pages of a file have in common."""
+    words = producer(pdf).split()
+    named = " ".join(word for word in words if not any(c.isdigit() for c in word))
+    facts = {"producer": (named or " ".join(words))[:80], "taken_from": taken_from(pdf)}
+    return tuple((key, value) for key, value in facts.items() if value)

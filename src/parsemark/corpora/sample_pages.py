@@ -9,20 +9,24 @@ PDFs give the same pages.
 from __future__ import annotations
 
 import csv
+import importlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from parsemark.corpora.loaders.files import is_storable
-from parsemark.errors import PdfError, UsageError
+from parsemark.corpora.making import new_folder
+from parsemark.errors import MissingDependencyError, PdfError, UsageError
 from parsemark.pdf import count_pages, extract_page, render_page
 from parsemark.system.files import make_folder, replacing
+from parsemark.system.scratch import made_whole
 
 DPI = 24
 _GRID = 12
@@ -30,6 +34,7 @@ _SEED = 7
 _ROUNDS = 50
 _MAX_PAGES = 50_000
 Features = NDArray[np.float64]
+Encoder = Callable[[Sequence[Image.Image]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,14 @@ class Sampled:
         return [page for page in self.pages if page.chosen]
 
 
+@made_whole
 def sample_pages(
     pdfs: Sequence[Path],
     n_pages: int,
     out: Path,
     *,
     clusters: int | None = None,
+    encoder: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sampled:
     """Choose pages and write them to a folder.
@@ -70,18 +77,20 @@ def sample_pages(
         n_pages: How many pages to choose.
         out: Gets `pages.csv`, `pdfs/` with a PDF per chosen page, and `sheets/` with a picture per cluster.
         clusters: How many; by default the square root of half the number of pages, 2 to 20.
+        encoder: Take the features of a network instead: `resnet50` (OmniDocBench's, of torchvision), or
+            `MODULE:FUNCTION`, which gets a list of Pillow pictures and gives a row of numbers for each.
         progress: Told how many pages were looked at.
 
     Raises:
         UsageError: There is no PDF, nothing can be chosen, or the folder is in use.
     """
-    if out.exists() and any(out.iterdir()):  # pages of an earlier draw would pass for chosen ones
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    encode = _encoder(encoder) if encoder else _described
+    new_folder(out)
     files = _files(pdfs)
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:
         raise UsageError("There is no page to choose: give PDFs that can be read, and --pages 1 or more.")
-    features = np.stack([_features(picture) for picture in thumbnails])
+    features = _checked(np.asarray(encode(thumbnails), dtype=np.float64), len(places), encoder)
     wanted = clusters or max(2, min(20, round(math.sqrt(len(places) / 2))))
     labels, distances = _clusters(_scaled(features), min(wanted, len(places)))
     chosen = _draw(places, labels, distances, min(n_pages, len(places)))
@@ -122,6 +131,46 @@ def _thumbnails(
             unreadable.append(str(error))
         progress(index + 1, len(files))
     return places, pictures, unreadable
+
+
+def _encoder(name: str) -> Encoder:
+    module, colon, function = name.partition(":")
+    if name != "resnet50" and not (module and colon and function):
+        raise UsageError(f"--encoder is resnet50 or MODULE:FUNCTION, not {name!r}.")
+    try:
+        if name == "resnet50":
+            return _resnet50(importlib.import_module("torch"), importlib.import_module("torchvision.models"))
+        found: Encoder = getattr(importlib.import_module(module), function)
+    except ModuleNotFoundError as error:
+        install = "pip install torch torchvision" if name == "resnet50" else f"pip install {error.name}"
+        raise MissingDependencyError(str(error.name), f"--encoder {name}", install) from error
+    except AttributeError as error:
+        raise UsageError(f"{module} has no function {function}.") from error
+    return found
+
+
+def _resnet50(torch: Any, models: Any) -> Encoder:
+    """What the last layer but one of ResNet-50 sees, as OmniDocBench takes it."""
+    weights = models.ResNet50_Weights.DEFAULT
+    network, prepare = models.resnet50(weights=weights), weights.transforms()
+    network.fc = torch.nn.Identity()
+    network.eval()
+
+    def encode(pictures: Sequence[Image.Image]) -> Any:
+        with torch.no_grad():
+            return np.concatenate([network(prepare(p.convert("RGB"))[None]).numpy() for p in pictures])
+
+    return encode
+
+
+def _checked(features: Features, n: int, encoder: str | None) -> Features:
+    if features.ndim != 2 or len(features) != n or not np.isfinite(features).all():
+        raise UsageError(f"{encoder} must give one row of finite numbers for each of {n} pictures.")
+    return features
+
+
+def _described(pictures: Sequence[Image.Image]) -> Features:
+    return np.stack([_features(picture) for picture in pictures])
 
 
 def _features(picture: Image.Image) -> Features:

@@ -67,7 +67,7 @@ class ProcessPool(Generic[TaskT]):
         function: A function of a module; tasks and results must pickle.
         n_processes: How many run at a time.
         timeout_s: How long one task may take.
-        memory_mb: How much address space one process may take.
+        memory_mb: How much memory one process may allocate, and each that it starts.
         template: Forks the processes; without one they are forked of a server that starts from nothing.
     """
 
@@ -197,9 +197,8 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> 
     """What a process of the pool does: answer until the pool closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's business
     with contextlib.suppress(ValueError, OSError):
-        # Only the soft limit: a browser that a protocol starts reserves more than it uses, and may raise it.
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20, hard))
+        # What is allocated, not address space: a browser that a protocol starts reserves more than it uses.
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 2**20, memory_mb * 2**20))
     pipe.send("ready")  # only now the clock of the first task starts
     while True:
         try:

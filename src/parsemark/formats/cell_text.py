@@ -6,6 +6,7 @@ separated by one space. White space carries no meaning in any table format, so a
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import replace
 
 from parsemark.errors import FormatError
@@ -80,3 +81,27 @@ def without_controls(text: str) -> str:
         except UnicodeEncodeError:
             text = "".join(REPLACEMENT if ord(c) in _SURROGATES else c for c in text)
     return text
+
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def decoded(data: bytes) -> str:
+    """The text; a byte order mark of UTF-8 stays.
+
+    Nothing is guessed and nothing replaced: a truth with a wrong letter is worse than none.
+
+    Raises:
+        FormatError: It is in another encoding, or no text.
+
+    >>> decoded("Réponse".encode("utf-16"))
+    'Réponse'
+    """
+    encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            f"The file is not UTF-8 text (line {line}). Save it as UTF-8", position=error.start
+        ) from error

@@ -99,6 +99,20 @@ def fold_notation(text: str) -> str:
     return _fold_space(text)
 
 
+def without_accents(text: str) -> str:
+    """The text with its compatibility characters taken apart and all marks on letters gone.
+
+    >>> without_accents("Déjà vu ﬁn")
+    'Deja vu fin'
+    """
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def compact(text: str) -> str:
+    """The text with compatibility characters as what they stand for, and without white space."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
 def is_placeholder(folded: str) -> bool:
     """Whether a folded text only says that there is no value."""
     return folded.casefold() in _PLACEHOLDERS

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -99,7 +100,9 @@ class OpenAI(Judge):
     @property
     def label(self) -> str:
         """The model's name, and what else differs from the default."""
-        parts = [p for p in (self.prompt, self.order) if p not in ("tuned", "truth_first")]
+        asked = Path(self.prompt_file).stem if self.prompt_file else self.prompt
+        parts = [p for p in (asked, self.order) if p not in ("tuned", "truth_first")]
+        parts += [] if self.fence else ["no fence"]
         return f"{self.model} ({', '.join(parts)})" if parts else self.model
 
     def request(self, question: Question, attempt: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
@@ -26,6 +27,17 @@ def character_ngrams(text: str, n: int = 3) -> Bag:
     if not dense:
         return Counter()
     return Counter([dense[i : i + n] for i in range(max(1, len(dense) - n + 1))])
+
+
+def text_bag(text: str) -> Bag:
+    """3-grams of letters, digits and pictures such as ✓, case and compatibility forms folded.
+
+    A text that has none of them, such as a table of dashes, is taken as it is.
+    """
+    folded = unicodedata.normalize("NFKC", text).lower()
+    dropped = [c for c in set(folded) if not c.isalnum() and unicodedata.category(c) != "So"]
+    kept = folded.translate(dict.fromkeys(map(ord, dropped)))
+    return character_ngrams(kept or folded)
 
 
 @lru_cache(maxsize=_KEPT_BAGS)

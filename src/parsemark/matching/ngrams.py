@@ -1,8 +1,9 @@
 """Matching without boxes: character 3-grams, with splits put together and merges cut apart.
 
 1. An optimal one-to-one assignment by the F1 of the tables' 3-gram multisets.
-2. *Splits*: a left-over prediction joins the truth whose F1 it raises most. Pieces are put below or beside
-   each other, whichever resembles the truth's rows more.
+2. *Splits*: where that leaves predictions over, or pairs that are not alike, the best total assignment of
+   pieces to truths (`fragments`). Pieces are put below or beside each other, whichever resembles the truth's
+   rows more.
 3. *Merges*: a left-over truth whose content a prediction holds besides that of another truth was merged with
    it. The rows of that prediction are dealt out in contiguous runs so that the total row similarity is
    largest. Who merges k tables has found one of them: the one that its run of rows resembles most. The
@@ -14,16 +15,22 @@ thresholds of the other rules apply.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.kernels.ngrams import Bag, character_ngrams, multiset_f1, multiset_jaccard, shared_count
+from parsemark.kernels.ngrams import (
+    Bag,
+    multiset_f1,
+    multiset_jaccard,
+    shared_count,
+    text_bag,
+)
 from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
+from parsemark.matching.fragments import assign_pieces, claim_pieces
 from parsemark.matching.one_to_one import element_text, table_text
 from parsemark.model import Element, Match, Matching, Table
 
@@ -32,8 +39,6 @@ MIN_PAIR_F1 = 0.2
 """Below this a pair shares no more than chance."""
 FOUND_F1 = 2 * THRESHOLD / (1 + THRESHOLD)
 """The F1 that belongs to a Jaccard index at the threshold."""
-MIN_SPLIT_GAIN = 0.02
-"""A fragment joins only if it raises F1 by more than this."""
 MIN_MERGE_RECALL = 0.5
 """A merged prediction must hold at least this share of the truth's 3-grams."""
 
@@ -50,8 +55,7 @@ def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> Conten
     """Match tables by their characters alone."""
     truth_bags = [text_bag(element_text(t)) for t in truth]
     pred_bags = [text_bag(element_text(p)) for p in pred]
-    groups = _pair(truth_bags, pred_bags)
-    _attach_fragments(groups, truth_bags, pred_bags)
+    groups = _group(truth, pred, truth_bags, pred_bags)
     answers = {row: put_together(truth[row], [pred[col] for col in cols]) for row, cols in groups.items()}
     merged = _find_merged(groups, answers, truth, truth_bags, pred, pred_bags)
     return _result(truth, truth_bags, pred, groups, answers, merged)
@@ -76,43 +80,33 @@ def ngram_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarit
     return matrix
 
 
-def text_bag(text: str) -> Bag:
-    """3-grams of letters, digits and pictures such as ✓, case and compatibility forms folded.
-
-    A text that has none of them, such as a table of dashes, is taken as it is.
-    """
-    folded = unicodedata.normalize("NFKC", text).lower()
-    dropped = [c for c in set(folded) if not c.isalnum() and unicodedata.category(c) != "So"]
-    kept = folded.translate(dict.fromkeys(map(ord, dropped)))
-    return character_ngrams(kept or folded)
-
-
-def _pair(truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]) -> dict[int, list[int]]:
+def _group(
+    truth: Sequence[Element], pred: Sequence[Element], truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]
+) -> dict[int, list[int]]:
+    """The predictions that answer each truth: one, or its pieces in their order."""
     similarity = np.array([[multiset_f1(t, p) if t and p else 0.0 for p in pred_bags] for t in truth_bags])
     similarity = similarity.reshape(len(truth_bags), len(pred_bags))
-    found = best_pairs(similarity, FOUND_F1)
-    return {row: [col] for row, col in found if similarity[row, col] >= MIN_PAIR_F1}
+    pairs = {pair for pair in best_pairs(similarity, FOUND_F1) if similarity[pair] >= MIN_PAIR_F1}
+    views = (truth_bags, pred_bags), ([_cell_bag(t) for t in truth], [_cell_bag(p) for p in pred])
+    pieces = claim_pieces(truth, pred, views, pairs)
+    possible = set(np.flatnonzero(pieces.sizes.any(axis=0)).tolist()) if truth else set()
+    if possible == {col for _, col in pairs} and all(similarity[pair] >= FOUND_F1 for pair in pairs):
+        return {row: [col] for row, col in sorted(pairs)}
+    groups: dict[int, list[int]] = {}
+    for col, row in enumerate(assign_pieces(pieces)):
+        if row is not None:
+            groups.setdefault(row, []).append(col)
+    return groups
 
 
-def _attach_fragments(
-    groups: dict[int, list[int]], truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]
-) -> None:
-    """Give each left-over prediction to the group whose F1 it raises most, largest fragments first."""
-    taken = {col for cols in groups.values() for col in cols}
-    rest = [col for col in range(len(pred_bags)) if col not in taken and pred_bags[col]]
-    together = {row: Counter(pred_bags[cols[0]]) for row, cols in groups.items()}
-    for col in sorted(rest, key=lambda c: (-pred_bags[c].total(), c)):
-        gains = [
-            (multiset_f1(truth_bags[row], bag + pred_bags[col]) - multiset_f1(truth_bags[row], bag), -row)
-            for row, bag in together.items()
-            if shared_count(truth_bags[row], pred_bags[col])
-        ]
-        gain, negative_row = max(gains, default=(0.0, 0))
-        if gain > MIN_SPLIT_GAIN:
-            groups[-negative_row].append(col)
-            together[-negative_row] = together[-negative_row] + pred_bags[col]
-    for cols in groups.values():
-        cols.sort()
+def _cell_bag(element: Element) -> Bag:
+    """3-grams that do not reach over the border of a cell."""
+    if element.table is None:
+        return text_bag(element.text or "")
+    bag: Bag = Counter()
+    for cell in element.table.cells:
+        bag.update(text_bag(cell.text))
+    return bag
 
 
 def _find_merged(

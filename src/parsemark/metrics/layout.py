@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.extras import needed_for
+from parsemark.system.scratch import ScratchFolder
 
 LAYOUT_CLASSES = (
     "title", "text", "abandon", "figure", "figure_caption", "table", "table_caption", "table_footnote",
@@ -133,16 +134,14 @@ def _evaluate(
     import contextlib
     import io
     import json
-    import tempfile
-    from pathlib import Path
 
     import numpy as np
 
     with (
-        tempfile.TemporaryDirectory(prefix="parsemark-layout-") as folder,
+        ScratchFolder("parsemark-layout-") as folder,
         contextlib.redirect_stdout(io.StringIO()),
     ):
-        truth_file, pred_file = Path(folder) / "truth.json", Path(folder) / "pred.json"
+        truth_file, pred_file = folder / "truth.json", folder / "pred.json"
         truth_file.write_text(json.dumps(data), encoding="utf-8")
         pred_file.write_text(json.dumps(results), encoding="utf-8")
         truth = coco_class(str(truth_file))

@@ -87,6 +87,30 @@ class Box:
             and other.y1 <= self.y1 + tolerance
         )
 
+    @classmethod
+    def of_points(cls, xs: Iterable[float], ys: Iterable[float]) -> Box:
+        """The smallest box that holds all points, in whatever order their coordinates are."""
+        across, down = list(xs), list(ys)
+        return cls(min(across), min(down), max(across), max(down))
+
+    def clipped(self, frame: Box) -> Box:
+        """The part of it inside of `frame`; what lies outside becomes a line on the nearest edge."""
+        x0, x1 = (min(max(x, frame.x0), frame.x1) for x in (self.x0, self.x1))
+        y0, y1 = (min(max(y, frame.y0), frame.y1) for y in (self.y0, self.y1))
+        return Box(x0, y0, x1, y1)
+
+    def rounded(self) -> Box:
+        """To hundredths of a point, the precision of truths."""
+        return Box(*(round(value, 2) for value in self.as_tuple()))
+
+    def turned(self, degrees: int) -> Box:
+        """The box after the plane is turned clockwise about its origin by 0, 90, 180 or 270 degrees."""
+        if degrees == 90:
+            return Box(-self.y1, self.x0, -self.y0, self.x1)
+        if degrees == 180:
+            return Box(-self.x1, -self.y1, -self.x0, -self.y0)
+        return Box(self.y0, -self.x1, self.y1, -self.x0) if degrees == 270 else self
+
     def flipped(self, height: float) -> Box:
         """The same place where y is counted from the other edge of a page of this height."""
         return Box(self.x0, height - self.y1, self.x1, height - self.y0)

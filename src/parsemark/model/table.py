@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter, itemgetter, lt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,6 +55,8 @@ class Cell:
 _set_row, _set_col, _set_text, _set_rowspan, _set_colspan, _set_header, _set_box = (
     getattr(Cell, entry.name).__set__ for entry in fields(Cell)
 )
+slot = attrgetter("row", "col", "rowspan", "colspan")
+"""Where a cell lies on its grid."""
 _place, _spans = attrgetter("row", "col"), attrgetter("rowspan", "colspan")
 _ONE_PLACE = frozenset({(1, 1)})
 
@@ -167,6 +170,29 @@ class Table:
     def text_rows(self) -> list[list[str]]:
         """The grid as texts: a spanning cell repeats its text, a hole is empty."""
         return [["" if i == HOLE else self.cells[i].text for i in row] for row in self.grid]
+
+    def without(self, rows: AbstractSet[int] = frozenset(), cols: AbstractSet[int] = frozenset()) -> Table:
+        """The table when some rows and columns are taken out; a cell that is only there goes."""
+        down = {row: rank for rank, row in enumerate(r for r in range(self.n_rows) if r not in rows)}
+        across = {col: rank for rank, col in enumerate(c for c in range(self.n_cols) if c not in cols)}
+        cells = []
+        for cell in self.cells:
+            own = [down[r] for r in range(cell.row, cell.row + cell.rowspan) if r in down]
+            beside = [across[c] for c in range(cell.col, cell.col + cell.colspan) if c in across]
+            if own and beside:
+                row, col = own[0], beside[0]
+                cells.append(replace(cell, row=row, col=col, rowspan=len(own), colspan=len(beside)))
+        return Table(len(down), len(across), tuple(cells))
+
+    @property
+    def slots(self) -> set[tuple[int, int, int, int]]:
+        """Row, column, rowspan and colspan of each cell."""
+        return set(map(slot, self.cells))
+
+    @property
+    def header_rows(self) -> int:
+        """Number of rows in which a header cell begins."""
+        return len({cell.row for cell in self.cells if cell.header})
 
     @property
     def n_cells(self) -> int:

@@ -30,6 +30,9 @@ DEFAULT_PARSERS = (
 
 _SOURCE = re.compile(r"\bparser=(.+)\)", re.DOTALL)
 _SCRIPT_SPEC = re.compile(r"\s*(?P<path>[^()]*\.py)\s*(?P<options>\(.*\))?\s*", re.DOTALL)
+_VERSIONED = re.compile(
+    r"(?P<head>[^()@]+|[^()]+\.py)@(?P<version>git:[^()]*|[^()/]*)(?P<options>\(.*\))?\s*", re.DOTALL
+)
 
 
 def parser_names() -> list[str]:
@@ -40,10 +43,17 @@ def parser_names() -> list[str]:
 def get_parser(spec: str) -> Parser:
     """The parser that a spec names: `camelot(flavor=stream)`, or `path/to/worker.py(option=value)`.
 
+    A version comes after the name: `camelot@1.0.9(flavor=stream)`, `path/to/worker.py@git:REF`.
+
     Raises:
         UsageError: If the name or an option is not known.
-        ParserError: If the script cannot be read.
+        ParserError: If the script cannot be read, or there is no such version.
     """
+    if versioned := _VERSIONED.fullmatch(spec):
+        from parsemark.parsers.versions import at_version
+
+        parser = get_parser(versioned["head"] + (versioned["options"] or ""))
+        return at_version(parser, versioned["version"].strip())
     if match := _SCRIPT_SPEC.fullmatch(spec):
         return _from_script(Path(match["path"].strip()), parse_spec(f"x{match['options'] or ''}"))
     parsed = parse_spec(spec)

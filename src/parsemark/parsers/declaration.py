@@ -64,6 +64,8 @@ class Info(BaseModel):
     homepage: str = ""
     engine: str = ""
     """What it stands on, where another parser does too: tools on one engine are no independent voices."""
+    package: str = ""
+    """The package whose versions are the parser's (`NAME@1.2`), where its name does not tell."""
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from pathlib import Path
 from parsemark.errors import ParserError
 from parsemark.parsers.working_tree import package_name, tree_hash
 from parsemark.system import cache_folder, locked
+from parsemark.system.processes import run_program
 
 Progress = Callable[[str], None]
 
@@ -101,7 +102,7 @@ class Environment:
 
     def _build_in(self, draft: Path, progress: Progress) -> None:
         progress("creating the environment")
-        run_uv("venv", "--quiet", "--relocatable", "--python", self._interpreter(), str(draft))
+        run_uv("venv", "--quiet", "--relocatable", "--python", self.interpreter, str(draft))
         if not self.dependencies:
             return
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
@@ -120,7 +121,9 @@ class Environment:
             flags += ["--refresh-package", name] if name else ["--no-cache"]
         run_uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
 
-    def _interpreter(self) -> str:
+    @property
+    def interpreter(self) -> str:
+        """What `uv` is told to build it with."""
         ours = f"{sys.version_info.major}.{sys.version_info.minor}"
         return sys.executable if self.python_request == ours else self.python_request
 
@@ -136,8 +139,8 @@ def least_python(requires: str) -> int | None:
     return int(minimum.group(1)) if minimum else None
 
 
-def run_uv(*arguments: str) -> str:
-    """What `uv` prints.
+def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
+    """What `uv` prints, given these variables beside its own.
 
     Raises:
         ParserError: If it fails, with the beginning and the end of what it said.
@@ -146,21 +149,19 @@ def run_uv(*arguments: str) -> str:
 
     clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
     try:
-        done = subprocess.run(
+        done = run_program(
             [uv.find_uv_bin(), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=BUILD_TIMEOUT_S,
-            env=clean,
-            stdin=subprocess.DEVNULL,
-            check=False,
+            None,
+            cwd=Path.cwd(),
+            env=clean | dict(variables or {}),
+            timeout_s=BUILD_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired as error:
         raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
     if done.returncode != 0:
-        said = _shortened(done.stderr.strip() or done.stdout.strip())
+        said = _shortened((done.stderr.strip() or done.stdout.strip()).decode(errors="replace"))
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
-    return done.stdout
+    return done.stdout.decode(errors="replace")
 
 
 def _shortened(said: str) -> str:

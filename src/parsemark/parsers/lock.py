@@ -40,20 +40,28 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
     path = lock_path(script)
     if not path.is_file() or not needs_lock(declaration):
         return ()
-    try:
-        if path.stat().st_size > _SIZE_LIMIT:
-            raise ParserError(f"{path} is too large to be a lock.")
-        lines = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParserError(f"Cannot read the lock {path}: {error}.") from error
-    if f"{_MADE_OF}{_digest(declaration)}" not in lines:
+    if f"{_MADE_OF}{_digest(declaration)}" not in _lines(path):
         raise ParserError(
             f"{path.name} was made of other packages than {script.name} lists now: run "
             f"`parsemark parsers lock {script}`, or remove it."
         )
+    return requirement_lines(path)
+
+
+def requirement_lines(path: Path) -> tuple[str, ...]:
+    """The requirements in a lock, each on one line with its hashes."""
     return tuple(
-        " ".join(line.split()) for line in lines if line.strip() and not line.lstrip().startswith("#")
+        " ".join(line.split()) for line in _lines(path) if line.strip() and not line.lstrip().startswith("#")
     )
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > _SIZE_LIMIT:
+            raise ParserError(f"{path} is too large to be a lock.")
+        return path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParserError(f"Cannot read the lock {path}: {error}.") from error
 
 
 def write_lock(script: Path, declaration: Declaration) -> Path | None:

@@ -72,18 +72,21 @@ class Parser:
     builtin: bool = True
     lock: tuple[str, ...] = ()
     """All packages of its environment, where it has a lock."""
+    version: str = ""
+    """Of its own package, where one was asked for: see `parsemark.parsers.versions`."""
 
     @cached_property
     def name(self) -> str:
-        """The canonical spec: the short name with the options that differ from their defaults."""
-        return self._spec(self.short_name)
+        """The canonical spec: the short name with its version, and the options that differ from defaults."""
+        return self._spec(self.short_name, re.sub(r"git:.*#", "git:", self.version, flags=re.DOTALL))
 
     @cached_property
     def spec(self) -> str:
         """What `get_parser` takes to give this parser back: the name, or the script's path."""
-        return self.name if self.builtin else self._spec(str(self.script))
+        return self._spec(self.short_name if self.builtin else str(self.script), self.version)
 
-    def _spec(self, head: str) -> str:
+    def _spec(self, name: str, version: str) -> str:
+        head = f"{name}@{version}" if version else name
         known = self.info.options
         changed = tuple((k, v) for k, v in sorted(self.options.items()) if v != known[k].default)
         return str(Spec(head, changed))

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.model import Status
-from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, Style
+from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
@@ -139,67 +139,25 @@ def sums_of_rows(
     return FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds)
 
 
-_MEASURED = "pages for which it was measured"
-_COSTS: tuple[tuple[str, str, str, str, Style], ...] = (
-    ("cpu_s", "cpu_s_per_page", "CPU s/page", "Mean CPU time of the parser's process per page.", "seconds"),
-    (
-        "wall_s",
-        "wall_s_per_page",
-        "Wall s/page",
-        "Mean time per page as a clock on the wall shows it.",
-        "seconds",
-    ),
-    (
-        "peak_memory_mb",
-        "peak_memory_mb_per_page",
-        "Memory MB",
-        "Largest memory of the parser's process while it worked on a page, averaged over the pages.",
-        "megabytes",
-    ),
-    ("cost_usd", "cost_usd_per_page", "Cost/page", "What the parser's service charged per page.", "dollars"),
-)
+_COSTS = {
+    "cpu_s": "cpu_s_per_page",
+    "wall_s": "wall_s_per_page",
+    "peak_memory_mb": "peak_memory_mb_per_page",
+    "cost_usd": "cost_usd_per_page",
+}
+"""Columns of `parses` to the figures that are their means."""
 
 
 def run_sums(tables: RunTables) -> list[FigureSums]:
     """Failures, time, memory and cost: figures of every protocol, which need no truth."""
-    failures = FigureInfo(
-        name="failures",
-        label="Failures",
-        definition="Pages on which the parser crashed, ran out of time or memory, or returned what cannot be "
-        "read. They stay in every other score as pages on which nothing was found.",
-        denominator="all pages",
-        style="count",
-        higher_is_better=False,
-        main=True,
-    )
-    unanswered = FigureInfo(
-        name="unanswered",
-        label="No output",
-        definition="Pages of which there is no output: no file among the predictions, or not parsed. They "
-        "stay in every other score as pages on which nothing was found.",
-        denominator="all pages",
-        style="count",
-        higher_is_better=False,
-        main=True,
-    )
+    infos = read_figures(__package__, "run")
     is_missing = pl.col("status") == str(Status.NO_PREDICTION)
     failed = ((pl.col("status") != str(Status.OK)) & ~is_missing).cast(pl.Float64)
-    parses = tables.read("parses", "sample", "parser", "status", *(column for column, *_ in _COSTS))
-    found = [sums_of_rows(failures, parses, failed, tables, total_statistic)]
+    parses = tables.read("parses", "sample", "parser", "status", *_COSTS)
+    found = [sums_of_rows(infos["failures"], parses, failed, tables, total_statistic)]
     if parses.select(is_missing.any()).item():
-        found.append(sums_of_rows(unanswered, parses, is_missing, tables, total_statistic))
-    for column, name, label, definition, style in _COSTS:
-        info = FigureInfo(
-            name=name,
-            label=label,
-            definition=definition,
-            denominator=_MEASURED,
-            style=style,
-            higher_is_better=False,
-            main=column == "cpu_s",
-        )
-        found.append(mean_sums(info, parses, column, tables))
-    return found
+        found.append(sums_of_rows(infos["unanswered"], parses, is_missing, tables, total_statistic))
+    return [*found, *(mean_sums(infos[name], parses, column, tables) for column, name in _COSTS.items())]
 
 
 def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:

@@ -24,23 +24,12 @@ from parsemark.protocols.aggregate import (
     total_statistic,
 )
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
+from parsemark.protocols.figures import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
 from parsemark.protocols.ranking import rank
 from parsemark.protocols.rows import BROKEN
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 from parsemark.stats.detection import ratio
-
-BROKEN_PAGES = FigureInfo(
-    name="broken_pages",
-    label="Broken",
-    definition="Pages on which the protocol itself failed, or which it left out although the parser failed "
-    "on them. They count as worth nothing in its scores.",
-    denominator="all pages",
-    style="count",
-    higher_is_better=False,
-    main=True,
-)
 
 
 def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
@@ -177,7 +166,8 @@ def _count(broken: Mapping[str, Mapping[str, str]], tables: RunTables) -> Figure
         parser: np.array([[float(name in broken.get(parser, ())), 1.0] for name in names])
         for parser in tables.parsers
     }
-    return FigureSums(BROKEN_PAGES, names, documents, sums, total_statistic)
+    info = read_figures(__package__, "left_out")["broken_pages"]
+    return FigureSums(info, names, documents, sums, total_statistic)
 
 
 def _note(summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Mapping[str, str]]) -> str:

@@ -93,6 +93,21 @@ class Chart:
     labelled: bool = False
     """Whether points carry their label in the drawing."""
 
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        title: str,
+        caption: str,
+        axes: tuple[ChartAxis, ChartAxis],
+        series: Sequence[Series],
+        guides: tuple[Guide, ...] = (),
+        *,
+        square: bool = False,
+    ) -> Chart | None:
+        """A chart of some series; None where there is nothing to draw."""
+        return cls(key, title, caption, *axes, tuple(series), guides, square) if series else None
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import groupby
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +69,43 @@ class FigureInfo(FrozenModel):
     def direction(self) -> str:
         """In words."""
         return "higher is better" if self.higher_is_better else "lower is better"
+
+
+def read_figures(
+    package: str,
+    section: str = "figure",
+    words: Mapping[str, str] | None = None,
+    each: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
+) -> dict[str, FigureInfo]:
+    """The figures that `figures.toml` of a package describes, by name, in order.
+
+    Args:
+        package: That of the protocol.
+        section: Which list of the file.
+        words: For what stands in braces, beside the file's own `[words]`.
+        each: For the `each` of entries, the words of each of its members; neighbours with the same one are
+            written together for one member after the other.
+    """
+    data = _figures_file(package)
+
+    def filled(text: str, own: Mapping[str, str]) -> str:
+        for name, phrase in data["words"].items():
+            text = text.replace(f"{{{name}}}", phrase)
+        return text.format(**(words or {}), **own)
+
+    found = []
+    for kind, listed in groupby(data[section], lambda entry: entry.get("each")):
+        entries = list(listed)
+        for own in (each or {})[kind] if kind else ({},):
+            for entry in entries:
+                said = {k: filled(v, own) if isinstance(v, str) else v for k, v in entry.items()}
+                found.append(FigureInfo.model_validate({k: v for k, v in said.items() if k != "each"}))
+    return {info.name: info for info in found}
+
+
+@cache
+def _figures_file(package: str) -> dict[str, Any]:
+    return tomllib.loads(files(package).joinpath("figures.toml").read_text(encoding="utf-8"))
 
 
 class Figure(FrozenModel):

@@ -11,6 +11,8 @@ from parsemark.errors import FormatError
 from parsemark.model import Category, Element, Page, Prediction, Status
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
 
@@ -61,6 +63,15 @@ class MeasuredProtocol(PageProtocol):
                 ScoreRow.of_page(prediction, name, value, status if value is None else Status.OK, why)
             )
         return PageScores(scores=rows)
+
+    def result_files(self, board: BoardRun) -> Files:
+        """The numbers of each parser; boards that have files of their own write those."""
+        for parser in board.parsers:
+            yield f"{parser}_scores.json", as_json(board.figures(parser))
+
+    def presentation(self) -> Presentation:
+        """Write the board's files."""
+        return Presentation(result_files=self.result_files)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages."""

@@ -19,7 +19,7 @@ from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, rank_interval
 from parsemark.stats.intervals import effective_df, leave_one_out, normalised
 
 FEW_DOCUMENTS = 30
-"""With fewer, intervals cover less than they say (`bench/intervals.py`)."""
+"""With fewer, intervals cover less than they say (`bench/unlike_documents.py`)."""
 DOMINATES = 0.2
 """A document with more than this share of what a figure counts is named, if it has thrice its share."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsemark.model import Prediction, Status
+from parsemark.model import Prediction, Score, Status
 
 PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
@@ -27,6 +28,23 @@ class MatchRow:
     overlap: float | None
     confidence: float | None
     """Of the prediction; for a split the largest one; None where the parser gives none."""
+
+    @classmethod
+    def of(
+        cls,
+        prediction: Prediction,
+        rule: str,
+        category: str,
+        truths: Sequence[str],
+        preds: Sequence[str],
+        overlap: float | None,
+    ) -> MatchRow:
+        """A match whose kind follows from how many elements each side has."""
+        kind = "extra" if not truths else "miss" if not preds else "pair"
+        if kind == "pair" and len(truths) + len(preds) > 2:
+            kind = "split" if len(truths) == 1 else "merge" if len(preds) == 1 else "many"
+        place = prediction.sample, prediction.parser, rule, category
+        return cls(*place, tuple(truths), tuple(preds), kind, overlap, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,21 @@ class ScoreRow:
         why = prediction.message if message is None and status is None else message
         return cls(*place, metric, value, status or prediction.status, why)
 
+    @classmethod
+    def of_element(
+        cls,
+        prediction: Prediction,
+        rule: str,
+        category: str,
+        truths: Sequence[str],
+        preds: Sequence[str],
+        score: Score,
+    ) -> ScoreRow:
+        """A score of what answers some truths, or of a prediction that answers none."""
+        pred = "+".join(preds)
+        place = prediction.sample, "+".join(truths) or pred, pred, rule, category, prediction.parser
+        return cls(*place, score.metric, score.value, score.status, score.message)
+
 
 @dataclass(frozen=True, slots=True)
 class PageScores:
@@ -73,3 +106,44 @@ class PageScores:
         """Add the rows of another page."""
         self.matches.extend(other.matches)
         self.scores.extend(other.scores)
+
+
+class RowWriter:
+    """Writes the rows of one page of a parser under one rule."""
+
+    def __init__(self, prediction: Prediction, rule: str) -> None:
+        self.prediction, self.rule = prediction, rule
+        self.status, self.why = Status.OK, prediction.message
+        """Of the page's measures, unless they say otherwise; the status also of truths without an answer."""
+        self.out = PageScores()
+
+    def match(
+        self, category: str, truths: Sequence[str], preds: Sequence[str], overlap: float | None
+    ) -> None:
+        """Write what answers what."""
+        self.out.matches.append(MatchRow.of(self.prediction, self.rule, category, truths, preds, overlap))
+
+    def element(
+        self,
+        category: str,
+        truths: Sequence[str],
+        preds: Sequence[str],
+        metric: str,
+        value: float | None,
+        message: str | None = None,
+    ) -> None:
+        """Write a score; what is missed or invented has the status that says so."""
+        status = Status.OK if truths else Status.NO_TRUTH
+        if not preds:
+            status = self.status if self.status is not Status.OK else Status.NO_PREDICTION
+        score = Score(metric, value, status, message)
+        self.out.scores.append(
+            ScoreRow.of_element(self.prediction, self.rule, category, truths, preds, score)
+        )
+
+    def page(
+        self, metric: str, value: float | None, status: Status | None = None, message: str | None = None
+    ) -> None:
+        """Write a measure of the whole page."""
+        place = self.prediction.sample, PAGE_LEVEL, "", self.rule, PAGE_LEVEL, self.prediction.parser
+        self.out.scores.append(ScoreRow(*place, metric, value, status or self.status, message or self.why))

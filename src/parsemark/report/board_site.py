@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora import Corpus
-from parsemark.engine.imports.verify import verify_bundle
+from parsemark.engine.imports.verify import verify_confined
 from parsemark.errors import UsageError, WriteError
 from parsemark.plain_words import VERDICTS, counted, figure_note, format_value, signed
 from parsemark.protocols import FigureInfo, Summary
@@ -131,7 +131,7 @@ def _verified(
     for submission in submissions:
         tell(f"verifying {submission.path}")
         corpus = next((c for c in corpora if c.hash == submission.manifest.corpus.hash), None)
-        found = verify_bundle(submission.path, corpus=corpus)
+        found = verify_confined(submission.path, corpus=corpus)
         if found.passed:
             sound.append(submission)
         else:
@@ -334,6 +334,7 @@ def _describe(submission: Submission) -> dict[str, Any]:
         "code_version": manifest.code_version,
         "parsers": ", ".join(p.name for p in manifest.parsers),
         "submitter": submission.submitter or "–",
+        "confined": ", ".join(dict.fromkeys(p.confined_in_words for p in manifest.parsers)),
         "fingerprints": ", ".join(f"{p.name} {p.fingerprint[:20]}" for p in manifest.parsers),
         "protocols": ", ".join(f"{e.spec} v{e.comparability}" for e in submission.protocols),
     }
@@ -346,6 +347,8 @@ def _warning(entry: Entry, summary: Summary) -> str:
     said = []
     if entry.is_imported:
         said.append("Outputs that were made elsewhere: nothing here says what made them.")
+    if entry.parser.confined is False:
+        said.append("It was not confined: it could have read the truth.")
     value = None if figure is None or not figure.n else figure.value
     if value is not None and best is not None and abs(value - best) < SAME_AS_TRUTH:
         said.append("It equals the truth on every page: perhaps it is the truth.")

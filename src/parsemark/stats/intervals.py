@@ -5,7 +5,8 @@ the document is what is drawn. The jackknife leaves out one document at a time. 
 the interval is symmetric on the logit scale, which keeps it inside and follows the skewness near the ends;
 there are as many degrees of freedom as the shares of the documents leave (`effective_df`): n − 1 where all
 count alike, fewer where some hold most of what is counted. At 0 and 1, where no document differs, the bound
-is exact for the share of documents that could differ unseen. `bench/intervals.py` measures what they cover.
+is exact for the share of documents that could differ unseen. `bench/unlike_documents.py` measures what they
+cover.
 """
 
 from __future__ import annotations

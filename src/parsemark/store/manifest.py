@@ -51,6 +51,11 @@ class ParserEntry(_StrictModel):
     engine: str = ""
     """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
 
+    @property
+    def confined_in_words(self) -> str:
+        """Whether it was confined: yes, no, or not known."""
+        return {True: "yes", False: "no", None: "not known"}[self.confined]
+
 
 class RunLimits(_StrictModel):
     """What one page may cost."""

@@ -103,11 +103,7 @@ def _without_empty_lines(table: Table) -> Table:
     columns = {k for c in table.cells if c.text or c.colspan > 1 for k in range(c.col, c.col + c.colspan)}
     if len(rows) == table.n_rows and len(columns) == table.n_cols:
         return table
-    row_of = {row: i for i, row in enumerate(sorted(rows))}
-    col_of = {col: i for i, col in enumerate(sorted(columns))}
-    kept = (c for c in table.cells if c.row in row_of and c.col in col_of)
-    cells = tuple(replace(c, row=row_of[c.row], col=col_of[c.col]) for c in kept)
-    return Table(len(rows), len(columns), cells)
+    return table.without(set(range(table.n_rows)) - rows, set(range(table.n_cols)) - columns)
 
 
 def _blocks(n_rows: int, n_cols: int, spans: Sequence[Span]) -> Iterator[Span]:

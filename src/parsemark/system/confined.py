@@ -1,6 +1,6 @@
 r"""A launcher that gives up rights and then becomes another program. Run as a script, or by `supervisor.py`.
 
-    python -I -S confined.py '{"cpu_s": 60, "memory_mb": 512, "file_mb": 64, "read": […], "write": […]}' PROG…
+    python -I -S confined.py '{"read": […], "write": […], "sockets": [], "cpu_s": 60, …}' PROGRAM…
 
 It sets resource limits and, on Linux kernels that have Landlock, forbids every file outside the named
 folders to the program and its children, the network unless `"network": true`, and signals to others. Where
@@ -21,7 +21,7 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same number on ev
 NO_NEW_PRIVILEGES = 38
 RULE_PATH_BENEATH = 1
 ASK_VERSION = 1
-EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 14
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, MAKE_SOCKET, TRUNCATE = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 9, 1 << 14
 ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1}
 RIGHTS_SINCE_3 = (1 << 15) - 1
@@ -33,16 +33,22 @@ NO_SUID_NO_DEVICES = 2 | 4
 SET_INTERFACE_FLAGS = 0x8914
 
 
-def set_limits(cpu_s: int, memory_mb: int, file_mb: int) -> None:
-    """Limit CPU time, address space and the size of each file; a limit that is already lower stays."""
-    for kind, value in (
-        (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_AS, memory_mb * 2**20),
-        (resource.RLIMIT_FSIZE, file_mb * 2**20),
-        (resource.RLIMIT_CORE, 0),
+def set_limits(cpu_s: int | None, memory_mb: int | None, file_mb: int | None) -> None:
+    """Limit CPU time, memory and the size of each file; a limit that is already lower stays.
+
+    Memory is what a process may allocate for itself (`RLIMIT_DATA`): browsers reserve a thousand times more
+    address space than they use, and could not start under a bound of that.
+    """
+    for kind, value, unit in (
+        (resource.RLIMIT_CPU, cpu_s, 1),
+        (resource.RLIMIT_DATA, memory_mb, 2**20),
+        (resource.RLIMIT_FSIZE, file_mb, 2**20),
+        (resource.RLIMIT_CORE, 0, 1),
     ):
+        if value is None:
+            continue
         hard = resource.getrlimit(kind)[1]
-        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        bound = value * unit if hard == resource.RLIM_INFINITY else min(value * unit, hard)
         try:
             resource.setrlimit(kind, (bound, bound))
         except (ValueError, OSError):
@@ -56,7 +62,9 @@ def landlock_version() -> int:
     return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, 0, ASK_VERSION)))
 
 
-def forbid_other_files(read: list[str], write: list[str], *, network: bool = False) -> bool:
+def forbid_other_files(
+    read: list[str], write: list[str], sockets: list[str], *, network: bool = False
+) -> bool:
     """Confine this process to the given paths; False where the kernel cannot."""
     version = landlock_version()
     if version < 1:
@@ -72,8 +80,9 @@ def forbid_other_files(read: list[str], write: list[str], *, network: bool = Fal
     if ruleset < 0:
         return False
     reading = EXECUTE | READ_FILE | READ_DIR
-    for path, allowed in [*((p, reading) for p in read), *((p, rights & ~EXECUTE) for p in write)]:
-        add_path(libc, ruleset, path, allowed & rights)
+    for paths, allowed in ((read, reading), (write, rights & ~EXECUTE), (sockets, MAKE_SOCKET)):
+        for path in paths:
+            add_path(libc, ruleset, path, allowed & rights)
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
     return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
@@ -85,6 +94,10 @@ def leave_namespaces(*, network: bool = False) -> bool:
     `/dev/shm` is then its own. False where the system does not allow it; nothing has changed then.
     """
     if not sys.platform.startswith("linux"):
+        return False
+    try:  # a process that is confined already may ask for namespaces, but not say who it is in them
+        os.close(os.open("/proc/self/uid_map", os.O_WRONLY))
+    except OSError:
         return False
     user, group = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -117,11 +130,12 @@ def raise_loopback(libc: ctypes.CDLL) -> None:
 
 def confine(wanted: dict[str, object]) -> bool:
     """Confine this process as `wanted` says; False if its files cannot be confined."""
+    set_limits(*(wanted.get(name) for name in ("cpu_s", "memory_mb", "file_mb")))  # type: ignore[arg-type]
     network = bool(wanted.get("network", True))
-    read, write = (list(map(str, paths)) for paths in (wanted["read"], wanted["write"]))  # type: ignore[call-overload]
-    if wanted.get("namespaces") and leave_namespaces(network=network):
+    read, write, sockets = (list(map(str, wanted[name])) for name in ("read", "write", "sockets"))  # type: ignore[call-overload]
+    if leave_namespaces(network=network):
         write.append("/dev/shm")
-    return forbid_other_files(read, write, network=network)
+    return forbid_other_files(read, write, sockets, network=network)
 
 
 def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
@@ -140,7 +154,6 @@ def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
 def main() -> None:
     """Confine, then become the program."""
     wanted = json.loads(sys.argv[1])
-    set_limits(wanted["cpu_s"], wanted["memory_mb"], wanted["file_mb"])
     confine(wanted)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
     os.execvp(sys.argv[2], sys.argv[2:])

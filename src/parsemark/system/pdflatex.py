@@ -8,23 +8,22 @@ embedded is checked as well, for systems without Landlock.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
-from parsemark.system.processes import Rights, kill_group, start_confined
+from parsemark.system.confined import landlock_version
+from parsemark.system.processes import Confinement, kill_group, start_confined
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -34,7 +33,6 @@ SOURCE_DATE_EPOCH = "1735689600"  # 2025-01-01, so that equal sources give equal
 REPRODUCIBLE = r"\pdfinfoomitdate=1\pdftrailerid{}"
 MAX_LOG_BYTES = 32 * 2**20
 
-_CREATE_RULESET = 444
 _PROGRAM_PACKAGES = {"xelatex": "texlive-xetex", "lualatex": "texlive-luatex", "biber": "biber"}
 _EMBEDDED = re.compile(r"<<((?:/|\.\.|~)[^<>\n]*)>>")
 
@@ -47,6 +45,11 @@ class CompileLimits:
     wall_s: float = 180.0
     memory_mb: int = 1024
     output_mb: int = 64
+
+
+MOST_EXTRA_WORDS = 50_000_000
+"""What TeX's main memory may grow by at each of its ends, beyond the five million words that it is installed
+with; a word has eight bytes, and what is not used costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,25 +181,21 @@ def run_confined(
 ) -> Ran:
     """Run one of TeX's programs in a folder; what it prints is lost."""
     root = (root or folder).resolve()
-    rights = Rights(
+    rights = Confinement(
         cpu_s=limits.cpu_s,
         memory_mb=limits.memory_mb,
         file_mb=limits.output_mb,
-        read=[*_readable(), *([str(format.parent)] if format else [])],
-        write=[str(root), "/dev/null"],
+        read=(*_readable(), *([str(format.parent)] if format else [])),
+        write=(str(root), "/dev/null"),
     )
-    environment = _environment(root, format, reads_above=root != folder.resolve() and has_landlock())
+    environment = _environment(
+        root, format, reads_above=root != folder.resolve() and bool(landlock_version())
+    )
+    words = str(min(MOST_EXTRA_WORDS, limits.memory_mb * 2**20 // 64))  # an eighth of the limit
+    environment |= {"extra_mem_top": words, "extra_mem_bot": words}
     process = start_confined(command, rights, cwd=folder, env=environment)
     exceeded, code, cpu_s = _watch(process, root, limits)
     return Ran(code, cpu_s, exceeded)
-
-
-@lru_cache(maxsize=1)
-def has_landlock() -> bool:
-    """Whether the kernel itself keeps a confined program to its files."""
-    if not sys.platform.startswith("linux"):
-        return False
-    return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, 1)) >= 1
 
 
 def _run(
@@ -257,7 +256,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _environment(folder: Path, format: Path | None, *, reads_above: bool = False) -> Mapping[str, str]:
+def _environment(folder: Path, format: Path | None, *, reads_above: bool = False) -> dict[str, str]:
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
@@ -284,13 +283,23 @@ def _environment(folder: Path, format: Path | None, *, reads_above: bool = False
     return environment
 
 
+FONTS_EXTRA = "make system FONTS_EXTRA=1"
+"""What installs the half gigabyte of fonts that one paper in five wants."""
+
+
+def has_tex_file(name: str) -> bool:
+    """Whether TeX is installed, and finds a file of this name."""
+    program = shutil.which("kpsewhich")
+    if program is None:
+        return False
+    return subprocess.run([program, name], capture_output=True, check=False, timeout=30).returncode == 0
+
+
 @lru_cache(maxsize=1)
 def _readable() -> tuple[str, ...]:
     """Where TeX and its programs lie; nothing of the user's."""
     program = Path(require_pdflatex("Compiling LaTeX")).resolve()
-    trees = subprocess.run(
-        ["kpsewhich", "--expand-braces=$TEXMF"], capture_output=True, text=True, check=False, timeout=30
-    ).stdout.strip()
+    trees = _printed("kpsewhich", "--expand-braces=$TEXMF")
     folders = {tree.lstrip("!") for tree in trees.split(":") if tree.lstrip("!").startswith("/")}
     home = str(Path.home())
     folders = {f for f in folders if not f.startswith(f"{home}/.") and f != home}
@@ -313,10 +322,16 @@ def _readable() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _pdflatex_version() -> str:
-    program = require_pdflatex("Compiling LaTeX")
-    return subprocess.run(
-        [program, "--version"], capture_output=True, text=True, check=False, timeout=30
-    ).stdout.partition("\n")[0]
+    return _printed(require_pdflatex("Compiling LaTeX"), "--version").partition("\n")[0]
+
+
+def _printed(program: str, argument: str) -> str:
+    """What one of TeX's small programs answers."""
+    try:
+        asked = subprocess.run([program, argument], capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LatexError(f"TeX is installed in part only: {program} does not run ({error}).") from error
+    return asked.stdout.strip()
 
 
 def _read_log(path: Path) -> str:

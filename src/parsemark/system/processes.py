@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ _CLOSE_S = 5.0
 """How long the supervisor may take to end all; then we end them ourselves."""
 
 
+_MARK = "PARSEMARK_SUPERVISED"
+"""A variable of all that a supervised program starts."""
 _DYING_S = 60.0
 """How long what was killed may take to be gone before we go on without it."""
 
@@ -56,6 +59,7 @@ class Supervised:
         confinement: Confinement | None = None,
     ) -> None:
         lifeline, self._lifeline = os.pipe()
+        self._mark = f"{_MARK}={secrets.token_hex(8)}"
         try:
             self.process = subprocess.Popen(
                 [
@@ -67,7 +71,7 @@ class Supervised:
                     "" if confinement is None else json.dumps(dataclasses.asdict(confinement)),
                     *argv,
                 ],
-                env=dict(env),
+                env={**env, _MARK: self._mark.partition("=")[2]},
                 cwd=cwd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -104,6 +108,8 @@ class Supervised:
             ended = kill_tree(self.pid)
             self.process.wait()
             _wait_for_the_end(ended)
+        if self.process.returncode == -signal.SIGKILL:  # perhaps the supervisor itself was: it has orphans
+            kill_survivors(_marked(self._mark))
 
 
 def end_supervised(pid: int) -> None:
@@ -124,6 +130,11 @@ SYSTEM_FILES = (
     ),
 )
 """What programs need of a system: none of it is a user's."""
+_TOOL_FILES = (
+    *("/etc/chromium", "/etc/chromium.d", "/etc/libreoffice", "/etc/machine-id", "/var/cache/fontconfig"),
+    *("/var/lib/libreoffice", "/var/spool/libreoffice", "/opt/google"),
+    *("/etc/texmf", "/etc/perl", "/var/lib/texmf"),
+)
 DEVICES = (
     "/dev/null",
     "/dev/zero",
@@ -143,8 +154,13 @@ class Confinement:
     read: tuple[str, ...]
     write: tuple[str, ...]
     network: bool = False
-    namespaces: bool = True
-    """Use the system's namespaces as well, where it allows that."""
+    sockets: tuple[str, ...] = ()
+    """Folders in which it may make sockets, and nothing else."""
+    cpu_s: int | None = None
+    memory_mb: int | None = None
+    """What each of its processes may allocate; address space that is only reserved does not count."""
+    file_mb: int | None = None
+    """Size of each file that it writes."""
 
 
 def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:
@@ -279,6 +295,16 @@ def describe_exit(code: int) -> str:
         return f"by signal {-code}"
 
 
+def _marked(mark: str) -> list[Process]:
+    """Processes with a variable, as far as we may look into them."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(_look_at(int(entry.name)))
+    return [process for process in found if process is not None]
+
+
 def _send(pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
@@ -342,34 +368,13 @@ def _children(pid: int) -> list[int]:
 LAUNCHER = Path(__file__).with_name("confined.py")
 
 
-@dataclass(frozen=True, slots=True)
-class Rights:
-    """What a confined program may use."""
-
-    cpu_s: int
-    memory_mb: int
-    file_mb: int
-    """Size of each file that it writes."""
-    read: Sequence[str]
-    """Folders and files that it may read and run (where the kernel has Landlock)."""
-    write: Sequence[str]
-    """Folders and files that it may also write."""
-
-
 def start_confined(
-    command: Sequence[str], rights: Rights, *, cwd: Path, env: Mapping[str, str]
+    command: Sequence[str], rights: Confinement, *, cwd: Path, env: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
     """Start a program that has no more than these rights, in a process group of its own, without streams."""
-    wanted = {
-        "cpu_s": rights.cpu_s,
-        "memory_mb": rights.memory_mb,
-        "file_mb": rights.file_mb,
-        "read": list(rights.read),
-        "write": list(rights.write),
-        "network": False,
-    }
+    wanted = json.dumps(dataclasses.asdict(rights))
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(wanted), *command],
+        [sys.executable, "-I", "-S", str(LAUNCHER), wanted, *command],
         cwd=cwd,
         env=dict(env),
         stdin=subprocess.DEVNULL,
@@ -377,3 +382,76 @@ def start_confined(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def run_program(
+    argv: Sequence[str],
+    rights: Confinement | None,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float | None,
+    given: bytes = b"",
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end; nothing that it has started outlives it, or us, or the time that it has.
+
+    Args:
+        argv: The program and its arguments.
+        rights: What it may use, on a machine that can confine; None for all that we may use.
+        cwd: Its folder.
+        env: Its environment.
+        timeout_s: How long it may take; None for as long as it likes.
+        given: What it reads.
+
+    Raises:
+        OSError: It cannot be started.
+        subprocess.TimeoutExpired: It took longer.
+    """
+    confinement = rights if why_not_confined() is None else None
+    running = Supervised(argv, env=env, cwd=str(cwd), confinement=confinement)
+    with running.process:
+        try:
+            running.begin()
+            out, errors = running.process.communicate(given, timeout_s)
+        finally:
+            running.close()
+    return subprocess.CompletedProcess(argv, running.process.returncode, out, errors)
+
+
+def run_our_module(
+    module: str, rights: Confinement, *, cwd: Path, timeout_s: float | None, given: bytes
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a module of ours as `run_program` does, where a library works on input of others."""
+    path = os.pathsep.join(_import_path())
+    rights = dataclasses.replace(rights, read=(*rights.read, sys.prefix, sys.base_prefix, *_import_path()))
+    env = {**tool_environment(cwd), "PYTHONPATH": path, "PARSEMARK_CACHE": str(cwd / "cache")}
+    if chromium := os.environ.get("PARSEMARK_CHROMIUM"):
+        env["PARSEMARK_CHROMIUM"] = chromium
+    command = [sys.executable, "-P", "-m", module]
+    return run_program(command, rights, cwd=cwd, env=env, timeout_s=timeout_s, given=given)
+
+
+def _import_path() -> list[str]:
+    """Where modules are imported from, but for the folder that somebody happens to be in."""
+    here = str(Path.cwd())
+    found = {entry for entry in sys.path if entry not in ("", here) and Path(entry).exists()}
+    return sorted(found | {str(Path(__file__).resolve().parents[2])})
+
+
+def tool_environment(folder: Path) -> dict[str, str]:
+    """What a program needs that has a folder of its own: no variable of ours."""
+    path = os.environ.get("PATH", os.defpath)
+    return {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8"}
+
+
+def tool_rights(
+    read: Iterable[str],
+    write: Iterable[str],
+    *,
+    cpu_s: int | None = None,
+    memory_mb: int | None = None,
+    file_mb: int | None = None,
+) -> Confinement:
+    """What a program may use that works on input of others: its files, no network, bounded means."""
+    found = confinement_for([*read, *_TOOL_FILES], write, network=False)
+    return dataclasses.replace(found, cpu_s=cpu_s, memory_mb=memory_mb, file_mb=file_mb)

@@ -1,21 +1,31 @@
-"""Temporary folders that are removed also if the process that made them was killed: by the next one."""
+"""Folders that are removed also if the process that made them was killed: by the next one."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import os
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from parsemark.system.files import remove_tree
+from parsemark.errors import UsageError, WriteError
+from parsemark.system.files import make_folder, remove_tree
 from parsemark.system.locks import hold, is_locked
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _HELD = ".held"
 _YOUNG_S = 60.0
 
 
 class ScratchFolder:
     """A temporary folder, marked as in use for as long as this process lives or until `close`.
+
+    As a context manager it gives its path.
 
     Args:
         prefix: Of its name. Folders of this prefix that killed processes have left are removed.
@@ -31,10 +41,55 @@ class ScratchFolder:
         self._handle = os.open(self.path / _HELD, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         hold(self._handle)
 
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Remove it."""
-        remove_tree(self.path)
+        _remove(self.path)
         os.close(self._handle)
+
+
+@contextlib.contextmanager
+def whole_folder(out: Path) -> Iterator[Path]:
+    """Gives a folder beside `out` that takes its place at the end: `out` is whole, or as it was.
+
+    Raises:
+        UsageError: There is something in `out`.
+        WriteError: It cannot be written.
+    """
+    target = out.resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    try:
+        make_folder(target.parent)
+        scratch = ScratchFolder(f".{target.name}-", target.parent)
+    except OSError as error:
+        raise WriteError(out, error) from error
+    with scratch as folder:
+        made = make_folder(folder, "made")
+        yield made
+        try:
+            made.rename(target)
+        except OSError as error:
+            raise WriteError(out, error) from error
+
+
+def made_whole(make: Callable[P, R]) -> Callable[P, R]:
+    """Have a function write its argument `out` as `whole_folder` does."""
+    signature = inspect.signature(make)
+
+    @functools.wraps(make)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        with whole_folder(bound.arguments["out"]) as folder:
+            bound.arguments["out"] = folder
+            return make(*bound.args, **bound.kwargs)
+
+    return wrapped
 
 
 def remove_abandoned(prefix: str, folder: Path | None = None) -> int:
@@ -42,17 +97,28 @@ def remove_abandoned(prefix: str, folder: Path | None = None) -> int:
     removed = 0
     for path in (folder or Path(tempfile.gettempdir())).glob(f"{prefix}*"):
         if _is_abandoned(path):
-            remove_tree(path)
+            _remove(path)
             removed += not path.exists()
     return removed
 
 
+def _remove(folder: Path) -> None:
+    """The mark last: what is left of a removal that was interrupted is still known as ours."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.name != _HELD:
+                remove_tree(path)
+    remove_tree(folder)
+
+
 def _is_abandoned(folder: Path) -> bool:
+    """Whether it is ours and nobody holds it; one without the mark only if it is empty, and not just made."""
     try:
         state = folder.lstat()
-        is_ours = state.st_uid == os.getuid() and not folder.is_symlink()
-        if not is_ours or (time.time() - state.st_mtime < _YOUNG_S and not (folder / _HELD).exists()):
+        if state.st_uid != os.getuid() or folder.is_symlink() or not folder.is_dir():
             return False
+        if (folder / _HELD).is_file():
+            return not is_locked(folder / _HELD)
+        return time.time() - state.st_mtime >= _YOUNG_S and not any(folder.iterdir())
     except OSError:
         return False
-    return not (folder / _HELD).exists() or not is_locked(folder / _HELD)

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.protocols.boards import board_programs
 
 from parsemark.errors import FormatError
-from parsemark.protocols.dp_bench import rules as dp_bench
-from parsemark.protocols.getomni import rules as getomni
-from parsemark.protocols.marker_bench import rules as marker
-from parsemark.protocols.opendataloader import rules as opendataloader
-from parsemark.protocols.rd_tablebench import rules as rd_tablebench
+from parsemark.protocols import dp_bench, getomni, opendataloader, rd_tablebench
+from parsemark.protocols import marker_bench as marker
 
 pytestmark = pytest.mark.conformance
 
@@ -107,7 +105,7 @@ def test_opendataloader_folders(reference_data: Path) -> None:
             evaluated.append(document["document_id"])
         assert evaluated == example["evaluated"], example["id"]
         theirs = example["metrics"]
-        own = {f"{name}_mean": value for name, value in opendataloader.means(pages).items()}
+        own = {f"{name}_mean": value for name, value in board_programs.means(pages).items()}
         assert near(own, theirs["score"]), example["id"]
         for name in opendataloader.OVERALL:
             assert sum(page[name] is not None for page in pages) == theirs[f"{name}_count"]
@@ -116,14 +114,14 @@ def test_opendataloader_folders(reference_data: Path) -> None:
 def test_dp_bench_datasets(reference_data: Path) -> None:
     for example in examples(reference_data, "dp-bench", "dataset"):
         truth, pred, theirs = example["gt"], example["pred"], example["output"]
-        assert (dp_bench.validity_error(truth, pred) is None) == theirs["valid"], example["id"]
+        assert (board_programs.validity_error(truth, pred) is None) == theirs["valid"], example["id"]
         if not theirs["valid"]:
             continue
         if any(key.endswith("_error") and value for key, value in theirs.items()):
             with pytest.raises((TypeError, ValueError, ZeroDivisionError)):
-                dp_bench.dataset_scores(truth, pred)
+                board_programs.dataset_scores(truth, pred)
             continue
-        own = dp_bench.dataset_scores(truth, pred)
+        own = board_programs.dataset_scores(truth, pred)
         assert near(own, {name: theirs[name] for name in own}), example["id"]
 
 
@@ -155,7 +153,7 @@ def test_dp_bench_on_real_pages(reference_data: Path) -> None:
     truth = json.loads((root / "reference.json").read_text())
     for service, theirs in json.loads((root / "evaluation.json").read_text())["services"].items():
         [path] = (root / "sample_results").glob(f"{service}_*.json")
-        own = dp_bench.dataset_scores(truth, json.loads(path.read_text()))
+        own = board_programs.dataset_scores(truth, json.loads(path.read_text()))
         assert near(own, {name: theirs[name] for name in own}), service
 
 

@@ -11,11 +11,11 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.metrics.katex import Render
 from parsemark.metrics.teds import teds
 from parsemark.model import Element, Page, Sample, Table
-from parsemark.protocols.getomni.rules import json_accuracy
-from parsemark.protocols.marker_bench.rules import page_score
+from parsemark.protocols.getomni import json_accuracy
+from parsemark.protocols.marker_bench import page_score
 from parsemark.protocols.olmocr.rules import check, read_test
-from parsemark.protocols.opendataloader.rules import page_scores
-from parsemark.protocols.rd_tablebench.rules import html_similarity
+from parsemark.protocols.opendataloader import page_scores
+from parsemark.protocols.rd_tablebench import html_similarity
 from parsemark.protocols.summary import Summary
 
 ROWS = [[f"{name} {k}" for name in ("Port", "Depth", "Berths", "Light")] for k in range(5)]

@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from parsemark.protocols.document.published import formulas, normalise, quick_match, rows, table_html, truth
+from parsemark.protocols.document.published import (
+    cdm,
+    formulas,
+    normalise,
+    quick_match,
+    records,
+    rows,
+    table_html,
+)
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.latex_text import safe_text
 from parsemark.protocols.document.published.measures import (
@@ -131,7 +139,7 @@ RUNNERS = {
     "Edit_dist aggregation": _over_all,
     "group and page tables": _tables,
     "truth elements": lambda data, profile: [
-        [t.category, t.order, t.raw] for t in truth.page_truth(_page(data), profile).text
+        [t.category, t.order, t.raw] for t in records.page_truth(_page(data), profile).text
     ],
     "extraction": _extract,
     "text normalisation": normalise.norm_text,
@@ -149,7 +157,7 @@ RUNNERS = {
     "page: truth": _whole_page,
     "reading order": _order,
     "logic-brace": lambda data, _: formulas.rewrite_logic_braces(data),
-    "CDM variants": lambda data, _: list(formulas.cdm_variants(data["gt"], data["pred"])),
+    "CDM variants": lambda data, _: list(cdm.cdm_variants(data["gt"], data["pred"])),
     "TEDS": _teds,
 }
 

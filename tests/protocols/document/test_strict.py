@@ -14,9 +14,9 @@ from parsemark.formats import write_document
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
+from parsemark.protocols.document.figures import DocumentFigures
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.strict.page import cut_at_borders
-from parsemark.protocols.document.summary import figures_of
 from parsemark.protocols.rows import PAGE_LEVEL
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."
@@ -299,7 +299,7 @@ def test_a_truth_of_tables_alone_says_nothing_about_text(spec: str) -> None:
 def test_without_truth_failures_make_no_order(spec: str) -> None:
     protocol = get_protocol(spec)
     assert isinstance(protocol, DocumentProtocol)
-    assert figures_of(protocol.profile, cdm=False).primary([]) == "overall"
+    assert DocumentFigures(protocol.profile, cdm=False).primary([]) == "overall"
 
 
 HEAT = Element(

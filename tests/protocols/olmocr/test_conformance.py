@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from parsemark.corpora import load_corpus
-from parsemark.errors import CorpusError
-from parsemark.kernels.search import near
-from parsemark.metrics.katex import DrawnSpan, Render
-from parsemark.protocols.olmocr.board import (
-    bootstrap_interval,
+from tests.protocols.olmocr.board_program import (
     evaluate,
     permutation_test,
     untested_pages,
     with_baselines,
     without_baselines,
 )
+
+from parsemark.corpora import load_corpus
+from parsemark.errors import CorpusError
+from parsemark.kernels.search import near
+from parsemark.metrics.katex import DrawnSpan, Render
 from parsemark.protocols.olmocr.formulas import formulas_of, in_order_tried
+from parsemark.protocols.olmocr.protocol import bootstrap_interval
 from parsemark.protocols.olmocr.rules import check, read_test
 from parsemark.protocols.olmocr.tables import html_tables, markdown_tables, related
 from parsemark.protocols.olmocr.text import normalise, trailing_repeats
@@ -94,7 +94,7 @@ def compared_tables(example: dict[str, Any]) -> tuple[Any, Any]:
         {
             "cells": {named(p): text for p, text in grid.text.items()},
             "headings": sorted(map(list, grid.headings)),
-            "rectangular": grid.rectangular,
+            "rectangular": all(slot is not None for row in grid.slots for slot in row),
             **{
                 way: {named(p): sorted(map(list, related(grid, p, way))) for p in grid.text}
                 for way in ("up", "down", "left", "right")

@@ -109,7 +109,7 @@ def crops(
     from rich.console import Console
 
     from parsemark.cli.running import load
-    from parsemark.corpora.crops import KINDS, write_crops
+    from parsemark.corpora.crops import FILE, KINDS, write_crops
     from parsemark.errors import UsageError
 
     chosen = next((name for name in KINDS if name == kind), None)
@@ -128,4 +128,4 @@ def crops(
         found = write_crops(loaded, out, chosen, progress=progress)
     left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
     crops = counted(found.n_crops, "crop")
-    console.print(f"{crops}{left}: omnidocbench:{found.file}", highlight=False, soft_wrap=True)
+    console.print(f"{crops}{left}: omnidocbench:{out / FILE}", highlight=False, soft_wrap=True)

@@ -221,6 +221,12 @@ def sample(
         int | None,
         typer.Option(min=1, help="How many kinds of pages.", show_default="by the number of pages"),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."
+        ),
+    ] = None,
 ) -> None:
     """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
 
@@ -237,6 +243,7 @@ def sample(
             pages,
             out,
             clusters=clusters,
+            encoder=encoder,
             progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
         )
     for problem in found.unreadable:

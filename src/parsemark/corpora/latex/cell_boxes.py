@@ -12,10 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
+from math import inf
 from statistics import median
 
 from parsemark.corpora.latex.cell_text import Character, composed_text
 from parsemark.model import Box
+from parsemark.model.table import slot
 
 SLACK = 1.0
 """By how much ink may leave TeX's box: the width of its own outer rules, also if they are scaled up."""
@@ -27,6 +30,8 @@ RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
 """What is a rule, and how far from the cells of a long table it may lie, in points."""
 
 
+OVERHANG = 0.25
+"""By how much text may leave its cell without moving its edge, in points."""
 MIN_LETTERS = 3
 """Letters and figures of a line between two rows that make it one of its own."""
 
@@ -52,7 +57,7 @@ class RawCell:
     @cached_property
     def text(self) -> str:
         """What a reader of the page sees in it."""
-        drawn = (turn(box, _angle([self])) for box, text, _ in self.ink if not text)
+        drawn = (box.turned(_angle([self])) for box, text, _ in self.ink if not text)
         return composed_text(
             self.characters, [b for b in drawn if b.height < RULE_HEIGHT and b.width > b.height]
         )
@@ -108,13 +113,18 @@ class MarkedTable:
     parent: int | None = None
     """The table in one of whose cells this one stands."""
     rules: tuple[Box, ...] = ()
-    """The lines of the table, in its own frame (see `turn`)."""
+    """The lines of the table, in its own frame (see `Box.turned`)."""
     picture_share: float = 0.0
     """The share of the table's area that pictures cover."""
     painted: tuple[Box, ...] = ()
     """All ink of the table, in its own frame."""
     leaves_page: bool = False
     """Whether it runs over the edge of its page."""
+
+    @property
+    def slots(self) -> set[tuple[int, int, int, int]]:
+        """Row, column, rowspan and colspan of each cell."""
+        return set(map(slot, self.cells))
 
 
 def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:
@@ -124,24 +134,26 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
     cells = _without_covered(table.cells, rows)
     n_cols = max(c.col + c.colspan for c in table.cells)
     box = _ink_box(table, page_ink, angle)
-    turned = turn(box, angle)
+    turned = box.turned(angle)
     columns = _column_edges(table, n_cols, angle, turned)
     bands = _row_edges(table.cells, rows, angle, turned)
-    placed = []
-    for cell in cells:
-        row, span = rows[cell.row], min(abs(cell.rowspan), len(rows) - rows[cell.row])
-        slot = Box(
+    spans = [min(abs(cell.rowspan), len(rows) - rows[cell.row]) for cell in cells]
+    slots = [
+        Box(
             columns[cell.col],
-            bands[row],
+            bands[rows[cell.row]],
             max(columns[cell.col], columns[min(cell.col + cell.colspan, n_cols)]),
-            max(bands[row], bands[row + span]),
+            max(bands[rows[cell.row]], bands[rows[cell.row] + span]),
         )
+        for cell, span in zip(cells, spans, strict=True)
+    ]
+    _follow_text(cells, slots, angle)
+    placed = []
+    for cell, span, own in zip(cells, spans, slots, strict=True):
         ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
-        turned_back = turn_back(slot, angle)
-        placed.append(
-            MarkedCell(row, cell.col, span, cell.colspan, cell.text, turned_back, ink, cell.is_bold)
-        )
-    inside = tuple(turn(ink, angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
+        grid = (rows[cell.row], cell.col, span, cell.colspan)
+        placed.append(MarkedCell(*grid, cell.text, own.turned(360 - angle), ink, cell.is_bold))
+    inside = tuple(ink.turned(angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
     rules = tuple(ink for ink in inside if min(ink.width, ink.height) < RULE_HEIGHT)
     covered = sum(picture.intersection_area(box) for picture in pictures)
     share = min(1.0, covered / box.area) if box.area else 0.0
@@ -161,7 +173,7 @@ def columns_of(table: RawTable) -> list[RawTable]:
     rows: list[list[float]] = []
     before: RawCell | None = None
     for cell in table.cells:
-        start, end = turn(cell.start, angle), turn(cell.end or cell.start, angle)
+        start, end = cell.start.turned(angle), (cell.end or cell.start).turned(angle)
         if before is not None and before.row == cell.row and before.col < cell.col:
             rows[-1] = [min(rows[-1][0], start.x0), max(rows[-1][1], end.x1)]
         else:
@@ -187,7 +199,7 @@ def columns_of(table: RawTable) -> list[RawTable]:
 
 
 def _within(box: Box, frame: tuple[float, float], angle: int) -> bool:
-    turned = turn(box, angle)
+    turned = box.turned(angle)
     return frame[0] <= turned.centre[0] <= frame[1]
 
 
@@ -212,15 +224,15 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
     for box, own_angle, character in loose:
         if own_angle != angle or not frame.contains(box, SLACK):
             continue
-        place = turn(box, angle)
+        place = box.turned(angle)
         x, y = place.centre
-        row = [c for c in table.cells if turn(c.start, angle).y0 <= y <= turn(c.start, angle).y1]
+        row = [c for c in table.cells if c.start.turned(angle).y0 <= y <= c.start.turned(angle).y1]
         if not any(top <= y <= bottom for top, bottom in bands.values()):
             between.append((box, angle, character))
             continue
-        ends = [(turn(c.end, angle).x1, c) for c in row if c.end is not None]
+        ends = [(c.end.turned(angle).x1, c) for c in row if c.end is not None]
         before = [(end, c) for end, c in ends if end <= x + SLACK]
-        after = [(turn(c.start, angle).x0, c) for c in row if turn(c.start, angle).x0 >= x - SLACK]
+        after = [(c.start.turned(angle).x0, c) for c in row if c.start.turned(angle).x0 >= x - SLACK]
         if before:
             cell = max(before, key=lambda pair: pair[0])[1]
             cell.characters.append(character)
@@ -241,7 +253,7 @@ def _row_bands(table: RawTable, angle: int) -> dict[int, tuple[float, float]]:
     for cell in table.cells:
         boxes = [cell.start, *([cell.end] if cell.end is not None else []), *(box for box, _, _ in cell.ink)]
         for box in boxes:
-            turned = turn(box, angle)
+            turned = box.turned(angle)
             reach[cell.row] += [turned.y0, turned.y1]
     return {row: (min(values), max(values)) for row, values in reach.items()}
 
@@ -264,7 +276,7 @@ def _add_rows(
         if sum(character.text.isalnum() for _, _, character in line) < MIN_LETTERS:
             continue
         frame = Box.hull(box for box, _, _ in line)
-        y = (turn(frame, angle).y0 + turn(frame, angle).y1) / 2
+        y = (frame.turned(angle).y0 + frame.turned(angle).y1) / 2
         above = sum(bottom < y for _, bottom in bands.values())
         ink = [(box, character.text, angle) for box, _, character in line]
         cell = RawCell(above, 0, n_cols, frame, ink, [character for _, _, character in line], frame)
@@ -283,7 +295,7 @@ def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
         return {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
     tops: dict[int, float] = {}
     for cell in table.cells:
-        top = turn(cell.start, angle).y0
+        top = cell.start.turned(angle).y0
         tops[cell.row] = min(top, tops.get(cell.row, top))
     return {row: rank for rank, row in enumerate(sorted(tops, key=lambda row: (tops[row], row)))}
 
@@ -328,23 +340,23 @@ def _angle(cells: Sequence[RawCell]) -> int:
 def _ink_box(table: RawTable, page_ink: Iterable[Box], angle: int) -> Box:
     inks = [box for cell in table.cells for box, _, _ in cell.ink]
     if table.box is not None:
-        # what pdfium says of a rule has half of its width more at each end
-        inks += [
-            ink
-            for ink in page_ink
-            if table.box.expanded(SLACK + min(ink.width, ink.height, RULE_SLACK)).contains(ink)
-        ]
+        for ink in page_ink:
+            # what pdfium says of a rule has half of its width more at each end
+            thin = min(ink.width, ink.height)
+            is_inside = table.box.expanded(SLACK + min(thin, RULE_SLACK)).contains(ink)
+            if is_inside or (thin < RULE_HEIGHT and table.box.expanded(SLACK).holds_centre(ink)):
+                inks.append(ink)  # a rule may be told to stick out at its ends
         return Box.hull(inks) if inks else table.box
-    marks = [turn(box, angle) for cell in table.cells for box in (cell.start, cell.end) if box is not None]
-    rows = Box.hull([*marks, *(turn(ink, angle) for ink in inks)])
-    sides = (turn(box, angle) for boxes in table.edges.values() for box in boxes)
+    marks = [box.turned(angle) for cell in table.cells for box in (cell.start, cell.end) if box is not None]
+    rows = Box.hull([*marks, *(ink.turned(angle) for ink in inks)])
+    sides = (box.turned(angle) for boxes in table.edges.values() for box in boxes)
     edges = [b for b in sides if rows.y0 <= (b.y0 + b.y1) / 2 <= rows.y1]
     frame = Box.hull([rows, *edges])  # without the caption, which is a row without cells
     near = frame.expanded(NEAR)
-    painted = [turn(ink, angle) for ink in page_ink]
-    own = [turn(ink, angle) for ink in inks]
+    painted = [ink.turned(angle) for ink in page_ink]
+    own = [ink.turned(angle) for ink in inks]
     own += [ink for ink in painted if near.contains(ink) or _is_rule_of(ink, frame)]
-    return turn_back(Box.hull(own or marks), angle)
+    return Box.hull(own or marks).turned(360 - angle)
 
 
 def _is_rule_of(ink: Box, frame: Box) -> bool:
@@ -359,7 +371,7 @@ def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[
     middles: dict[int, float] = {}
     for col, boxes in table.edges.items():
         if 0 < col < n_cols:
-            middles[col] = _middle(turn(box, angle) for box in boxes)
+            middles[col] = _middle(box.turned(angle) for box in boxes)
     starts, ends = _extents(table, angle)
     for col in range(1, n_cols):
         if col not in middles and col in starts and col in ends:
@@ -381,12 +393,40 @@ def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
         for box, text, _ in cell.ink:
             if not text.strip():
                 continue
-            ink, after = turn(box, angle), cell.col + cell.colspan
+            ink, after = box.turned(angle), cell.col + cell.colspan
             left[cell.col] = min(ink.x0, left.get(cell.col, ink.x0))
             right[after] = max(ink.x1, right.get(after, ink.x1))
     for col, middle in middles.items():
         if col in left and col in right and right[col] < left[col] and not right[col] <= middle <= left[col]:
             middles[col] = (right[col] + left[col]) / 2
+
+
+def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None:
+    """Move an edge between two cells of a row that the text of one runs over into the gap between them.
+
+    A list of citations or a number may be wider than TeX is told that its column is.
+    """
+    rows: dict[int, list[int]] = defaultdict(list)
+    for place in sorted(range(len(cells)), key=lambda place: cells[place].col):
+        if abs(cells[place].rowspan) == 1:
+            rows[cells[place].row].append(place)
+    for own in rows.values():
+        reach = -inf
+        for left, right in pairwise(own):
+            before, after = (_text_extent(cells[place], angle) for place in (left, right))
+            reach, edge = max(reach, before[1]), slots[right].x0
+            is_beside = cells[left].col + cells[left].colspan == cells[right].col
+            if not is_beside or reach > after[0] or max(reach - edge, edge - after[0]) <= OVERHANG:
+                continue
+            gap = [x for x in (reach, after[0]) if abs(x) < inf]
+            moved = min(max(sum(gap) / len(gap), slots[left].x0), slots[right].x1)
+            slots[left], slots[right] = replace(slots[left], x1=moved), replace(slots[right], x0=moved)
+
+
+def _text_extent(cell: RawCell, angle: int) -> tuple[float, float]:
+    """From where to where the text of a cell reaches."""
+    inks = [box.turned(angle) for box, text, _ in cell.ink if text.strip()]
+    return min((ink.x0 for ink in inks), default=inf), max((ink.x1 for ink in inks), default=-inf)
 
 
 def _middle(sides: Iterable[Box]) -> float:
@@ -402,10 +442,10 @@ def _extents(table: RawTable, angle: int) -> tuple[dict[int, float], dict[int, f
     starts: dict[int, float] = {}
     ends: dict[int, float] = {}
     for cell in table.cells:
-        start = turn(cell.start, angle).x0
+        start = cell.start.turned(angle).x0
         starts[cell.col] = min(start, starts.get(cell.col, start))
         if cell.end is not None:
-            end, after = turn(cell.end, angle).x1, cell.col + cell.colspan
+            end, after = cell.end.turned(angle).x1, cell.col + cell.colspan
             ends[after] = max(end, ends.get(after, end))
     return starts, ends
 
@@ -420,7 +460,7 @@ def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], angle: int, frame
             parts += [box for box, _, _ in cell.ink]
         row = rows[cell.row]
         for part in parts:
-            turned = turn(part, angle)
+            turned = part.turned(angle)
             tops[row].append(turned.y0)
             bottoms[row].append(turned.y1)
     _flatten_overlapped(cells, rows, tops, bottoms)
@@ -446,25 +486,3 @@ def _flatten_overlapped(
             tops[row] = bottoms[row] = [min(tops[row + 1])]
         elif row - 1 in bottoms and min(tops[row]) < max(bottoms[row - 1]) - SLACK:
             tops[row] = bottoms[row] = [max(bottoms[row - 1])]
-
-
-def turn(box: Box, angle: int) -> Box:
-    """The box in the frame of a table turned by `angle`: x runs along its rows, y down its columns."""
-    if angle == 90:
-        return Box(-box.y1, box.x0, -box.y0, box.x1)
-    if angle == 180:
-        return Box(-box.x1, -box.y1, -box.x0, -box.y0)
-    if angle == 270:
-        return Box(box.y0, -box.x1, box.y1, -box.x0)
-    return box
-
-
-def turn_back(box: Box, angle: int) -> Box:
-    """Inverse of `turn`."""
-    if angle == 90:
-        return Box(box.y0, -box.x1, box.y1, -box.x0)
-    if angle == 180:
-        return Box(-box.x1, -box.y1, -box.x0, -box.y0)
-    if angle == 270:
-        return Box(-box.y1, box.x0, -box.y0, box.x1)
-    return box

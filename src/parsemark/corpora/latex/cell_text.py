@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.glyphs import JOINED_SIGNS
 from parsemark.formats.latex.printer import fraction
+from parsemark.formats.latex.symbols import ACCENT_SIGNS, accented
 from parsemark.model import Box
 from parsemark.pdf.text import LINE_END_HYPHEN
 
@@ -48,11 +49,7 @@ ACCENT_SHIFT = 0.5
 JOINT = 0.1
 """Glyphs of one sign lie over each other by more than this share of their size."""
 
-_COMBINING = {
-    "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "˜": "\u0303", "¨": "\u0308", "¯": "\u0304", "˘": "\u0306",
-    "˙": "\u0307", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328",
-    "\u20d7": "\u20d7",
-}  # fmt: skip
+_COMBINING = {sign.replace("~", "˜"): mark for mark, sign in (*ACCENT_SIGNS.items(), ("\u20d7", "\u20d7"))}
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
 _NEGATION = "\u0338"
 
@@ -168,7 +165,7 @@ def _with_accents(characters: Sequence[Character]) -> list[Character]:
             best = min(under, key=lambda i: characters[i].box.x0)  # a wide one, over several letters
             letter = joined[best]
             assert letter is not None
-        joined[best] = _accented(letter, accent)
+        joined[best] = replace(letter, text=accented(letter.text, _COMBINING[accent.text]))
         joined[place] = None
     return [character for character in joined if character is not None]
 
@@ -313,11 +310,6 @@ def _is_over(one: Character, other: Character) -> bool:
     return shared > JOINT * other.size
 
 
-def _accented(letter: Character, accent: Character) -> Character:
-    plain = {"ı": "i", "ȷ": "j"}.get(letter.text, letter.text)
-    return replace(letter, text=unicodedata.normalize("NFC", plain + _COMBINING[accent.text]))
-
-
 def _overlap(accent: Box, letter: Box) -> bool:
     shared = min(accent.x1, letter.x1) - max(accent.x0, letter.x0)
     return shared > 0.5 * min(accent.width, letter.width)
@@ -358,13 +350,21 @@ def _text_size(line: Sequence[Character]) -> float:
     size = max(c.size for c in line)
     first = line[0]
     largest = next(c for c in line if c.size == size)
-    is_mark = first.baseline - largest.baseline > LARGE_MARK_SHIFT * size
-    return first.size if first.size < SCRIPT_SIZE * size and is_mark else size
+    return first.size if first.size < size and _is_mark(largest, first) else size
+
+
+def _is_mark(character: Character, first: Character) -> bool:
+    """Whether it stands far above the first of a line."""
+    return first.baseline - character.baseline > LARGE_MARK_SHIFT * character.size
 
 
 def _script(line: Sequence[Character], index: int, size: float) -> str:
     character = line[index]
-    full = [i for i, c in enumerate(line) if SCRIPT_SIZE * size <= c.size <= size / SCRIPT_SIZE]
+    full = [
+        i
+        for i, c in enumerate(line)
+        if SCRIPT_SIZE * size <= c.size <= size / SCRIPT_SIZE and not (c.size > size and _is_mark(c, line[0]))
+    ]
     if size <= SMALLEST_SIZE:
         full = [i for i in full if abs(line[i].baseline - line[0].baseline) < SCRIPT_SHIFT * size] or full
     if index in full:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 
-from parsemark.formats.notation import fold_notation
+from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.pdf.text import LINE_END_HYPHEN
 
 ROOTS = {"∛": "3√", "∜": "4√"}
@@ -68,9 +67,8 @@ def glyph_text(text: str) -> str:
     >>> glyph_text("x_1^{10} \u00b1 \u00e9"), glyph_text("x101 \u00b1 e")
     ('x110±e', 'x101±e')
     """
-    folded = unicodedata.normalize("NFKD", fold_notation(text.translate(_SAME_GLYPH).replace("~", "∼")))
-    letters = (c for c in folded.translate(_SAME_GLYPH) if not unicodedata.combining(c))
-    return _NO_GLYPH.sub("", "".join(letters))
+    folded = without_accents(fold_notation(text.translate(_SAME_GLYPH).replace("~", "∼")))
+    return _NO_GLYPH.sub("", folded.translate(_SAME_GLYPH))
 
 
 def without_extension_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Counter[str], Counter[str]]:

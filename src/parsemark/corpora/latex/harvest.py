@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from parsemark.corpora.latex.measure import BATCH, MeasuredTable, TableSource, m
 from parsemark.corpora.latex.pool import PoolEntry, Rejected, write_lines
 from parsemark.corpora.latex.sources import SourceDocument, gather
 from parsemark.corpora.latex.standalone import StandaloneTable, document_definitions, tables_of
+from parsemark.corpora.making import Progress, silent
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex import read_latex_table
 from parsemark.model import Table
@@ -45,7 +46,7 @@ def harvest(
     out: Path,
     *,
     licence: str = "unknown",
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> Harvest:
     """Write the pool `out` (JSON lines) and beside it `*.rejected.jsonl`.
 
@@ -65,8 +66,7 @@ def harvest(
         if len(waiting) >= BATCH:
             _compile(waiting, result)
             waiting = []
-        if progress is not None:
-            progress(1)
+        progress(1)
     _compile(waiting, result)
     write_lines(out, result.entries)
     write_lines(rejected_path(out), result.rejected)
@@ -135,9 +135,8 @@ def _compile(candidates: list[_Candidate], result: Harvest) -> None:
 
 def same_grid(table: Table, marked: MarkedTable) -> bool:
     """Whether our reading of a table has exactly TeX's cells, so that each gets TeX's box."""
-    ours = {(c.row, c.col, c.rowspan, c.colspan) for c in table.cells}
-    theirs = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells}
-    return ours == theirs and (table.n_rows, table.n_cols) == (marked.n_rows, marked.n_cols)
+    shapes = ((t.n_rows, t.n_cols, t.slots) for t in (table, marked))
+    return next(shapes) == next(shapes)
 
 
 def _entry(

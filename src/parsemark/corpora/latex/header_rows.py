@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
+from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.model import Box, Cell, Table
 
 NEAR_LINE = 3.0
@@ -103,10 +103,10 @@ class _RowContents:
         bottoms: dict[int, float] = {}
         for cell in table.cells:
             if cell.box is not None:
-                box, last = turn(cell.box, marked.angle), cell.row + cell.rowspan - 1
+                box, last = cell.box.turned(marked.angle), cell.row + cell.rowspan - 1
                 tops[cell.row] = min(box.y0, tops.get(cell.row, box.y0))
                 bottoms[last] = max(box.y1, bottoms.get(last, box.y1))
-        frame = turn(marked.box, marked.angle)
+        frame = marked.box.turned(marked.angle)
         self.lines = [
             self._lines_between(bottoms.get(row), tops.get(row + 1), frame) for row in range(self.count - 1)
         ]

@@ -23,11 +23,10 @@ from parsemark.corpora.latex.cell_boxes import (
     columns_of,
     place_cells,
     take_loose,
-    turn,
 )
 from parsemark.corpora.latex.cell_text import MATH_AXIS, Character, character_of
-from parsemark.corpora.latex.drawn_grids import is_ruled_grid
 from parsemark.corpora.latex.glyphs import EXTENSION_FONT, extension_sign
+from parsemark.corpora.latex.layout import is_ruled_grid
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import in_child, open_document, to_page_box
@@ -311,9 +310,9 @@ def _read_characters(
         size = raw.FPDFText_GetFontSize(text_page, index) * scale
         raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
         tight = to_page_box(page, left.value, bottom.value, right.value, top.value)
-        own, baseline, text = turn(box, angle), turn(origin, angle).y0, None
+        own, baseline, text = box.turned(angle), origin.turned(angle).y0, None
         if font.is_extension and size > 0:
-            inked = turn(tight, angle)
+            inked = tight.turned(angle)
             text = extension_sign(chr(code), own.width / size, inked.height / size) if code < 128 else None
             if text not in ("ˆ", "˜"):  # these signs hang from their origin, around the middle of their line
                 baseline = (inked.y0 + inked.y1) / 2 + MATH_AXIS * size

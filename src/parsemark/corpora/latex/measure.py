@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, Ma
 from parsemark.corpora.latex.pool import POOL_PACKAGES
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
+from parsemark.system.scratch import ScratchFolder
 
 BATCH = 50
 """Tables per run."""
@@ -91,8 +91,7 @@ def _measure_alone(tables: Sequence[TableSource], number: int) -> MeasuredTable 
 def _run(tables: Sequence[TableSource], numbers: Sequence[int]) -> _TexRun:
     nonce = f"parsemark-{secrets.token_hex(8)}"
     limits = CompileLimits(cpu_s=round(_CPU_S + _CPU_S_PER_TABLE * len(numbers)), wall_s=300)
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        folder = Path(work)
+    with ScratchFolder("parsemark-") as folder:
         shutil.copy(MARKS_FILE, folder)
         result = compile_latex(
             _source(tables, numbers, nonce),

@@ -13,27 +13,9 @@ from parsemark.errors import CorpusError
 from parsemark.plain_words import first_problem
 from parsemark.system import make_folder, write_text
 
-POOL_PACKAGES = [
-    "amsmath",
-    "amssymb",
-    "textcomp",
-    "array",
-    "booktabs",
-    "multirow",
-    "makecell",
-    "graphicx",
-    "tabularx",
-    "hhline",
-    "pifont",
-    "siunitx",
-    "bm",
-    "adjustbox",
-    "diagbox",
-    "arydshln",
-    "rotating",
-    "threeparttable",
-    "xspace",
-]
+_PACKAGES = """amsmath amssymb textcomp array booktabs multirow makecell graphicx tabularx hhline pifont
+siunitx bm adjustbox diagbox arydshln rotating threeparttable xspace"""
+POOL_PACKAGES = _PACKAGES.split()
 """What pool tables are compiled with (besides `xcolor` with the option `table`)."""
 PACKAGES = r"""
 \usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{textcomp}

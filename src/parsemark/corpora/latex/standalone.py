@@ -7,55 +7,16 @@ from dataclasses import dataclass
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex import read_definitions
-from parsemark.formats.latex.commands import SIGNATURES
+from parsemark.formats.latex.commands import NUMBERS_FROM_ELSEWHERE, SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, expand
 from parsemark.formats.latex.environments import column_specification, find_environments
-from parsemark.formats.latex.rows import skip_arguments
+from parsemark.formats.latex.rows import LONGTABLE_MARKS, by_name, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 
 HARVESTED = ("tabular", "tabular*", "tabularx", "longtable")
 
 _STRIPPED = frozenset(
-    [
-        "cite",
-        "citep",
-        "citet",
-        "citealp",
-        "citealt",
-        "Cite",
-        "Citep",
-        "Citet",
-        "citeauthor",
-        "citeyear",
-        "citeyearpar",
-        "parencite",
-        "textcite",
-        "autocite",
-        "footcite",
-        "supercite",
-        "fullcite",
-        "citenum",
-        "onlinecite",
-        "nocite",
-        "ref",
-        "eqref",
-        "cref",
-        "Cref",
-        "autoref",
-        "pageref",
-        "nameref",
-        "vref",
-        "label",
-        "caption",
-        "captionof",
-        "footnote",
-        "footnotetext",
-        "footnotemark",
-        "thanks",
-        "tablefootnote",
-        "hypertarget",
-        "tnote",
-    ]
+    (*by_name(NUMBERS_FROM_ELSEWHERE), "caption", "captionof", "footnotemark", "hypertarget", "tnote")
 )
 _COLUMN_TYPE = re.compile(r"\\newcolumntype\s*\{([A-Za-z])\}")
 _PACKAGE_COMMANDS = {
@@ -150,17 +111,10 @@ def _without_stripped(text: str) -> str:
                 pieces.pop()
             index = skip_arguments(source, SIGNATURES.get(token.text, "om").lower(), index + 1, end)
         else:
-            pieces.append(
-                "\n"
-                if _is_line_end(token.kind, text, token.start, token.end)
-                else text[token.start : token.end]
-            )
+            piece = text[token.start : token.end]
+            pieces.append("\n" if token.kind is TokenKind.SPACE and "\n" in piece else piece)
             index += 1
     return "".join(pieces)
-
-
-def _is_line_end(kind: TokenKind, text: str, start: int, end: int) -> bool:
-    return kind is TokenKind.SPACE and "\n" in text[start:end]
 
 
 def _tidy(text: str) -> str:
@@ -189,19 +143,10 @@ _LEADING_ROW_END = re.compile(r"\A\s*(?:\\\\|\\tabularnewline)(?:\[[^\]]*\])?\s*
 def _parts(source: LatexSource, span: Range) -> dict[str, str]:
     r"""The pieces of a longtable's body, by the command that ends each; the rows themselves have no name."""
     parts: dict[str, str] = {}
-    index, end = span
-    start = index
-    while index < end:
-        token = source.tokens[index]
-        if token.kind is TokenKind.COMMAND and token.text in (
-            "endfirsthead",
-            "endhead",
-            "endfoot",
-            "endlastfoot",
-        ):
-            parts[token.text] = source.raw((start, index))
-            start = index + 1
-        index = source.after(index)
+    start, end = span
+    for index in source.commands(span, *LONGTABLE_MARKS):
+        parts[source.tokens[index].text] = source.raw((start, index))
+        start = index + 1
     parts[""] = source.raw((start, end))
     return parts
 

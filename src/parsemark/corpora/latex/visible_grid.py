@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, turn
+from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.model import Box, Table
 
 NEAR_EDGE = 3.0
@@ -29,6 +29,11 @@ def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
     return marked
 
 
+def cuts_numbers(cols: Iterable[int], marked: MarkedTable) -> bool:
+    """Whether any of these columns begins inside of numbers."""
+    return any(0 < col < marked.n_cols and _is_seam(marked, col) for col in cols)
+
+
 def _is_seam(marked: MarkedTable, col: int) -> bool:
     """Whether each number before a column goes on in it: at least two do, and nothing else stands there."""
     n_whole = 0
@@ -41,7 +46,7 @@ def _is_seam(marked: MarkedTable, col: int) -> bool:
             return False
         if before.ink is None or after.ink is None or not _is_number(before.text, after.text):
             return False
-        left, right = turn(before.ink, marked.angle), turn(after.ink, marked.angle)
+        left, right = before.ink.turned(marked.angle), after.ink.turned(marked.angle)
         if not -SEAM * left.height <= right.x0 - left.x1 <= SEAM * left.height:
             return False
         n_whole += 1
@@ -56,8 +61,11 @@ def _rows(marked: MarkedTable) -> Mapping[int, list[MarkedCell]]:
 
 
 def _is_number(before: str, after: str) -> bool:
-    """Whether the mark of a number stands at the seam."""
-    return (before[-1] in ".,±" and after[0].isdecimal()) or (before[-1].isdecimal() and after[0] in ".,±")
+    """Whether figures, or a figure and the mark of a number, stand at the seam."""
+    ends, begins = before[-1], after[0]
+    return (ends.isdecimal() or begins.isdecimal()) and all(
+        c.isdecimal() or c in ".,±" for c in ends + begins
+    )
 
 
 def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
@@ -88,10 +96,10 @@ def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
 
 def without_unseen(table: Table, marked: MarkedTable) -> Table:
     """The table without columns and rows that are always empty, unless lines show them."""
-    cols = [c for c in range(table.n_cols) if not _is_unseen(table, marked, c, is_col=True)]
-    table = _with_cols(table, cols) if cols and len(cols) < table.n_cols else table
-    rows = [r for r in range(table.n_rows) if not _is_unseen(table, marked, r, is_col=False)]
-    return _with_rows(table, rows) if rows and len(rows) < table.n_rows else table
+    cols = {c for c in range(table.n_cols) if _is_unseen(table, marked, c, is_col=True)}
+    table = table.without(cols=cols) if 0 < len(cols) < table.n_cols else table
+    rows = {r for r in range(table.n_rows) if _is_unseen(table, marked, r, is_col=False)}
+    return table.without(rows) if 0 < len(rows) < table.n_rows else table
 
 
 def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -> bool:
@@ -102,7 +110,7 @@ def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -
     ]
     if any(cell.text for cell in own):
         return False
-    boxes = [turn(cell.box, marked.angle) for cell in own if cell.box is not None]
+    boxes = [cell.box.turned(marked.angle) for cell in own if cell.box is not None]
     if not boxes:
         return True
     share = Box.hull(boxes).height / (_usual_height(table, marked) or 1.0)
@@ -114,7 +122,7 @@ def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -
 def _usual_height(table: Table, marked: MarkedTable) -> float:
     """Of rows with text."""
     heights = [
-        turn(cell.box, marked.angle).height
+        cell.box.turned(marked.angle).height
         for cell in table.cells
         if cell.text and cell.rowspan == 1 and cell.box is not None
     ]
@@ -140,23 +148,3 @@ def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
                 sides[side] += length
     wanted = 0.5 * (box.height if is_col else box.width)
     return all(length > wanted for length in sides)
-
-
-def _with_cols(table: Table, kept: list[int]) -> Table:
-    rank = {col: index for index, col in enumerate(kept)}
-    cells = []
-    for cell in table.cells:
-        own = [rank[c] for c in range(cell.col, cell.col + cell.colspan) if c in rank]
-        if own:
-            cells.append(replace(cell, col=own[0], colspan=len(own)))
-    return Table(table.n_rows, len(kept), tuple(cells))
-
-
-def _with_rows(table: Table, kept: list[int]) -> Table:
-    rank = {row: index for index, row in enumerate(kept)}
-    cells = []
-    for cell in table.cells:
-        own = [rank[r] for r in range(cell.row, cell.row + cell.rowspan) if r in rank]
-        if own:
-            cells.append(replace(cell, row=own[0], rowspan=len(own)))
-    return Table(len(kept), table.n_cols, tuple(cells))

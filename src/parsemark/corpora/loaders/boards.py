@@ -17,19 +17,18 @@ from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import (
     SampleIds,
     files_inside,
+    read_each,
     read_json,
     read_text,
     require_inside,
-    require_some,
-    skip_with_remark,
 )
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.dp_bench.protocol import PAGE
-from parsemark.protocols.opendataloader.protocol import MARKDOWN
-from parsemark.protocols.rd_tablebench.protocol import HTML
+from parsemark.protocols.dp_bench import PAGE
+from parsemark.protocols.opendataloader import MARKDOWN
+from parsemark.protocols.rd_tablebench import HTML
 
 _CATEGORIES = {
     "paragraph": Category.TEXT_BLOCK,
@@ -51,19 +50,17 @@ _LFS = b"version https://git-lfs"
 def load_opendataloader(root: Path) -> Corpus:
     """Load opendataloader-bench: each page's Markdown, with its elements where `reference.json` has them."""
     remarks: list[Remark] = []
-    truths = files_inside(root / "ground-truth" / "markdown", "*.md", remarks)
-    if not truths:
-        raise CorpusError(f"{root} has no ground-truth/markdown/*.md. Is this opendataloader-bench?")
-    reference = root / "ground-truth" / "reference.json"
+    folder = root / "ground-truth"
+    truths = files_inside(folder / "markdown", "*.md", remarks, of="opendataloader-bench")
+    reference = folder / "reference.json"
     pages = _pages(read_json(reference), reference) if reference.is_file() else {}
-    samples: list[Sample] = []
-    ids = SampleIds()
-    for path in truths:
-        with skip_with_remark(remarks, root, path):
-            annotation = {MARKDOWN: read_text(path).replace("\r\n", "\n").replace("\r", "\n")}
-            data = pages.get(f"{path.stem}.pdf", {"elements": []})
-            samples.append(_sample(path.stem, root, data, annotation, ids))
-    return _corpus("opendataloader-bench", samples, root, remarks, "MIT")
+
+    def read(path: Path, ids: SampleIds) -> list[Sample]:
+        annotation = {MARKDOWN: read_text(path).replace("\r\n", "\n").replace("\r", "\n")}
+        data = pages.get(f"{path.stem}.pdf", {"elements": []})
+        return [_sample(path.stem, root, data, annotation, ids)]
+
+    return _corpus("opendataloader-bench", read_each(root, truths, read, remarks), root, remarks, "MIT")
 
 
 def load_dp_bench(root: Path) -> Corpus:
@@ -73,13 +70,14 @@ def load_dp_bench(root: Path) -> Corpus:
     path = folder / "reference.json"
     if not path.is_file():
         raise CorpusError(f"{root} has no reference.json. Is this DP-Bench?")
-    samples: list[Sample] = []
-    ids = SampleIds()
-    for name, data in _pages(read_json(path), path).items():
-        with skip_with_remark(remarks, root, folder / "pdfs" / name):
-            kept = [{"category": e["category"], "content": dict(e["content"])} for e in data["elements"]]
-            stem = name.removesuffix(".pdf")
-            samples.append(_sample(stem, folder, data, {PAGE: {"elements": kept}}, ids))
+    pages = _pages(read_json(path), path)
+
+    def read(pdf: Path, ids: SampleIds) -> list[Sample]:
+        data = pages[pdf.name]
+        kept = [{"category": e["category"], "content": dict(e["content"])} for e in data["elements"]]
+        return [_sample(pdf.name.removesuffix(".pdf"), folder, data, {PAGE: {"elements": kept}}, ids)]
+
+    samples = read_each(root, [folder / "pdfs" / name for name in pages], read, remarks)
     return _corpus("dp-bench", samples, root, remarks, "MIT")
 
 
@@ -87,17 +85,14 @@ def load_rd_tablebench(root: Path) -> Corpus:
     """Load RD-TableBench: one table for each file."""
     remarks: list[Remark] = []
     folder = root / "rd-tablebench" if (root / "rd-tablebench").is_dir() else root
-    truths = files_inside(folder / "groundtruth", "*.html", remarks)
-    if not truths:
-        raise CorpusError(f"{root} has no groundtruth/*.html. Is this RD-TableBench?")
-    samples: list[Sample] = []
-    ids = SampleIds()
-    for path in truths:
-        with skip_with_remark(remarks, root, path):
-            html = read_text(path)
-            data = {"elements": [{"category": "Table", "content": {"html": html}}]}
-            samples.append(_sample(path.stem, folder, data, {HTML: html}, ids, only_tables=True))
-    return _corpus("rd-tablebench", samples, root, remarks, "unknown")
+    truths = files_inside(folder / "groundtruth", "*.html", remarks, of="RD-TableBench")
+
+    def read(path: Path, ids: SampleIds) -> list[Sample]:
+        html = read_text(path)
+        data = {"elements": [{"category": "Table", "content": {"html": html}}]}
+        return [_sample(path.stem, folder, data, {HTML: html}, ids, only_tables=True)]
+
+    return _corpus("rd-tablebench", read_each(root, truths, read, remarks), root, remarks, "unknown")
 
 
 def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
@@ -107,7 +102,6 @@ def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def _corpus(name: str, samples: list[Sample], root: Path, remarks: list[Remark], licence: str) -> Corpus:
-    require_some(samples, remarks, root)
     missing = sum(sample.pdf is None for sample in samples)
     if missing:
         why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."
@@ -139,7 +133,7 @@ def _element(data: Mapping[str, Any], number: int, width: float, height: float) 
     content, kind = data["content"], str(data["category"]).lower()
     corners = data.get("coordinates") or []
     xs, ys = [float(c["x"]) * width for c in corners], [float(c["y"]) * height for c in corners]
-    box = Box(min(xs), min(ys), max(xs), max(ys)) if corners else None
+    box = Box.of_points(xs, ys) if corners else None
     identifier = str(number)
     if kind == "table":
         html = str(content.get("html") or "")

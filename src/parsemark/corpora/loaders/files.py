@@ -1,4 +1,7 @@
-"""Files of other people's corpora: read within limits, never from outside of them, and named as samples."""
+"""Files of other people's corpora: read within limits, never from outside of them, and named as samples.
+
+What of a file of facts is not used is counted and named.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,21 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lxml import etree
+from pydantic import TypeAdapter, ValidationError
 
 from parsemark.corpora.base import MALFORMED, Remark
 from parsemark.errors import CorpusError, FormatError
-from parsemark.formats.encoding import decoded
+from parsemark.formats.cell_text import decoded
+from parsemark.model import Sample
+from parsemark.plain_words import counted, first_problem
+
+Model = TypeVar("Model")
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9._-]+")
 _UNREADABLE = re.compile(r"[^\w.-]+")
@@ -90,6 +98,14 @@ def read_json(path: Path) -> Any:
         raise CorpusError(f"{path} is not JSON: {error}.") from error
 
 
+def read_model(path: Path, model: type[Model], limit: int = MAX_FILE_BYTES) -> Model:
+    """A JSON file as what pydantic makes of it."""
+    try:
+        return TypeAdapter(model).validate_json(read_bytes(path, limit))
+    except ValidationError as error:
+        raise CorpusError(f"{path}: {first_problem(error)}") from error
+
+
 def read_number(text: str | None) -> float | None:
     """A finite number; None for what is none."""
     try:
@@ -119,6 +135,26 @@ def skip_with_remark(remarks: list[Remark], root: Path, path: Path) -> Iterator[
     except (CorpusError, FormatError, *MALFORMED) as error:
         where = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         remarks.append(Remark(where, f"is left out: {error}"))
+
+
+def read_each(
+    root: Path,
+    paths: Iterable[Path],
+    read: Callable[[Path, SampleIds], Iterable[Sample]],
+    remarks: list[Remark],
+) -> list[Sample]:
+    """The samples of all files; one that cannot be read costs itself.
+
+    Raises:
+        CorpusError: None can be.
+    """
+    ids = SampleIds()
+    samples: list[Sample] = []
+    for path in paths:
+        with skip_with_remark(remarks, root, path):
+            samples += read(path, ids)
+    require_some(samples, remarks, root)
+    return samples
 
 
 def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
@@ -151,14 +187,24 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def files_inside(root: Path, pattern: str, remarks: list[Remark] | None = None) -> list[Path]:
+def files_inside(
+    root: Path, pattern: str, remarks: list[Remark] | None = None, *, of: str = ""
+) -> list[Path]:
     """The files below `root` that match, sorted; links that lead out of it are refused.
 
     One whose name is no Unicode is left out, with a remark.
+
+    Args:
+        root: The folder.
+        pattern: Of names.
+        remarks: Get what is left out.
+        of: The corpus that has such files; without any, CorpusError asks whether this is it.
     """
     found = sorted(path for path in root.rglob(pattern) if path.is_file())
     if remarks is not None:
         remarks.extend(unstorable(path, root) for path in found if not is_storable(path))
+    if of and not found:
+        raise CorpusError(f"{root} has no {pattern}. Is this {of}?")
     return [require_inside(root, path) for path in found if is_storable(path)]
 
 
@@ -166,3 +212,50 @@ def unstorable(path: Path, root: Path) -> Remark:
     """What is said of a file whose name is no Unicode."""
     where = path.relative_to(root).as_posix().encode("utf-8", "replace").decode()
     return Remark(where, "has a name that is not UTF-8. Rename it.")
+
+
+_LISTED = 5
+
+
+class FactLines:
+    """What one file of facts holds that cannot be used: kinds that nobody knows, and broken ones."""
+
+    def __init__(self, where: str, kinds: Sequence[str]) -> None:
+        self._where = where
+        self._kinds = kinds
+        self._unknown: dict[str, list[int]] = {}
+        self._refused: dict[str, list[int]] = {}
+
+    def unknown(self, kind: str, line: int) -> None:
+        """A fact of a kind that has no rule here."""
+        self._unknown.setdefault(kind[:40], []).append(line)
+
+    def refused(self, why: str, line: int) -> None:
+        """A fact that its own board would refuse."""
+        self._refused.setdefault(why, []).append(line)
+
+    def remarks(self) -> list[Remark]:
+        """One remark for each unknown kind and each reason."""
+        known = ", ".join(self._kinds)
+        return [
+            *(
+                Remark(self._where, f"{_facts(at)} of the unknown kind {kind!r} left out; known are {known}.")
+                for kind, at in self._unknown.items()
+            ),
+            *(Remark(self._where, f"{_facts(at)} left out: {why}.") for why, at in self._refused.items()),
+        ]
+
+
+def _facts(lines: list[int]) -> str:
+    more = f" and {len(lines) - _LISTED} more" if len(lines) > _LISTED else ""
+    listed = ", ".join(map(str, lines[:_LISTED]))
+    return f"{counted(len(lines), 'fact')} (line {listed}{more})"
+
+
+def unknown_pages(document: str, pages: Iterable[int], n_pages: int) -> list[Remark]:
+    """What is said where facts speak of pages that a document has not."""
+    missing = sorted({page for page in pages if page > n_pages})
+    return [
+        Remark(document, f"the facts of page {page} are left out: it has {counted(n_pages, 'page')}.")
+        for page in missing
+    ]

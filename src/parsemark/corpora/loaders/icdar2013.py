@@ -17,14 +17,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import SampleIds, files_inside, require_some, skip_with_remark
+from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
 from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
-from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.pdf import PageShape, page_shapes
 
@@ -50,22 +50,13 @@ def load_uncorrected(root: Path) -> Corpus:
 
 def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) -> Corpus:
     remarks: list[Remark] = []
-    pdfs = files_inside(root, "*.pdf", remarks)
-    if not pdfs:
-        raise CorpusError(f"There is no PDF in {root}. Is this the ICDAR 2013 dataset?")
-    ids = SampleIds()
+    pdfs = files_inside(root, "*.pdf", remarks, of="the ICDAR 2013 dataset")
     overlay = overlay_for(root) if corrected else Overlay(())
-    samples: list[Sample] = []
-    for pdf in pdfs:
-        with skip_with_remark(remarks, root, pdf):
-            samples += list(_samples(root, pdf, ids, overlay, alternates=alternates))
-    require_some(samples, remarks, root)
+    samples = read_each(root, pdfs, partial(_samples, root, overlay, alternates), remarks)
     return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)
 
 
-def _samples(
-    root: Path, pdf: Path, ids: SampleIds, overlay: Overlay, *, alternates: bool
-) -> Iterator[Sample]:
+def _samples(root: Path, overlay: Overlay, alternates: bool, pdf: Path, ids: SampleIds) -> Iterator[Sample]:
     annotations = _annotations(pdf)
     chosen = annotations[-1 if alternates else 0]
     shapes = page_shapes(pdf, turns=True)

@@ -142,7 +142,7 @@ def _box(element: etree._Element, path: Path) -> Box | None:
     if box is None:
         return None
     x1, y1, x2, y2 = (_number(box, name, path) for name in ("x1", "y1", "x2", "y2"))
-    return Box(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
+    return Box.of_points((x1, x2), (y1, y2))
 
 
 def _integer(element: etree._Element, name: str, path: Path) -> int:

@@ -18,13 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from parsemark.corpora.loaders.files import read_bytes
+from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, with_cells
 from parsemark.errors import CorpusError
 from parsemark.model import Cell
-from parsemark.plain_words import first_problem
 
 SHIPPED = Path(__file__).with_name("icdar2013_corrections.json")
 OWN_NAME = "corrections.json"
@@ -113,10 +112,7 @@ def overlay_for(root: Path) -> Overlay:
 
 @lru_cache(maxsize=4)
 def _read(path: Path) -> tuple[IcdarCorrection, ...]:
-    try:
-        return tuple(TypeAdapter(list[IcdarCorrection]).validate_json(read_bytes(path)))
-    except ValidationError as error:
-        raise CorpusError(f"{path}: {first_problem(error)}.") from error
+    return tuple(read_model(path, list[IcdarCorrection]))
 
 
 def _corrected(region: Region, correction: IcdarCorrection) -> Region:

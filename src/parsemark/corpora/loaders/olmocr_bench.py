@@ -16,13 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.base import MALFORMED, Corpus, Remark
-from parsemark.corpora.loaders.facts import FactLines, unknown_pages
-from parsemark.corpora.loaders.files import SampleIds, files_inside, read_text, require_some, skip_with_remark
+from parsemark.corpora.loaders.files import (
+    FactLines,
+    SampleIds,
+    files_inside,
+    read_text,
+    require_some,
+    skip_with_remark,
+    unknown_pages,
+)
 from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.olmocr.board import BASELINE, baseline_of
-from parsemark.protocols.olmocr.rules import KINDS, RULES, read_test
+from parsemark.protocols.olmocr.rules import BASELINE, KINDS, RULES, baseline_of, read_test
 
 _PLACE = ("pdf", "page", "id", "type")
 

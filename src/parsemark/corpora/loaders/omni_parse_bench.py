@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.base import MALFORMED, Corpus, Remark
-from parsemark.corpora.loaders.facts import FactLines
 from parsemark.corpora.loaders.files import (
+    FactLines,
     SampleIds,
     files_inside,
+    read_each,
     read_json,
     require_inside,
-    require_some,
-    skip_with_remark,
 )
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
@@ -32,19 +31,16 @@ from parsemark.protocols.omni_parse.rules import DERIVATIONS, KINDS, RULES, chec
 def load(root: Path) -> Corpus:
     """Load the tests of the folder; one that upstream would refuse costs itself."""
     remarks: list[Remark] = []
-    gold = files_inside(root / "gold", "*.json", remarks)
-    if not gold:
-        raise CorpusError(f"{root} has no gold/*.json. Is this a folder of Omni Parse Bench?")
+    gold = files_inside(root / "gold", "*.json", remarks, of="a folder of Omni Parse Bench")
     rows = _manifest(root)
-    ids = SampleIds()
     seen: set[str] = set()
-    samples: list[Sample] = []
-    for path in gold:
-        with skip_with_remark(remarks, root, path):
-            samples.append(_sample(root, path, rows.get(path.stem, {}), ids, seen, remarks))
+
+    def read(path: Path, ids: SampleIds) -> list[Sample]:
+        return [_sample(root, path, rows.get(path.stem, {}), ids, seen, remarks)]
+
+    samples = read_each(root, gold, read, remarks)
     known = {path.stem for path in gold}
     remarks += [Remark(f"gold/{key}.json", "is not there.") for key in rows if key not in known]
-    require_some(samples, remarks, root)
     return Corpus.of(RULES, samples, root=root, version="1", licence="per source", remarks=remarks)
 
 

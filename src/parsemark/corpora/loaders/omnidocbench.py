@@ -29,10 +29,9 @@ from parsemark.corpora.loaders.files import (
     require_some,
     skip_with_remark,
 )
-from parsemark.corpora.loaders.omnidocbench_spelling import attributes, category
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
-from parsemark.model import Box, Category, Element, Page, Relation, Sample
+from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.pdf import page_shapes
 
 _PAGE_SUFFIX = re.compile(r"(?:\.pdf|(?<=[0-9a-f]{32}))_\d+$")
@@ -153,25 +152,12 @@ def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) 
     kind = category(det["category_type"])
     order = det.get("order")
     order = int(order) if isinstance(order, int | float) else None
-    box = _box(det.get("poly"), scale, where)
-    ignore = bool(det.get("ignore", False))
-    noted = attributes(det.get("attribute"))
-    html, latex, text = (_optional_text(det.get(key)) for key in ("html", "latex", "text"))
+    rest: dict[str, Any] = {key: _optional_text(det.get(key)) for key in ("html", "latex", "text")}
+    rest |= {"ignore": bool(det.get("ignore", False)), "attributes": attributes(det.get("attribute"))}
+    rest |= {"box": _box(det.get("poly"), scale, where), "order": order}
     if kind == Category.TABLE:
-        return table_element(
-            identifier, html=html, latex=latex, box=box, order=order, ignore=ignore, attributes=noted
-        )
-    return Element(
-        identifier,
-        kind,
-        box=box,
-        order=order,
-        text=text,
-        latex=latex,
-        html=html,
-        ignore=ignore,
-        attributes=noted,
-    )
+        return table_element(identifier, **{**rest, "text": None})
+    return Element(identifier, kind, **rest)
 
 
 def _optional_text(value: Any) -> str | None:
@@ -183,8 +169,7 @@ def _box(poly: Any, scale: float, where: str) -> Box | None:
         return None
     try:
         numbers = [float(v) * scale for v in poly]
-        xs, ys = numbers[0::2], numbers[1::2]
-        return Box(min(xs), min(ys), max(xs), max(ys))
+        return Box.of_points(numbers[0::2], numbers[1::2])
     except (TypeError, ValueError) as error:
         raise CorpusError(f"{where}: the poly {poly!r} is no polygon ({error}).") from error
 
@@ -198,3 +183,69 @@ def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:
         if source in known and target in known:
             relations.append(Relation(str(item.get("relation_type", item.get("relation"))), source, target))
     return tuple(relations)
+
+
+_CATEGORIES = {
+    "text": Category.TEXT_BLOCK, "textblock": Category.TEXT_BLOCK, "list": Category.LIST_GROUP,
+    "image": Category.FIGURE, "image_caption": Category.FIGURE_CAPTION,
+    "image_footnote": Category.FIGURE_FOOTNOTE, "isolate_formula": Category.EQUATION_ISOLATED,
+    "equation": Category.EQUATION_ISOLATED, "formula": Category.EQUATION_ISOLATED,
+    "formula_caption": Category.EQUATION_CAPTION, "code": Category.CODE_TXT,
+    "code_caption": Category.CODE_TXT_CAPTION, "algorithm": Category.CODE_ALGORITHM,
+}  # fmt: skip
+_WORDS = {
+    **dict.fromkeys(("en", "eng"), "english"),
+    **dict.fromkeys(("zh", "ch", "chinese"), "simplified_chinese"),
+    "en_ch": "en_ch_mixed",
+    **dict.fromkeys(("colorful_backgroud", "colorful_backgroung"), "colorful_background"),
+    "multi_coloured": "multi_colored",
+    "single_coloured": "single_colored",
+}
+_PREFIXES = ("text_", "table_", "equation_")
+_NOTHING = frozenset({"", "none", "null", "nan"})
+
+
+def category(name: object) -> str:
+    """The category, in `Category`'s spelling where it is one of those."""
+    word = str(name).strip().lower().replace(" ", "_").replace("-", "_")
+    return str(_CATEGORIES.get(word, word))
+
+
+def attributes(data: object) -> dict[str, AttributeValue]:
+    """Attributes with one spelling; the words of a list become flags, and `None` among them is none."""
+    if not isinstance(data, Mapping):
+        return {}
+    spelt: dict[str, AttributeValue] = {}
+    for key, value in data.items():
+        if isinstance(value, list | tuple):
+            spelt |= {_word(item): True for item in value if not _is_nothing(item)}
+        elif isinstance(value, str):
+            if not _is_nothing(value):
+                spelt[_key(key)] = _value(str(key), value)
+        elif value is None or isinstance(value, bool | int | float):
+            spelt[_key(key)] = value
+    return spelt
+
+
+def _key(key: Any) -> str:
+    return str(key).strip().lower()
+
+
+def _value(key: str, value: str) -> str | bool:
+    word = _word(value)
+    if word.lower() in ("true", "false"):
+        return word.lower() == "true"
+    if "language" in key:
+        for prefix in _PREFIXES:
+            word = word.removeprefix(prefix)
+        return _word(word)
+    return word
+
+
+def _word(value: object) -> str:
+    word = str(value).strip()
+    return _WORDS.get(word.lower().replace(" ", "_"), word)
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or str(value).strip().lower() in _NOTHING

@@ -8,18 +8,12 @@ Blocks are in reading order; there are no boxes.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import (
-    SampleIds,
-    files_inside,
-    read_json,
-    require_inside,
-    require_some,
-    skip_with_remark,
-)
+from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each, read_json, require_inside
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Category, Element, Page, Sample
@@ -35,20 +29,13 @@ _CATEGORIES = {
 def load(root: Path) -> Corpus:
     """Load the corpus; every block of the ground truth becomes an element."""
     remarks: list[Remark] = []
-    truths = files_inside(root / "ground_truth", "*.json", remarks)
-    if not truths:
-        raise CorpusError(f"{root} has no ground_truth/*.json. Is this a folder of pdf-parse-bench?")
-    ids = SampleIds()
-    samples: list[Sample] = []
-    for path in truths:
-        with skip_with_remark(remarks, root, path):
-            pdf = require_inside(root, root / "pdfs" / f"{path.stem}.pdf")
-            samples.append(_sample(path, pdf, ids))
-    require_some(samples, remarks, root)
+    truths = files_inside(root / "ground_truth", "*.json", remarks, of="a folder of pdf-parse-bench")
+    samples = read_each(root, truths, partial(_samples, root), remarks)
     return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT", remarks=remarks)
 
 
-def _sample(truth: Path, pdf: Path, ids: SampleIds) -> Sample:
+def _samples(root: Path, truth: Path, ids: SampleIds) -> list[Sample]:
+    pdf = require_inside(root, root / "pdfs" / f"{truth.stem}.pdf")
     shape = page_shapes(pdf)[0]
     blocks = read_json(truth)
     if not isinstance(blocks, list):
@@ -56,7 +43,7 @@ def _sample(truth: Path, pdf: Path, ids: SampleIds) -> Sample:
     identifier = ids.make(truth.stem)
     elements = tuple(_element(block, order, truth) for order, block in enumerate(blocks))
     page = Page(identifier, shape.width, shape.height, elements)
-    return Sample(identifier, truth.stem, 1, page, pdf)
+    return [Sample(identifier, truth.stem, 1, page, pdf)]
 
 
 def _element(block: Any, order: int, path: Path) -> Element:

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_hash, require_inside
-from parsemark.corpora.loaders.table_structure import ROW, read_words, table_from_structure
-from parsemark.corpora.loaders.voc import VocFile, read_voc
+from parsemark.corpora.loaders.table_structure import ROW, VocFile, read_voc, read_words, table_from_structure
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element, Page, Sample
@@ -32,9 +31,7 @@ _PICTURES = (".jpg", ".png", ".jpeg")
 def load(root: Path) -> Corpus:
     """Load all annotation files below the folder."""
     remarks: list[Remark] = []
-    files = files_inside(root, "*.xml", remarks)
-    if not files:
-        raise CorpusError(f"There is no XML in {root}. Is this a folder of PubTables-1M?")
+    files = files_inside(root, "*.xml", remarks, of="a folder of PubTables-1M")
     ids = SampleIds()
     by_id = {ids.make(path.stem): path for path in files}
     return Corpus(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import load_folder
-from parsemark.corpora.loaders.files import files_inside, require_some, skip_with_remark
+from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each
 from parsemark.errors import CorpusError
 from parsemark.formats.write import write_table
 from parsemark.model import Element, Page, Sample, Table
@@ -38,12 +38,12 @@ def load(root: Path) -> Corpus:
         raise CorpusError(
             f"{root} has no documents in {FOLDER}/. `parsemark corpus make docx` and `make html` keep them."
         )
-    samples: list[Sample] = []
-    for path in sorted(found):
-        with skip_with_remark(remarks, root, path):
-            own = sorted(by_document.get(path.stem, ()), key=lambda sample: sample.page_number)
-            samples.append(_sample(path, own))
-    require_some(samples, remarks, root)
+
+    def read(path: Path, _: SampleIds) -> list[Sample]:
+        own = sorted(by_document.get(path.stem, ()), key=lambda sample: sample.page_number)
+        return [_sample(path, own)]
+
+    samples = read_each(root, sorted(found), read, remarks)
     return Corpus.of(
         f"{pages.name} (sources)",
         samples,
@@ -101,7 +101,7 @@ def _whole(element: Element, table: Table) -> Element:
 
 def _below(above: Table, part: Table) -> Table:
     """A table with its next part below it; a header that is said again is left out."""
-    head = len({cell.row for cell in above.cells if cell.header})
+    head = above.header_rows
     repeated = head if part.text_rows()[:head] == above.text_rows()[:head] else 0
     kept = [cell for cell in part.cells if cell.row >= repeated]
     moved = (replace(cell, row=cell.row - repeated + above.n_rows) for cell in kept)

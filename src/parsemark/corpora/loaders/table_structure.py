@@ -2,7 +2,8 @@
 
 Rows and columns are sorted by place; each crossing is a cell. A spanning cell or projected row header joins
 the rows and columns of which it covers at least half. Cells whose row lies at least half inside the column
-header are headers. Each word belongs to the cell that holds most of it.
+header are headers. Each word belongs to the cell that holds most of it. The boxes come as PASCAL VOC
+annotations: labelled boxes on a picture, in pixels.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from parsemark.corpora.loaders.files import read_json
+from lxml import etree
+
+from parsemark.corpora.loaders.files import read_json, read_number, read_xml
 from parsemark.corpora.loaders.truth_tables import filled_table
-from parsemark.corpora.loaders.voc import VocObject
 from parsemark.errors import CorpusError
 from parsemark.formats.cell_text import clean
 from parsemark.model import Box, Cell, Table
@@ -45,7 +47,7 @@ def joined(words: Iterable[PlacedWord]) -> str:
 def _word(item: Any, index: int, path: Path) -> PlacedWord:
     try:
         x0, y0, x1, y1 = (float(v) for v in item["bbox"])
-        box = Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+        box = Box.of_points((x0, x1), (y0, y1))
         order = tuple(float(item.get(key, index)) for key in ("block_num", "line_num", "span_num"))
         return PlacedWord((*order, index), str(item["text"]), box)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -127,3 +129,51 @@ def _share(start: float, end: float, other_start: float, other_end: float) -> fl
     length = end - start
     shared = min(end, other_end) - max(start, other_start)
     return max(shared, 0.0) / length if length > 0 else 0.0
+
+
+class VocObject(NamedTuple):
+    """A labelled box."""
+
+    label: str
+    box: Box
+
+
+class VocFile(NamedTuple):
+    """What is annotated on one picture."""
+
+    width: float
+    height: float
+    picture: str | None
+    """Name of the picture's file."""
+    objects: tuple[VocObject, ...]
+
+
+def read_voc(path: Path) -> VocFile:
+    """Read a VOC file. A box whose corners are swapped is put right; one without numbers is an error."""
+    root = read_xml(path)
+    objects = [
+        VocObject((o.findtext("name") or "").strip().lower(), _box(o, path)) for o in root.iter("object")
+    ]
+    return VocFile(
+        _number(root.find("size/width"), path),
+        _number(root.find("size/height"), path),
+        (root.findtext("filename") or "").strip() or None,
+        tuple(objects),
+    )
+
+
+def _box(element: etree._Element, path: Path) -> Box:
+    box = element.find("bndbox")
+    if box is None:
+        raise CorpusError(f"{path}, line {element.sourceline}: an object has no bndbox.")
+    x0, y0, x1, y1 = (_number(box.find(name), path) for name in ("xmin", "ymin", "xmax", "ymax"))
+    return Box.of_points((x0, x1), (y0, y1))
+
+
+def _number(element: etree._Element | None, path: Path) -> float:
+    text = None if element is None else element.text
+    number = read_number(text)
+    if number is None:
+        line = "" if element is None else f", line {element.sourceline}"
+        raise CorpusError(f"{path}{line}: {text!r} is not a number.")
+    return number

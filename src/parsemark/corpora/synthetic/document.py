@@ -9,7 +9,7 @@ from functools import cached_property
 from parsemark.corpora.synthetic.language import Vocabulary, vocabulary
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL, Look, TableLook
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece
-from parsemark.corpora.synthetic.table_draft import Layout
+from parsemark.corpora.synthetic.table_draft import Layout, Placed
 from parsemark.errors import MakingError
 from parsemark.model import AttributeValue, Category, Table
 from parsemark.model.table import complexity
@@ -99,6 +99,37 @@ class TableBlock:
     def has_text(self) -> bool:
         """Whether a column has running text over several lines."""
         return any(a.startswith("p") for a in self.layout.draft.alignments)
+
+    def fill(self, row: int) -> str | None:
+        """The colour behind a row."""
+        head = self.layout.draft.header_rows
+        return self.look.head_fill if row < head else self.look.stripe if (row - head) % 2 else None
+
+    def side(self, cell: Placed) -> str:
+        """Where the text of a cell stands: `l`, `c` or `r`; labels of several columns in their middle."""
+        draft = self.layout.draft
+        is_group = cell.row < draft.header_rows and cell.colspan > 1
+        return "c" if is_group else draft.alignments[cell.col][0].replace("p", "l")
+
+    def borders(self, cell: Placed) -> dict[str, bool]:
+        """The sides of a cell that have a line, and whether it is a thick one."""
+        draft, line, below = self.layout.draft, self.look.line, cell.row + cell.rowspan
+        head, sides = draft.header_rows, dict[str, bool]()
+        if line == FULL:
+            return dict.fromkeys(("top", "left", "bottom", "right"), False)
+        if line == NONE:
+            return sides
+        if cell.row == 0:
+            sides["top"] = True
+        elif line == BOOKTABS and cell.row > head and draft.rows[cell.row - head].kind == "total":
+            sides["top"] = False
+        if below == self.layout.n_rows:
+            sides["bottom"] = True
+        elif below == head or (line == BOOKTABS and below < head and cell.colspan > 1):
+            sides["bottom"] = False
+        if line == PARTIAL and draft.stub and cell.col + cell.colspan == len(draft.stub):
+            sides["right"] = False
+        return sides
 
     def attributes(self, language: str) -> dict[str, AttributeValue]:
         """OmniDocBench's names where it has them, and ours."""

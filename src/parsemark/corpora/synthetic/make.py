@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -16,20 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.making import Progress, in_processes, new_folder, silent
 from parsemark.corpora.schema import CorpusFile
 from parsemark.corpora.synthetic.options import GENERATOR, RENDERERS, Options, SyntheticOptions
 from parsemark.corpora.synthetic.truth import Rendered, locate
-from parsemark.errors import LatexError, MakingError, UsageError
+from parsemark.errors import LatexError, MakingError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.pdflatex import require_pdflatex
+from parsemark.system.scratch import ScratchFolder, made_whole
 
 SOURCES = "sources"
 """Folder of the documents in the renderers' own formats, for parsers that read those."""
-
-Progress = Callable[[int], None]
-"""Called with the number of pages that were finished."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +39,9 @@ class _Outcome:
     failure: str | None = None
 
 
+@made_whole
 def make_synthetic(
-    options: Options, out: Path, *, workers: int | None = None, progress: Progress | None = None
+    options: Options, out: Path, *, workers: int | None = None, progress: Progress = silent
 ) -> CorpusFile:
     """Make a corpus in the folder `out`, which must be new or empty.
 
@@ -55,15 +51,12 @@ def make_synthetic(
     the corpus. Raises MakingError, after all others were tried, if a document cannot be made at all.
     """
     _require(options)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    for folder in ("pdfs", "truth"):
-        make_folder(out / folder)
+    new_folder(out, "pdfs", "truth")
     replaced: dict[str, str] = {}
     failures: list[str] = []
     pages = 0
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        for outcome in _outcomes(options, Path(work), workers):
+    with ScratchFolder("parsemark-") as work:
+        for outcome in _outcomes(options, work, workers):
             kept = outcome.samples[: options.pages - pages]
             _write(out, kept, outcome)
             pages += len(kept)
@@ -71,7 +64,7 @@ def make_synthetic(
                 failures.append(outcome.failure)
             if outcome.replaced is not None and kept:
                 replaced[outcome.name] = outcome.replaced
-            if progress is not None and kept:
+            if kept:
                 progress(len(kept))
             if pages == options.pages or (failures and options.n_documents is None):
                 break
@@ -110,14 +103,8 @@ def _outcomes(options: Options, folder: Path, workers: int | None) -> Iterator[_
             yield from make(range(first, first + size))
         return
     batches = [range(first, first + size) for first in range(0, options.n_documents, size)]
-    processes = min(workers or os.cpu_count() or 1, len(batches))
-    if processes == 1:
-        for batch in batches:
-            yield from make(batch)
-        return
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(make, batch) for batch in batches]):
-            yield from done.result()
+    for batch, found in in_processes(make, batches, workers):
+        yield from found or [_failed(options, index, Counter({"It ends its program.": 1})) for index in batch]
 
 
 def _make_batch(options: Options, folder: Path, batch: Sequence[int]) -> list[_Outcome]:

@@ -273,20 +273,7 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableD
     """Compounds with formulas, masses, melting points, powers of ten and yields."""
     words = vocabulary(language).lists
     names = words["chemistry"]
-    formulas = [
-        "H₂O",
-        "NaCl",
-        "H₂SO₄",
-        "NH₃",
-        "CH₄",
-        "C₂H₅OH",
-        "CaCO₃",
-        "CO₂",
-        "C₆H₁₂O₆",
-        "HNO₃",
-        "C₆H₆",
-        "Fe₂O₃",
-    ]
+    formulas = "H₂O NaCl H₂SO₄ NH₃ CH₄ C₂H₅OH CaCO₃ CO₂ C₆H₁₂O₆ HNO₃ C₆H₆ Fe₂O₃"
     columns: list[tuple[str, Callable[[], str]]] = [
         (f"{names[2]} (g mol⁻¹)", lambda: number(rng.uniform(16, 260), 2, language)),
         (f"{names[3]} (°C)", lambda: number(rng.uniform(-180, 1500), 1, language)),
@@ -297,7 +284,7 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableD
         ("α (°)", lambda: number(rng.uniform(-90, 90), 1, language)),
     ]
     chosen = sorted(rng.sample(range(len(columns)), k=max(1, min(len(columns), cols - 2))))
-    pairs = list(zip(words["compounds"], formulas, strict=True))
+    pairs = list(zip(words["compounds"], formulas.split(), strict=True))
     body = []
     for index in range(rows):
         name, chemical = pairs[index % len(pairs)]

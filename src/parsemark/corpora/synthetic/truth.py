@@ -220,7 +220,7 @@ class _PageTruth:
             raise MakingError(f"{self.where}: cells of a table were not set together.")
         box = self._hull(self.places.get(str(index)) or Box.hull(slots.values()))
         rank = {row: position for position, row in enumerate(rows)}
-        boxes = {(rank[row], col): rounded(_clipped(slot, box)) for (row, col), slot in slots.items()}
+        boxes = {(rank[row], col): slot.clipped(box).rounded() for (row, col), slot in slots.items()}
         cells = tuple(replace(c, box=boxes[c.row, c.col]) for c in shown.table.cells)
         return self._append(
             Category.TABLE,
@@ -262,15 +262,10 @@ class _PageTruth:
             order, self._order = self._order, self._order + 1
         name = str(len(self.elements) + 1)
         element = Element(
-            name, category, rounded(box), order, text, latex, html, table, attributes=attributes or {}
+            name, category, box.rounded(), order, text, latex, html, table, attributes=attributes or {}
         )
         self.elements.append(element)
         return element
-
-
-def rounded(box: Box) -> Box:
-    """To hundredths of a point, the precision of the truth."""
-    return Box(*(round(v, 2) for v in box.as_tuple()))
 
 
 def first_overlap(elements: Sequence[Element]) -> str | None:
@@ -281,13 +276,6 @@ def first_overlap(elements: Sequence[Element]) -> str | None:
             if box.intersection_area(other_box) > 0.05 * min(box.area, other_box.area):
                 return f"A {one} and a {other} overlap."
     return None
-
-
-def _clipped(slot: Box, frame: Box) -> Box:
-    """The slot without what lies outside of the table's ink."""
-    x0, x1 = (min(max(x, frame.x0), frame.x1) for x in (slot.x0, slot.x1))
-    y0, y1 = (min(max(y, frame.y0), frame.y1) for y in (slot.y0, slot.y1))
-    return Box(x0, y0, x1, y1)
 
 
 def _by_area(boxes: Sequence[Box], areas: dict[str, Box], reach: float = REACH) -> dict[str, list[Box]]:

@@ -159,6 +159,24 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
     return name
 
 
+def add_routed(run: Run, parser_of: Mapping[str, str]) -> str:
+    """Add `routed` to a run: on each page the output of the parser that a rule names for it.
+
+    Args:
+        run: The run, parsed.
+        parser_of: Page to the name of its parser.
+    """
+
+    def change(outputs: dict[str, ParseRecord]) -> bytes | None:
+        (record,) = outputs.values()
+        return None if record.blob is None else run.raw(record.blob)
+
+    sources = sorted(set(parser_of.values()))
+    settings = {"parsers": "+".join(sources)}
+    _add(run, "routed", sources, change, settings, only=parser_of)
+    return "routed"
+
+
 # --- Estimated confidences ------------------------------------------------------------------------------
 
 
@@ -330,10 +348,11 @@ def _add(
     sources: Sequence[str],
     change: Callable[[dict[str, ParseRecord]], bytes | None],
     settings: dict[str, Any],
+    only: Mapping[str, str] | None = None,
 ) -> None:
     by_sample: dict[str, dict[str, ParseRecord]] = {}
     for record in run.records():
-        if record.parser in sources:
+        if record.parser in sources and (only is None or only.get(record.sample) == record.parser):
             by_sample.setdefault(record.sample, {})[record.parser] = record
     with run.parses.journal() as journal:
         for sample, outputs in sorted(by_sample.items()):

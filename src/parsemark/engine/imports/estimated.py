@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.consensus.tables import Engines, fold, same_table, shared_cells
+from parsemark.consensus.tables import Engines, same_table, shared_cells
 from parsemark.errors import FormatError, UsageError
 from parsemark.extras import needed_for
+from parsemark.formats.notation import compact
 from parsemark.model import Element, Prediction
 from parsemark.pdf import page_glyphs
 from parsemark.stats.confidence import MIN_PREDICTIONS, document_folds
@@ -93,7 +94,10 @@ def _content(element: Element, words: Sequence[Word]) -> tuple[float, float, flo
     cells = element.table.cells if element.table is not None else ()
     box = element.box
     inside = words if box is None else [w for w in words if w.box.share_inside(box) >= 0.5]
-    there, has = Counter(fold("".join(w.text for w in inside))), Counter(fold("".join(c.text for c in cells)))
+    there, has = (
+        Counter(compact("".join(w.text for w in inside))),
+        Counter(compact("".join(c.text for c in cells))),
+    )
     if not there or not has:
         return 0.0, 0.0, 1.0
     shared = (there & has).total()

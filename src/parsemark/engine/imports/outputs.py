@@ -21,7 +21,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
-from parsemark.formats.encoding import decoded
+from parsemark.formats.cell_text import decoded
 from parsemark.model import Status, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs

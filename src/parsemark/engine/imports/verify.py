@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
@@ -29,7 +32,9 @@ from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry, text_layers
+from parsemark.system.processes import describe_exit, run_our_module, tool_rights, why_not_confined
 from parsemark.system.scratch import ScratchFolder
+from parsemark.system.secrets import masked
 from parsemark.version import __version__
 
 TOLERANCE = 1e-9
@@ -393,6 +398,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     imported = [p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(IMPORTED)]
     if imported:
         yield f"Outputs that were made elsewhere, by what is not known here: {', '.join(imported)}."
+    confined = ", ".join(f"{p.name} {p.confined_in_words}" for p in bundle.manifest().parsers)
+    yield f"Confined where they ran, so that they could not read truths (as the bundle says): {confined}."
     yield (
         "Not shown by this: that the parsers returned these outputs, and times and memory. Only parsing "
         "again shows that."
@@ -497,3 +504,76 @@ def _same(a: Any, b: Any) -> bool:
 def _short(value: Any) -> str:
     text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def verify_confined(
+    path: Path, *, corpus: Corpus | None = None, n_workers: int | None = None, events: Events | None = None
+) -> Verification:
+    """Check a bundle as `verify_bundle` does, in a process that sees the bundle and the corpus, no more.
+
+    It has a cache folder of its own: what it draws is drawn anew, and nothing that it writes is used again.
+    Where the machine cannot confine, it is checked in this process, and the notes say so.
+    """
+    if (why := why_not_confined()) is not None:
+        found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
+        found.notes.append(f"It was checked without confinement: {why}.")
+        return found
+    scratch = ScratchFolder("parsemark-verify-")
+    try:
+        read = [str(path.resolve()), *([str(corpus.root.resolve())] if corpus else [])]
+        rights = tool_rights(read, [str(scratch.path)])
+        given = pickle.dumps((path.resolve(), corpus, n_workers))
+        done = run_our_module(__name__, rights, cwd=scratch.path, timeout_s=None, given=given)
+    finally:
+        scratch.close()
+    try:
+        told = _Told.model_validate_json(done.stdout)
+    except ValidationError as error:
+        said = masked(done.stderr.decode(errors="replace").strip()[-300:])
+        raise StoreError(f"{path}: checking it ended {describe_exit(done.returncode)}: {said}") from error
+    if told.refused:
+        raise StoreError(told.refused)
+    checks = [BundleCheck(**check) for check in told.checks]
+    for note in told.events:
+        (events or Events()).note(note)
+    return Verification(str(path), told.index, checks, told.notes)
+
+
+class _Told(BaseModel):
+    """What the confined process says, which is not believed to be more than text."""
+
+    model_config = ConfigDict(extra="forbid")
+    refused: str = ""
+    index: Index | None = None
+    checks: list[dict[str, Any]] = []
+    notes: list[str] = []
+    events: list[str] = []
+
+
+class _Kept(Events):
+    """Keeps what the user should know."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Keep it."""
+        self.notes.append(text)
+
+
+def main() -> None:
+    """Check the bundle that stands on stdin, and print what came of it."""
+    path, corpus, n_workers = pickle.load(sys.stdin.buffer)
+    events = _Kept()
+    try:
+        found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
+    except ParsemarkError as error:
+        told = _Told(refused=str(error))
+    else:
+        checks = [asdict(check) for check in found.checks]
+        told = _Told(index=found.index, checks=checks, notes=found.notes, events=events.notes)
+    sys.stdout.write(told.model_dump_json())
+
+
+if __name__ == "__main__":
+    main()

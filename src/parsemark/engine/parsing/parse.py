@@ -14,8 +14,7 @@ from typing import Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.identity import identity_of
-from parsemark.corpora.render import with_pdf
+from parsemark.corpora.render import identity_of, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool, Workers

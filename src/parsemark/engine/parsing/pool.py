@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -184,17 +184,18 @@ class ParsePool:
         self._dispatcher = Dispatcher(plan.jobs)
         n_threads = min(n_workers, sum(len(jobs) for jobs in plan.jobs.values()))
         threads = [threading.Thread(target=self._guard, args=(self._work,)) for _ in range(n_threads)]
-        installers = ThreadPoolExecutor(_INSTALLS_AT_ONCE)
+        names = deque(name for name, jobs in plan.jobs.items() if jobs)
         try:
-            for name in [name for name, jobs in plan.jobs.items() if jobs]:
-                installers.submit(self._guard, self._install, name)
+            for _ in range(min(_INSTALLS_AT_ONCE, len(names))):
+                # Nobody waits for them: what they have started ends with this process, or by its own time.
+                threading.Thread(target=self._guard, args=(self._install_all, names), daemon=True).start()
             for thread in threads:
                 thread.start()
             for thread in threads:
                 while thread.is_alive():
                     thread.join(_JOIN_S)
         finally:
-            installers.shutdown(wait=False, cancel_futures=True)
+            names.clear()
             self._stop(threads)
 
     def _stop(self, threads: list[threading.Thread]) -> None:
@@ -217,6 +218,14 @@ class ParsePool:
         except BaseException as error:  # the engine's boundary: shown by the main thread
             self._error = self._error or error
             self._dispatcher.stop()
+
+    def _install_all(self, names: deque[str]) -> None:
+        while names:
+            try:
+                name = names.popleft()
+            except IndexError:  # another has taken the last
+                return
+            self._install(name)
 
     def _install(self, name: str) -> None:
         try:

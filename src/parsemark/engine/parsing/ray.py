@@ -127,6 +127,8 @@ class _Actor:
         self._watch = Watch()
         self._watch.__enter__()
         self._folder = ScratchFolder("parsemark-ray-")
+        self._pdf = self._folder.path / "document-0.pdf"
+        self._n_pdfs = 0
         self._worker: PageWorker | None = None
 
     def parse(
@@ -135,14 +137,21 @@ class _Actor:
         """Parse pages of `pdf`, or of the PDF of the last call where that is None."""
         if self._worker is None:
             self._worker = self._prepare()
-        path = self._folder.path / "document.pdf"
         if pdf is not None:
-            path.write_bytes(pdf)
+            self._put(pdf)
+        path = str(self._pdf)
         if whole:
-            outcomes = self._worker.parse_document(str(path), numbers)
+            outcomes = self._worker.parse_document(path, numbers)
         else:
-            outcomes = [self._worker.parse(str(path), number) for number in numbers]
+            outcomes = [self._worker.parse(path, number) for number in numbers]
         return outcomes, self._worker.hello
+
+    def _put(self, pdf: bytes) -> None:
+        """Keep a PDF in place of the last one, under a name of its own: workers know files by name."""
+        self._n_pdfs += 1
+        self._pdf.unlink(missing_ok=True)
+        self._pdf = self._folder.path / f"document-{self._n_pdfs}.pdf"
+        self._pdf.write_bytes(pdf)
 
     def close(self) -> None:
         """End the worker and leave nothing behind; an actor that is killed before leaves that to the next."""

@@ -27,7 +27,7 @@ class RayScoring:
         address: Of the cluster; None starts one on this machine.
         n_workers: Actors; one for each CPU of the cluster by default.
         timeout_s: How long one chunk may take.
-        memory_mb: How much address space one process may take.
+        memory_mb: How much memory one process may allocate, and each that it starts.
     """
 
     def __init__(

@@ -7,12 +7,13 @@ import re
 from parsemark.formats.document.elements import Block
 from parsemark.model import Category
 
-_ENVIRONMENTS = (
-    "equation|align|alignat|flalign|gather|multline|eqnarray|displaymath|dmath|xalignat|IEEEeqnarray"
-)
-_OPENING = re.compile(rf"\\\\|\\\$|\$\$|\\\[|\\begin\s?\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}")
-_UNWRAPPED = frozenset({"equation", "equation*", "displaymath", "dmath", "dmath*"})
-_LABEL = re.compile(r"\\label\s?\{[^{}]*+\}")
+_NAMES = "equation align alignat flalign gather multline eqnarray displaymath dmath xalignat IEEEeqnarray"
+DISPLAY_ENVIRONMENTS = frozenset(_NAMES.split())
+"""TeX's environments for display formulas; some have a star behind their names."""
+UNWRAPPED = frozenset({"equation", "displaymath", "dmath"})
+"""Those that say nothing but that there is a formula."""
+LABEL = re.compile(r"\\label\s?\{[^{}]*+\}")
+_OPENING = re.compile(rf"\\\\|\\\$|\$\$|\\\[|\\begin\s?\{{(?P<name>(?:{'|'.join(_NAMES.split())})\*?)\}}")
 _MATH_SIGN = re.compile(r"\\[A-Za-z,;!]|(?<!\\)[\^_={}+<>≤≥∈]")
 _NOT_MATH = re.compile(r"[\s\d,;–-]*+")
 MAX_FORMULA = 20_000
@@ -38,8 +39,10 @@ def display_formulas(text: str) -> list[Block]:
         inside = text[begin:close].strip()
         if close - begin > MAX_FORMULA or not inside or not _is_display(text, mark, start, end, inside):
             continue
-        latex = inside if opening["name"] is None or opening["name"] in _UNWRAPPED else text[start:end]
-        blocks.append(Block(Category.EQUATION_ISOLATED, start, end, latex=_LABEL.sub("", latex).strip()))
+        latex = (
+            inside if opening["name"] is None or opening["name"].rstrip("*") in UNWRAPPED else text[start:end]
+        )
+        blocks.append(Block(Category.EQUATION_ISOLATED, start, end, latex=LABEL.sub("", latex).strip()))
         position = end
     return blocks
 

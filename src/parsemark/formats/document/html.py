@@ -6,12 +6,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from parsemark.formats.cell_text import clean, without_controls
-from parsemark.formats.document.comments import read_comments
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.document.formulas import display_formulas
-from parsemark.formats.html.markup import Tag, read_tags, unescape
+from parsemark.formats.html.markup import Tag, read_comments, read_tags, unescape
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.html.text import fragment_text
 from parsemark.formats.markdown.fences import blanked
@@ -263,15 +263,13 @@ class _HtmlReader:
         if not part.strip():
             return
         if self.category == Category.CODE_TXT:
-            code = unescape(_without_tags(part)).strip("\n")
-            self.add(start, end, Block(self.category, 0, 0, text=code, is_certain=True))
+            self.add(start, end, text=unescape(_without_tags(part)).strip("\n"), is_certain=True)
             return
         text = clean(fragment_text(part))
         if not text:
             return
         if self.category == Category.EQUATION_ISOLATED:
-            latex = text.removeprefix("$").removesuffix("$")
-            self.add(start, end, Block(self.category, 0, 0, latex=latex))
+            self.add(start, end, latex=text.removeprefix("$").removesuffix("$"))
         elif self.n_lists and self.category == Category.TEXT_BLOCK:
             if self.items and (not self.items[-1] or self.items[-1].endswith(". ")):
                 self.items[-1] += text
@@ -279,25 +277,12 @@ class _HtmlReader:
                 self.items.append(text)
         else:
             is_certain = self.category != Category.TEXT_BLOCK
-            self.add(
-                start, end, Block(self.category, 0, 0, text=text, level=self.level, is_certain=is_certain)
-            )
+            self.add(start, end, text=text, level=self.level, is_certain=is_certain)
 
-    def add(self, start: int, end: int, block: Block) -> None:
+    def add(self, start: int, end: int, **rest: Any) -> None:
         part = self.source[start:end]
-        start += len(part) - len(part.lstrip())
-        end = start + len(part.strip())
-        self.blocks.append(
-            Block(
-                block.category,
-                self.offset + start,
-                self.offset + end,
-                block.text,
-                block.latex,
-                block.level,
-                is_certain=block.is_certain,
-            )
-        )
+        start += self.offset + len(part) - len(part.lstrip())
+        self.blocks.append(Block(self.category, start, start + len(part.strip()), **rest))
 
     def end_lists(self, end: int) -> None:
         """End the list that is open, as one block with a line for each item."""

@@ -3,31 +3,29 @@ r"""LaTeX as a document, without TeX: sections, paragraphs, lists, formulas, flo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
+from parsemark.formats.document.formulas import DISPLAY_ENVIRONMENTS, LABEL, UNWRAPPED
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS
-from parsemark.formats.latex.rows import skip_arguments
+from parsemark.formats.latex.rows import by_name, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
+from parsemark.formats.latex.special import latex_to_text
 from parsemark.formats.latex.table import read_latex_table
-from parsemark.formats.latex.text import latex_to_text
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
 from parsemark.model import Category
 
-_SECTIONS = {
+SECTIONS = {
     "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
     "subparagraph": 5,
 }  # fmt: skip
-_DISPLAY_NAMES = """
-equation align alignat flalign gather multline eqnarray displaymath dmath IEEEeqnarray
-"""
-_DISPLAY = frozenset(_DISPLAY_NAMES.split())
-_UNWRAPPED = frozenset({"equation", "displaymath", "dmath"})
 _FLOATS = {
     **dict.fromkeys(
         ("table", "sidewaystable", "longtable", "threeparttable", "wraptable"), Category.TABLE_CAPTION
@@ -44,17 +42,19 @@ _ENVIRONMENT_ARGUMENTS = {"minipage": "ooom", "multicols": "m", "wraptable": "om
                           "thebibliography": "m", "minted": "om", "subfigure": "om",
                           "tabular": ""}  # fmt: skip
 _HIDDEN = frozenset({"comment", "tikzpicture", "pgfpicture", "filecontents", "CCSXML"})
-_SILENT_NAMES = """
-maketitle tableofcontents newpage clearpage cleardoublepage pagebreak bibliography bibliographystyle
-documentclass usepackage pagestyle thispagestyle setcounter listoffigures listoftables appendix centering
-vspace hspace smallskip medskip bigskip label date vfill hfill input include graphicspath
-"""
-_SILENT = frozenset(_SILENT_NAMES.split())
-_SILENT_ARGUMENTS = {
-    "bibliography": "m", "bibliographystyle": "m", "documentclass": "om", "usepackage": "om",
-    "pagestyle": "m", "thispagestyle": "m", "setcounter": "mm", "vspace": "*m", "hspace": "*m",
-    "label": "m", "date": "m", "input": "m", "include": "m", "graphicspath": "m", "pagebreak": "o",
-}  # fmt: skip
+_SILENT = by_name(
+    {
+        "": """maketitle tableofcontents newpage clearpage cleardoublepage listoffigures listoftables appendix
+            centering smallskip medskip bigskip vfill hfill par""",
+        "m": "bibliography bibliographystyle pagestyle thispagestyle label date input include graphicspath",
+        "*m": "vspace hspace",
+        "o": "pagebreak",
+        "om": "documentclass usepackage",
+        "mm": "setcounter let",
+        "*moom": "newcommand renewcommand providecommand def DeclareMathOperator",
+    }
+)
+"""Commands that part paragraphs and print nothing, with their arguments."""
 _PARTING = re.compile(
     r"\\(?:documentclass|begin\s?\{(?:document|abstract|itemize|enumerate|description)\}"
     r"|(?:part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?\s?[\[{])"
@@ -94,10 +94,7 @@ def read_floats(text: str) -> list[Block]:
         inner = _read(text[opening.start() : position], opening.start(), {}, None)
         # The place of what is first is widened to the whole float, so that nothing of it is read twice.
         if inner:
-            inner[0] = Block(
-                inner[0].category, opening.start(), position, inner[0].text, inner[0].latex, inner[0].level,
-                inner[0].found, is_certain=True,
-            )  # fmt: skip
+            inner[0] = replace(inner[0], start=opening.start(), end=position, is_certain=True)
         found += inner
     return found
 
@@ -160,32 +157,28 @@ class _LatexReader:
         return self._command(token.text, index, end, caption, mark)
 
     def _command(self, name: str, index: int, end: int, caption: str, mark: int) -> int | None:
-        start = index + 1
-        if name in _SECTIONS or name == "caption":
+        if name in SECTIONS or name == "caption":
             self.paragraph((mark, index))
-            start = self.source.starred(start, end)
-            _, start = self.source.optional(start, end)
-            argument, behind = self.source.argument(start, end)
-            text = self._span_text(argument)
-            if text:
-                category = caption if name == "caption" else Category.TITLE
-                self._add(category, (index, behind), text=text, level=_SECTIONS.get(name), is_certain=True)
-            return behind
+            category = caption if name == "caption" else Category.TITLE
+            return self._titled(category, index, end, SECTIONS.get(name))
         if name == "includegraphics":
             self.paragraph((mark, index))
-            behind = skip_arguments(self.source, SIGNATURES[name], start, end)
+            behind = skip_arguments(self.source, SIGNATURES[name], index + 1, end)
             self._add(Category.FIGURE, (index, behind), is_certain=True)
             return behind
         if name in _SILENT:
             self.paragraph((mark, index))
-            return skip_arguments(self.source, _SILENT_ARGUMENTS.get(name, ""), start, end)
-        if name in ("newcommand", "renewcommand", "providecommand", "def", "let", "DeclareMathOperator"):
-            self.paragraph((mark, index))
-            return skip_arguments(self.source, "*moom" if name != "let" else "mm", start, end)
-        if name == "par":
-            self.paragraph((mark, index))
-            return start
+            return skip_arguments(self.source, _SILENT[name], index + 1, end)
         return None
+
+    def _titled(self, category: str, index: int, end: int, level: int | None = None) -> int:
+        """The argument of a heading or a caption as a block; gives the index behind it."""
+        start = skip_arguments(self.source, "*o", index + 1, end)
+        argument, behind = self.source.argument(start, end)
+        text = self._span_text(argument)
+        if text:
+            self._add(category, (index, behind), text=text, level=level, is_certain=True)
+        return behind
 
     def _environment(self, index: int, closes: int, caption: str, depth: int) -> None:
         name = self.source.tokens[index].text
@@ -193,13 +186,13 @@ class _LatexReader:
         whole, inner = (index, closes + 1), (index + 1, closes)
         if name in TABLE_ENVIRONMENTS and name != "array":
             self._table(whole, inner, name)
-        elif plain in _DISPLAY:
-            self._formula(whole, inner if plain in _UNWRAPPED else whole)
+        elif plain in DISPLAY_ENVIRONMENTS:
+            self._formula(whole, inner if plain in UNWRAPPED else whole)
         elif plain in _CODE:
             start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
             self._add(_CODE[plain], whole, text=self._raw_between(start, closes), is_certain=True)
-        elif plain in _LISTS:
-            self._list(whole, inner, plain)
+        elif plain in _LISTS and (items := self._items(inner)):
+            self._list(whole, items, numbered=plain in ("enumerate", "compactenum"))
         elif plain not in _HIDDEN and depth < MAX_LATEX_DEPTH:
             start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
             self.read((start, closes), _FLOATS.get(plain, caption), depth + 1)
@@ -219,50 +212,30 @@ class _LatexReader:
             raise FormatError(error.message, position=position, where=error.where) from error
         self.blocks.append(table_block(FoundTable(table, "latex", start, end, source), self.offset))
         if name == "longtable":
-            self._captions(inner)
+            for caption in islice(self.source.commands(inner, "caption"), 1):
+                self._titled(Category.TABLE_CAPTION, caption, inner[1])
 
-    def _captions(self, inner: Range) -> None:
-        index, end = inner
-        while index < end:
-            if self.source.is_command(index, "caption"):
-                _, start = self.source.optional(self.source.starred(index + 1, end), end)
-                argument, behind = self.source.argument(start, end)
-                text = self._span_text(argument)
-                if text:
-                    self._add(Category.TABLE_CAPTION, (index, behind), text=text, is_certain=True)
-                return
-            index = self.source.after(index)
-
-    def _list(self, whole: Range, inner: Range, name: str) -> None:
+    def _list(self, whole: Range, spans: list[Range], *, numbered: bool) -> None:
         items: list[str] = []
-        for number, (begin, stop) in enumerate(self._items(inner), start=1):
+        for number, (begin, stop) in enumerate(spans, start=1):
             label, start = self.source.optional(begin, stop)
-            text = " ".join(self._span_text((start, stop)).split("\n"))
-            mark = f"{self._span_text(label)} " if label else f"{number}. " if name.endswith("enum") else ""
-            mark = f"{number}. " if name == "enumerate" and not label else mark
-            items.append(mark + text)
+            mark = f"{self._span_text(label)} " if label else f"{number}. " * numbered
+            items.append(mark + " ".join(self._span_text((start, stop)).split("\n")))
         text = "\n".join(item for item in items if item.strip())
         if text:
             self._add(Category.LIST_GROUP, whole, text=text, is_certain=True)
 
     def _items(self, inner: Range) -> list[Range]:
-        starts: list[int] = []
-        index, end = inner
-        while index < end:
-            if self.source.is_command(index, "item") or self.source.is_command(index, "bibitem"):
-                starts.append(index + 1)
-            index = self.source.after(index)
-        return list(zip(starts, [*(s - 1 for s in starts[1:]), end], strict=True))
+        starts = [index + 1 for index in self.source.commands(inner, "item", "bibitem")]
+        return list(zip(starts, [*(s - 1 for s in starts[1:]), inner[1]], strict=False))
 
     def _next_math(self, index: int, end: int) -> int | None:
-        while index < end:
-            if self.source.tokens[index].kind is TokenKind.MATH and self.source.tokens[index].text == "$$":
-                return index
-            index = self.source.after(index)
-        return None
+        tokens = self.source.tokens
+        outer = self.source.outer((index, end))
+        return next((i for i in outer if tokens[i][:2] == (TokenKind.MATH, "$$")), None)
 
     def _formula(self, whole: Range, inner: Range) -> None:
-        latex = re.sub(r"\\label\s?\{[^{}]*+\}", "", self.source.raw(inner)).strip()
+        latex = LABEL.sub("", self.source.raw(inner)).strip()
         if latex:
             self._add(Category.EQUATION_ISOLATED, whole, latex=latex)
 
@@ -311,37 +284,13 @@ class _LatexReader:
         return [formula for formula in found if formula[0]]
 
     def _formulas(self, span: Range) -> tuple[tuple[str, int, int], ...]:
-        found: list[tuple[str, int, int]] = []
-        for latex, first, behind in self._inline(span):
-            start, end = self._place((first, behind))
-            found.append((latex, self.offset + start, self.offset + end))
-        return tuple(found)
+        places = ((latex, self._place((first, behind))) for latex, first, behind in self._inline(span))
+        return tuple((latex, self.offset + start, self.offset + end) for latex, (start, end) in places)
 
     def _place(self, span: Range) -> tuple[int, int]:
         tokens = self.source.tokens
         return tokens[span[0]].start, tokens[span[1] - 1].end
 
-    def _add(
-        self,
-        category: str,
-        span: Range,
-        *,
-        text: str | None = None,
-        latex: str | None = None,
-        level: int | None = None,
-        formulas: tuple[tuple[str, int, int], ...] = (),
-        is_certain: bool = False,
-    ) -> None:
+    def _add(self, category: str, span: Range, **rest: Any) -> None:
         start, end = self._place(span)
-        self.blocks.append(
-            Block(
-                category,
-                self.offset + start,
-                self.offset + end,
-                text,
-                latex,
-                level,
-                formulas=formulas,
-                is_certain=is_certain,
-            )
-        )
+        self.blocks.append(Block(category, self.offset + start, self.offset + end, **rest))

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.document.comments import read_comments
 from parsemark.formats.document.elements import Block, is_caption_source, table_block
 from parsemark.formats.document.formulas import display_formulas
 from parsemark.formats.document.html import is_html_source, read_html_blocks, read_html_fragment
-from parsemark.formats.document.latex import read_floats
+from parsemark.formats.document.latex import SECTIONS, read_floats
+from parsemark.formats.html.markup import read_comments
 from parsemark.formats.limits import MAX_MARKDOWN_DEPTH, check_lines
 from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
 from parsemark.formats.markdown.inline import inline_text
@@ -45,9 +45,6 @@ _UNSEEN = re.compile(r"^[ \t]*+<(?:[?!][A-Za-z]|(?P<name>style|script)\b)", re.I
 _LATEX_HEADING = re.compile(
     r"\s*+\\(title|part|chapter|section|subsection|subsubsection|paragraph)\*?\s*+\{(.*)\}\s*+", re.DOTALL
 )
-_HEADING_LEVELS = {
-    "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
-}  # fmt: skip
 _LINES = re.compile(
     r"^\ufeff?[ ]{0,3}+(?:\#{1,6}+[ \t]++\S|```|!\[|\*\*[^\s*][^*\n]*+\*\*"
     r"|\|[ \t]*+:?-{2,}+:?[ \t]*+(?:\|[ \t]*+:?-{2,}+:?[ \t]*+)*+\|?[ \t]*+$)",
@@ -90,15 +87,11 @@ def _take(source: str, found: list[Block], blocks: list[Block]) -> str:
 
 def _parted(source: str, spans: list[tuple[int, int]]) -> str:
     """The source with each span as a paragraph that says nothing, of equal length."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in sorted(spans):
-        if start >= position:
-            width = end - start
-            nothing = f"\n\n{_NOTHING}{' ' * (width - 5)}\n\n" if width >= 5 else "\n" * width
-            pieces += [source[position:start], nothing]
-            position = end
-    return "".join([*pieces, source[position:]]) if pieces else source
+    return blanked(source, spans, _nothing)
+
+
+def _nothing(part: str) -> str:
+    return f"\n\n{_NOTHING}{' ' * (len(part) - 5)}\n\n" if len(part) >= 5 else "\n" * len(part)
 
 
 def _take_fences(source: str, blocks: list[Block]) -> str:
@@ -283,7 +276,7 @@ def _paragraph(source: str, start: int, end: int, content: str) -> Iterator[Bloc
         content = source[start:end]
     heading = _LATEX_HEADING.fullmatch(content) if content.lstrip().startswith("\\") else None
     if heading is not None and "}" not in heading[2].replace("\\}", "").strip("{}").split("{")[0]:
-        level = _HEADING_LEVELS[heading[1]]
+        level = SECTIONS[heading[1]]
         yield _block(Category.TITLE, source, start, end, heading[2], level=level)
     elif is_html_source(source[start:end]):
         yield from read_html_fragment(source[start:end], start)

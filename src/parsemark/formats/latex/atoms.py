@@ -11,11 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-_BINARY = frozenset("*+−±∓×÷·∗∘∪∩∧∨⊕⊗⊖⊙⊘∖⋆⋄•∔⋉⋊⋒⋓⊎⊓⊔⋏⋎⊼⊻⊞⊟⊠⊡⋇⊺⋋⋌⨯⩞⌅⌆⊛⊚⊝")
-_RELATION = frozenset("=<>≤≥⩽⩾≪≫≠≈∼≃≅≡∝∈∉∋⊂⊃⊆⊇→←↔⇒⇐⇔⟶⟵⟹⟸⟺↦≲≳≺≻≼≽⊢⊣⊨≔≜≐∥⊥⟷")
-_OPENING = frozenset("([{⟨⌊⌈")
 _GAP = re.compile(" +")
-_PUNCTUATION = frozenset(",;")
 
 
 class Class(Enum):
@@ -31,6 +27,13 @@ class Class(Enum):
     SPACE = "space"
 
 
+_CLASSES = {
+    **dict.fromkeys("*+−±∓×÷·∗∘∪∩∧∨⊕⊗⊖⊙⊘∖⋆⋄•∔⋉⋊⋒⋓⊎⊓⊔⋏⋎⊼⊻⊞⊟⊠⊡⋇⊺⋋⋌⨯⩞⌅⌆⊛⊚⊝", Class.BINARY),
+    **dict.fromkeys("=<>≤≥⩽⩾≪≫≠≈∼≃≅≡∝∈∉∋⊂⊃⊆⊇→←↔⇒⇐⇔⟶⟵⟹⟸⟺↦≲≳≺≻≼≽⊢⊣⊨≔≜≐∥⊥⟷", Class.RELATION),
+    **dict.fromkeys("([{⟨⌊⌈", Class.OPENING),
+    **dict.fromkeys(",;", Class.PUNCTUATION),
+    " ": Class.SPACE,
+}
 _NO_OPERAND = (Class.OPENING, Class.PUNCTUATION, Class.BINARY, Class.RELATION, Class.FUNCTION)
 
 
@@ -54,15 +57,7 @@ class Atom:
 
 def atom(text: str) -> Atom:
     """An atom with the class that its character has in TeX."""
-    if text in _BINARY:
-        return Atom(text, Class.BINARY)
-    if text in _RELATION:
-        return Atom(text, Class.RELATION)
-    if text in _OPENING:
-        return Atom(text, Class.OPENING)
-    if text in _PUNCTUATION:
-        return Atom(text, Class.PUNCTUATION)
-    return Atom(text, Class.SPACE if text == " " else Class.ORDINARY)
+    return Atom(text, _CLASSES.get(text, Class.ORDINARY))
 
 
 def runs_on(content: str, following: str) -> bool:

@@ -101,16 +101,16 @@ class _CellPrinter:
     def _cell_text(self, placed: PlacedCell, column: ColumnSpec) -> str:
         if sum(end - start for start, end in placed.cell.content) > MAX_LATEX_RUN:
             raise FormatError(f"A cell has more than {MAX_LATEX_RUN:,} LaTeX tokens")
-        is_math = self.is_math or column.is_math or self._has_dollar(column.prefix)
-        prefix = "" if is_math else self._decoration(column.prefix)
-        suffix = "" if is_math else self._decoration(column.suffix)
-        if is_math:
-            text = join([atom for part in placed.cell.content for atom in self.printer.atoms(part)])
-        elif column.is_number and len(placed.cell.content) == 1:
-            text = number_cell(self.printer, placed.cell.content[0])
+        content = placed.cell.content
+        if self.is_math or column.is_math or self._has_dollar(column.prefix):
+            return join([atom for part in content for atom in self.printer.atoms(part)])
+        if column.is_number and len(content) == 1:
+            text = number_cell(self.printer, content[0])
         else:
-            text = "".join(self._printed(part) for part in placed.cell.content)
-        return prefix + text + suffix
+            text = "".join(self._printed(part) for part in content)
+        if not column.prefix and not column.suffix:
+            return text
+        return self._decoration(column.prefix) + text + self._decoration(column.suffix)
 
     def _printed(self, part: Range) -> str:
         plain = self.grid.source.plain_text(part)

@@ -18,7 +18,7 @@ _SEPARATORS = frozenset("@!")
 _COUNT = re.compile(r"[0-9]{1,9}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ColumnSpec:
     """What the specification adds to the cells of one column."""
 
@@ -36,31 +36,18 @@ class ColumnSpec:
     """Whether dcolumn sets the cells: in math mode."""
 
 
-@dataclass(slots=True)
-class _Parts:
-    before: tuple[Range, ...] = ()
-    after: tuple[Range, ...] = ()
-    prefix: tuple[Range, ...] = ()
-    suffix: tuple[Range, ...] = ()
-    is_number: bool = False
-    is_math: bool = False
-
-    def column(self) -> ColumnSpec:
-        return ColumnSpec(self.before, self.after, self.prefix, self.suffix, self.is_number, self.is_math)
-
-
 def read_columns(source: LatexSource, specification: Range) -> list[ColumnSpec]:
     """The columns of a specification; what is not understood is passed over."""
     reader = _SpecificationReader(source)
     reader.read(specification, depth=0)
-    return [parts.column() for parts in reader.columns]
+    return reader.columns
 
 
 class _SpecificationReader:
     def __init__(self, source: LatexSource) -> None:
         self.source = source
-        self.columns: list[_Parts] = []
-        self.pending = _Parts()
+        self.columns: list[ColumnSpec] = []
+        self.pending = ColumnSpec()
 
     def read(self, span: Range, depth: int) -> None:
         index, end = span
@@ -105,7 +92,7 @@ class _SpecificationReader:
         self.pending.is_number = letter == "S"
         self.pending.is_math = letter == "D"
         self.columns.append(self.pending)
-        self.pending = _Parts()
+        self.pending = ColumnSpec()
 
     def _skip_width(self, letter: str, index: int, end: int) -> int:
         """Behind the arguments of a column."""

@@ -7,7 +7,7 @@ not here print everything they are given, so nothing is lost by not knowing a co
 
 from __future__ import annotations
 
-from parsemark.formats.latex.rows import RULES
+from parsemark.formats.latex.rows import RULES, by_name
 
 _BY_SIGNATURE = {
     "": """
@@ -62,7 +62,7 @@ _BY_SIGNATURE = {
     "V": "url path nolinkurl",
 }
 
-_NUMBERS_FROM_ELSEWHERE = {
+NUMBERS_FROM_ELSEWHERE = {
     "*oom": """
         cite citep citet citealp citealt Cite Citep Citet citeauthor citeyear citeyearpar parencite textcite
         autocite footcite supercite fullcite""",
@@ -72,15 +72,7 @@ _NUMBERS_FROM_ELSEWHERE = {
 }
 """Citations and references print numbers, and notes text, that the cell does not hold."""
 
-SIGNATURES: dict[str, str] = {
-    **RULES,
-    **{
-        name: signature
-        for table in (_BY_SIGNATURE, _NUMBERS_FROM_ELSEWHERE)
-        for signature, names in table.items()
-        for name in names.split()
-    },
-}
+SIGNATURES: dict[str, str] = {**RULES, **by_name(_BY_SIGNATURE), **by_name(NUMBERS_FROM_ELSEWHERE)}
 """Command to the signature of its arguments."""
 
 SPACING = frozenset({"hspace", "hskip"})
@@ -92,27 +84,9 @@ r"""Commands that end a line inside a cell."""
 SUPERSCRIPTS = frozenset({"textsuperscript", "tnote", "footnotemark", "tmark", "TblrNote", "sp"})
 SUBSCRIPTS = frozenset({"textsubscript", "sb"})
 
-FRACTIONS = frozenset(
-    ("frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac", "xfrac", "flatfrac", "textfrac")
-)
+_FRACTIONS = "frac dfrac tfrac cfrac nicefrac sfrac xfrac flatfrac textfrac"
+FRACTIONS = frozenset(_FRACTIONS.split())
 
-TEXT_IN_MATH = frozenset(
-    [
-        "text",
-        "mbox",
-        "hbox",
-        "fbox",
-        "textrm",
-        "textit",
-        "textbf",
-        "textsf",
-        "texttt",
-        "textsc",
-        "textsl",
-        "textup",
-        "textnormal",
-        "textmd",
-        "emph",
-    ]
-)
+_TEXTS = "text mbox hbox fbox textrm textit textbf textsf texttt textsc textsl textup textnormal textmd emph"
+TEXT_IN_MATH = frozenset(_TEXTS.split())
 """Commands whose argument is text, also in a formula."""

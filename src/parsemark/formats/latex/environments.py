@@ -6,30 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from parsemark.formats.latex.rows import by_name
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
-TABLE_ENVIRONMENTS = {
-    "tabular": "oM",
-    "tabular*": "moM",
-    "tabularx": "moM",
-    "tabulary": "moM",
-    "xltabular": "omM",
-    "longtable": "oM",
-    "longtabu": "otM",
-    "tabu": "otM",
-    "supertabular": "M",
-    "supertabular*": "mM",
-    "xtabular": "M",
-    "mpsupertabular": "M",
-    "array": "oM",
-    "NiceTabular": "oMo",
-    "NiceTabular*": "moMo",
-    "NiceTabularX": "moMo",
-    "NiceArray": "oMo",
-    "tblr": "oM",
-    "longtblr": "oM",
-    "talltblr": "oM",
-}
+TABLE_ENVIRONMENTS = by_name(
+    {
+        "oM": "tabular longtable array tblr longtblr talltblr",
+        "moM": "tabular* tabularx tabulary",
+        "omM": "xltabular",
+        "otM": "longtabu tabu",
+        "M": "supertabular xtabular mpsupertabular",
+        "mM": "supertabular*",
+        "oMo": "NiceTabular NiceArray",
+        "moMo": "NiceTabular* NiceTabularX",
+    }
+)
 """Environment to its arguments: `o` optional, `t` tabu's `to 5cm`, `m` a width, `M` the columns."""
 
 _NAMES = "|".join(re.escape(name) for name in sorted(TABLE_ENVIRONMENTS, key=len, reverse=True))

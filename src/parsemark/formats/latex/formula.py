@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from parsemark.formats.latex.commands import FRACTIONS, LINE_BREAKS, SIGNATURES
 from parsemark.formats.latex.rows import read_arguments, skip_arguments
@@ -181,8 +181,7 @@ class _FormulaReader:
             behind = index
         if len(upper) == 1 and upper[0] in _TRANSPOSED:
             upper = ["T"]
-        below = ["_(", *lower, CLOSE] if lower else []
-        return below + (["^(", *upper, CLOSE] if upper else []), behind
+        return _scripts(lower, upper), behind
 
     def argument(self, index: int, end: int, depth: int) -> Read:
         """A group or a single atom."""
@@ -200,12 +199,17 @@ class _FormulaReader:
 
     def command(self, name: str, index: int, end: int, depth: int) -> Read:
         """A control sequence; `index` is behind its name."""
-        special = _SPECIAL.get(name)
-        if special is not None:
-            return special(self, name, index, end, depth)
-        if name in _ACCENTS:
-            covered, index = self.argument(index, end, depth)
-            return [f"{_ACCENTS[name]}(", *covered, CLOSE], index
+        if name in ("left", "right", "middle"):  # the bracket follows as it is; a dot is none
+            here = self.source.skip_space(index, end)
+            is_dot = here < end and self.source.tokens[here][:2] == (TokenKind.CHAR, ".")
+            return [], here + 1 if is_dot else index
+        if name in _SPECIAL:
+            kinds, show_all = _SPECIAL[name]
+            found: list[list[str]] = []
+            for kind in kinds:
+                part, index = (self.option if kind == "o" else self.argument)(index, end, depth)
+                found.append(part)
+            return show_all(*found), index
         if name in LINE_BREAKS:
             return [";;"], skip_arguments(self.source, "*l", index, end)
         if name in _WRAPPERS:
@@ -232,101 +236,10 @@ class _FormulaReader:
             return ["lines(", *inner, CLOSE], closes + 1
         return _matrix(inner, _FENCES.get(name, ("", ""))), closes + 1
 
-    def fraction(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\frac{a}{b}` of any size."""
-        top, index = self.argument(index, end, depth)
-        bottom, index = self.argument(index, end, depth)
-        return ["frac(", *top, "over", *bottom, CLOSE], index
 
-    def binomial(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\binom{n}{k}`: a column in parentheses."""
-        top, index = self.argument(index, end, depth)
-        bottom, index = self.argument(index, end, depth)
-        return _stack(top, bottom, ("(", ")")), index
-
-    def general_fraction(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\genfrac(){0pt}{}{n}{k}`: with brackets, and a bar unless it has no thickness."""
-        opening, index = self.argument(index, end, depth)
-        closing, index = self.argument(index, end, depth)
-        thickness, index = self.argument(index, end, depth)
-        _, index = self.argument(index, end, depth)
-        top, index = self.argument(index, end, depth)
-        bottom, index = self.argument(index, end, depth)
-        if thickness[:1] == ["0"]:
-            return _stack(top, bottom, ("".join(opening), "".join(closing))), index
-        return [*opening, *_stack(top, bottom, None), *closing], index
-
-    def column(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\substack{a\\b}`, and the matrices of plain TeX."""
-        inner, index = self.argument(index, end, depth)
-        return _matrix(inner, _FENCES.get(name, ("", ""))), index
-
-    def before(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\prescript{14}{6}{C}`: scripts on the left."""
-        upper, index = self.argument(index, end, depth)
-        lower, index = self.argument(index, end, depth)
-        below = ["_(", *lower, CLOSE] if lower else []
-        return below + (["^(", *upper, CLOSE] if upper else []), index
-
-    def both_sides(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\sideset{_a^b}{_c^d}\prod`: scripts on both sides of what follows."""
-        left, index = self.argument(index, end, depth)
-        right, index = self.argument(index, end, depth)
-        base, index = self.argument(index, end, depth)
-        return [*left, *base, *right], index
-
-    def root(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\sqrt[n]{x}`."""
-        degree, index = self.option(index, end, depth)
-        radicand, index = self.argument(index, end, depth)
-        return [*(["^(", *degree, CLOSE] if degree else []), "sqrt(", *radicand, CLOSE], index
-
-    def stacked(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\overset{a}{b}`: a script of `b`."""
-        script, index = self.argument(index, end, depth)
-        base, index = self.argument(index, end, depth)
-        return [*base, "_(" if name == "underset" else "^(", *script, CLOSE], index
-
-    def long_arrow(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\xrightarrow[below]{above}`."""
-        below, index = self.option(index, end, depth)
-        above, index = self.argument(index, end, depth)
-        lower = ["_(", *below, CLOSE] if below else []
-        return ["→", *lower, *(["^(", *above, CLOSE] if above else [])], index
-
-    def modulo(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\pmod{n}`."""
-        inner, index = self.argument(index, end, depth)
-        return ["(", *"mod", *inner, ")"], index
-
-    def fence(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\left` and `\\right`: the bracket follows as it is; a dot is none."""
-        here = self.source.skip_space(index, end)
-        is_dot = here < end and self.source.tokens[here][:2] == (TokenKind.CHAR, ".")
-        return [], here + 1 if is_dot else index
-
-    def negation(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\not=`."""
-        negated, index = self.argument(index, end, depth)
-        return (
-            _characters(unicodedata.normalize("NFC", "".join(negated) + "\u0338")) if negated else []
-        ), index
-
-
-_SPECIAL: dict[str, Callable[[_FormulaReader, str, int, int, int], Read]] = {
-    **dict.fromkeys(FRACTIONS, _FormulaReader.fraction),
-    **dict.fromkeys(("binom", "dbinom", "tbinom"), _FormulaReader.binomial),
-    "genfrac": _FormulaReader.general_fraction,
-    **dict.fromkeys(("substack", "matrix", "pmatrix", "cases"), _FormulaReader.column),
-    "prescript": _FormulaReader.before,
-    "sideset": _FormulaReader.both_sides,
-    "sqrt": _FormulaReader.root,
-    **dict.fromkeys(("overset", "underset", "stackrel"), _FormulaReader.stacked),
-    **dict.fromkeys(("xrightarrow", "xlongrightarrow"), _FormulaReader.long_arrow),
-    **dict.fromkeys(("pmod", "pod"), _FormulaReader.modulo),
-    **dict.fromkeys(("left", "right", "middle"), _FormulaReader.fence),
-    "not": _FormulaReader.negation,
-}
+def _scripts(lower: list[str], upper: list[str]) -> list[str]:
+    below = ["_(", *lower, CLOSE] if lower else []
+    return below + (["^(", *upper, CLOSE] if upper else [])
 
 
 def _stack(above: list[str], below: list[str], fences: tuple[str, str] | None) -> list[str]:
@@ -340,6 +253,45 @@ def _matrix(entries: list[str], fences: tuple[str, str]) -> list[str]:
     opening, closing = fences
     entries = entries[:-1] if entries[-1:] == [";;"] else entries
     return [*_characters(opening), "matrix(", *entries, CLOSE, *_characters(closing)]
+
+
+def _general_fraction(*arguments: list[str]) -> list[str]:
+    r"""`\genfrac(){0pt}{}{n}{k}`: with brackets, and a bar unless it has no thickness."""
+    opening, closing, thickness, _, top, bottom = arguments
+    if thickness[:1] == ["0"]:
+        return _stack(top, bottom, ("".join(opening), "".join(closing)))
+    return [*opening, *_stack(top, bottom, None), *closing]
+
+
+def _accented(accent: str, covered: list[str]) -> list[str]:
+    return [f"{accent}(", *covered, CLOSE]
+
+
+def _negated(sign: list[str]) -> list[str]:
+    return _characters(unicodedata.normalize("NFC", "".join(sign) + "\u0338")) if sign else []
+
+
+_SPECIAL: dict[str, tuple[str, Callable[..., list[str]]]] = {
+    **dict.fromkeys(FRACTIONS, ("mm", partial(_stack, fences=None))),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), ("mm", partial(_stack, fences=("(", ")")))),
+    "genfrac": ("mmmmmm", _general_fraction),
+    **{
+        name: ("m", partial(_matrix, fences=_FENCES.get(name, ("", ""))))
+        for name in ("substack", "matrix", "pmatrix", "cases")
+    },
+    "prescript": ("mm", lambda upper, lower: _scripts(lower, upper)),
+    "sideset": ("mmm", lambda left, right, base: [*left, *base, *right]),
+    "sqrt": ("om", lambda degree, radicand: [*_scripts([], degree), "sqrt(", *radicand, CLOSE]),
+    **dict.fromkeys(("overset", "stackrel"), ("mm", lambda script, base: [*base, "^(", *script, CLOSE])),
+    "underset": ("mm", lambda script, base: [*base, "_(", *script, CLOSE]),
+    **dict.fromkeys(
+        ("xrightarrow", "xlongrightarrow"), ("om", lambda below, above: ["→", *_scripts(below, above)])
+    ),
+    **dict.fromkeys(("pmod", "pod"), ("m", lambda inner: ["(", *"mod", *inner, ")"])),
+    **{name: ("m", partial(_accented, accent)) for name, accent in _ACCENTS.items()},
+    "not": ("m", _negated),
+}
+"""Commands with a way of their own: how their arguments are read (`o` in brackets), and what they show."""
 
 
 def _laid_out(symbols: list[str]) -> list[str]:

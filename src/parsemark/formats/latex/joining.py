@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 Slot = tuple[int, int, int, int]
@@ -77,33 +78,24 @@ def _free_runs(cell: PrintedCell, taken: set[tuple[int, int]]) -> list[PrintedCe
     return runs
 
 
-def without_rows(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCell]:
-    """The cells when some rows are taken out; a cell that is only there goes."""
-    if not removed:
+def without(
+    cells: list[PrintedCell], rows: AbstractSet[int] = frozenset(), cols: AbstractSet[int] = frozenset()
+) -> list[PrintedCell]:
+    """The cells when some rows and columns are taken out; a cell that is only there goes."""
+    if not rows and not cols:
         return cells
     kept: list[PrintedCell] = []
-    shift = _shifts(removed, max((c.row + c.rowspan for c in cells), default=0))
+    down = _shifts(rows, max((c.row + c.rowspan for c in cells), default=0))
+    across = _shifts(cols, max((c.col + c.colspan for c in cells), default=0))
     for cell in cells:
-        top, bottom = shift[cell.row], shift[cell.row + cell.rowspan]
-        if bottom > top:
-            kept.append(cell._replace(row=top, rowspan=bottom - top))
+        top, bottom = down[cell.row], down[cell.row + cell.rowspan]
+        left, right = across[cell.col], across[cell.col + cell.colspan]
+        if bottom > top and right > left:
+            kept.append(cell._replace(row=top, rowspan=bottom - top, col=left, colspan=right - left))
     return kept
 
 
-def without_cols(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCell]:
-    """The cells when some columns are taken out; a cell that is only there goes."""
-    if not removed:
-        return cells
-    kept: list[PrintedCell] = []
-    shift = _shifts(removed, max((c.col + c.colspan for c in cells), default=0))
-    for cell in cells:
-        left, right = shift[cell.col], shift[cell.col + cell.colspan]
-        if right > left:
-            kept.append(cell._replace(col=left, colspan=right - left))
-    return kept
-
-
-def _shifts(removed: set[int], size: int) -> list[int]:
+def _shifts(removed: AbstractSet[int], size: int) -> list[int]:
     """Old index to new index, one more than `size` of them."""
     shifts = [0]
     for index in range(size):

@@ -32,32 +32,9 @@ _LIGATURES = {
     "!": ("!`", "¡"),
 }
 _MATH_CHARACTERS = {"-": "−"}
-_MATH_ENVIRONMENTS = frozenset(
-    [
-        "math",
-        "displaymath",
-        "equation",
-        "align",
-        "alignat",
-        "gather",
-        "multline",
-        "eqnarray",
-        "aligned",
-        "gathered",
-        "split",
-        "cases",
-        "dcases",
-        "matrix",
-        "pmatrix",
-        "bmatrix",
-        "Bmatrix",
-        "vmatrix",
-        "Vmatrix",
-        "smallmatrix",
-        "subarray",
-        "array",
-    ]
-)
+_MATH_NAMES = """math displaymath equation align alignat gather multline eqnarray aligned gathered split cases
+dcases matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix subarray array"""
+_MATH_ENVIRONMENTS = frozenset(_MATH_NAMES.split())
 _FENCES = {"pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}", "vmatrix": "||", "Vmatrix": "‖‖", "cases": "{ "}
 _ENVIRONMENT_ARGUMENTS = {
     "minipage": "ooom", "adjustbox": "m", "turn": "m", "rotate": "m", "adjustwidth": "mm", "tabbing": "",
@@ -81,9 +58,9 @@ class Printer:
         """The text of a range."""
         return self.formula(span) if math else self.text(span)
 
-    def formula(self, span: Range) -> str:
+    def formula(self, span: Range, *, spaced: bool | None = None) -> str:
         """The text of a range in math mode; in scripts nothing is spaced."""
-        return join(self.atoms(span), spaced=self._script_depth == 0)
+        return join(self.atoms(span), spaced=self._script_depth == 0 if spaced is None else spaced)
 
     def text(self, span: Range) -> str:
         """The text of a range in text mode."""
@@ -236,13 +213,9 @@ class Printer:
         return self.formula((index + 1, closes)), closes + 1
 
     def _closing_dollar(self, index: int, end: int) -> int:
-        dollar = self.source.tokens[index].text
-        here = index + 1
-        while here < end:
-            if self.source.tokens[here].kind is TokenKind.MATH and self.source.tokens[here].text == dollar:
-                return here
-            here = self.source.after(here)
-        return ALONE
+        tokens = self.source.tokens
+        dollar = tokens[index][:2]
+        return next((i for i in self.source.outer((index + 1, end)) if tokens[i][:2] == dollar), ALONE)
 
     def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
         if token.kind is TokenKind.CHAR:
@@ -277,13 +250,11 @@ class Printer:
         r"""The lines of a matrix or an alignment: `\\` ends a line, `&` is a gap."""
         lines: list[str] = []
         start, end = span
-        index = start
-        while index < end:
+        for index in self.source.outer(span):
             token = self.source.tokens[index]
             if token.kind is TokenKind.ALIGN or (token.kind is TokenKind.COMMAND and token.text == "\\"):
                 lines.append(self.formula((start, index)) + (" " if token.kind is TokenKind.ALIGN else "\n"))
                 start = index + 1
-            index = self.source.after(index)
         return "".join([*lines, self.formula((start, end))])
 
     def _known(self, name: str, signature: str, index: int, end: int, math: bool) -> Printed:

@@ -3,6 +3,7 @@ r"""The body of a table environment as rows of cells, with the rules between the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -24,91 +25,41 @@ CLASS_RULES = (
 )
 """Full-width rules that publishers' classes have under names of their own."""
 
+
+def by_name(names: Mapping[str, str]) -> dict[str, str]:
+    """Name to signature, of names by signature."""
+    return {name: signature for signature, listed in names.items() for name in listed.split()}
+
+
 RULES = {
-    "hline": "",
-    "toprule": "l",
-    "midrule": "l",
-    "bottomrule": "l",
-    "specialrule": "mmm",
-    "hdashline": "o",
-    "firsthdashline": "o",
-    "lasthdashline": "o",
-    "firsthline": "",
-    "lasthline": "",
+    **by_name(
+        {
+            "": """hline firsthline lasthline thickhline tabuphantomline hdottedline morecmidrules newpage
+                kill hiderowcolors showrowcolors endhead endfirsthead endfoot endlastfoot smallskip medskip
+                bigskip centering""",
+            "l": "toprule midrule bottomrule addlinespace",
+            "o": "hdashline firsthdashline lasthdashline Hline bigstrut pagebreak nopagebreak",
+            "m": "hlinewd hhline hlineB crule cline cdottedline noalign rowstyle taburulecolor label",
+            "mo": "Xhline cdashline",
+            "mm": "clineB Xcline",
+            "mmm": "specialrule",
+            "lpm": "cmidrule",
+            "om": "tabucline arrayrulecolor doublerulesepcolor rowfont SetRow RowStyle",
+            "omoo": "rowcolor",
+            "ommm": "rowcolors",
+            "*om": "caption",
+            "mom": "captionof",
+            "*m": "vspace",
+        }
+    ),
     **dict.fromkeys(CLASS_RULES, "l"),
-    "thickhline": "",
-    "hlinewd": "m",
-    "Xhline": "mo",
-    "hhline": "m",
-    "hlineB": "m",
-    "clineB": "mm",
-    "crule": "m",
-    "tabuphantomline": "",
-    "Hline": "o",
-    "cmidrule": "lpm",
-    "cline": "m",
-    "cdashline": "mo",
-    "Xcline": "mm",
-    "tabucline": "om",
-    "cdottedline": "m",
-    "hdottedline": "",
-    "morecmidrules": "",
-    "addlinespace": "l",
-    "arrayrulecolor": "om",
-    "doublerulesepcolor": "om",
-    "rowcolor": "omoo",
-    "rowcolors": "ommm",
-    "hiderowcolors": "",
-    "showrowcolors": "",
-    "noalign": "m",
-    "rowfont": "om",
-    "rowstyle": "m",
-    "taburulecolor": "m",
-    "bigstrut": "o",
-    "pagebreak": "o",
-    "nopagebreak": "o",
-    "newpage": "",
-    "endhead": "",
-    "endfirsthead": "",
-    "endfoot": "",
-    "endlastfoot": "",
-    "caption": "*om",
-    "captionof": "mom",
-    "label": "m",
-    "kill": "",
-    "smallskip": "",
-    "medskip": "",
-    "bigskip": "",
-    "vspace": "*m",
-    "centering": "",
-    "SetRow": "om",
-    "RowStyle": "om",
 }
 r"""Commands that stand between rows: name to arguments (`*` star, `o` optional, `l` optional
 length, `m` mandatory, `p` parentheses)."""
 
-FULL_RULES = frozenset(
-    [
-        "hline",
-        "midrule",
-        "hdashline",
-        "thickhline",
-        "hlinewd",
-        "Xhline",
-        "hhline",
-        "specialrule",
-        "Hline",
-        "toprule",
-        "bottomrule",
-        "firsthline",
-        "lasthline",
-        "hlineB",
-        "hdottedline",
-        "firsthdashline",
-        "lasthdashline",
-        *CLASS_RULES,
-    ]
-)
+_FULL_RULES = """hline midrule hdashline thickhline hlinewd Xhline hhline specialrule Hline toprule bottomrule
+firsthline lasthline hlineB hdottedline firsthdashline lasthdashline"""
+FULL_RULES = frozenset([*_FULL_RULES.split(), *CLASS_RULES])
 LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"})
 LENGTH = re.compile(r"\s*+[-+]?[\d.]*+\s*+(?:(?!plus|minus)\\?[A-Za-z]++)?+\s*+(?:(?:plus|minus)[^\]]*+)?+")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -150,11 +151,21 @@ class LatexSource:
 
     def after(self, index: int) -> int:
         """The index behind the token, or behind its partner where it opens a group."""
-        token = self.tokens[index]
         closes = self.partner[index]
-        return (
-            closes + 1 if closes != ALONE and token.kind in (TokenKind.OPEN, TokenKind.BEGIN) else index + 1
-        )
+        opens = closes != ALONE and self.tokens[index].kind in (TokenKind.OPEN, TokenKind.BEGIN)
+        return closes + 1 if opens else index + 1
+
+    def outer(self, span: Range) -> Iterator[int]:
+        """The indices of a range's tokens that are in no group of it; those that open one are among them."""
+        index, end = span
+        while index < end:
+            yield index
+            index = self.after(index)
+
+    def commands(self, span: Range, *names: str) -> Iterator[int]:
+        """The indices of commands with these names that are in no group of a range."""
+        wanted = {(TokenKind.COMMAND, name) for name in names}
+        return (index for index in self.outer(span) if self.tokens[index][:2] in wanted)
 
     def argument(self, index: int, end: int) -> tuple[Range, int]:
         """A mandatory argument (a group's inside, or one token) and the index of what follows."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
+from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.latex.atoms import Atom, Class, join, script
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
+from parsemark.formats.latex.definitions import expand, read_definitions
 from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
-from parsemark.formats.latex.scanner import TokenKind
+from parsemark.formats.latex.scanner import LatexSource, TokenKind
 from parsemark.formats.latex.scientific import CHEMISTRY_COMMANDS, UNIT_COMMANDS
 from parsemark.formats.latex.symbols import ACCENT_SIGNS, ACCENTS, accented, dingbat
 
@@ -53,24 +55,38 @@ def _script(mark: str, printer: Printer, index: int, end: int, math: bool) -> Pr
     return Atom(script(mark, printer.print(argument, math=False).strip())), behind
 
 
-def _fraction(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    _, index = printer.source.optional(index, end)
-    numerator, index = printer.operand(index, end, math)
-    denominator, index = printer.operand(index, end, math)
-    return fraction(numerator, denominator), index
+def _of(signature: str, build: Callable[..., Atom]) -> Special:
+    """A command by the texts of its arguments: `m` an operand, `o` in brackets, `s` the same as a script."""
+
+    def printed(printer: Printer, index: int, end: int, math: bool) -> Printed:
+        texts: list[str] = []
+        for kind in signature:
+            if kind == "m":
+                text, index = printer.operand(index, end, math)
+            else:
+                span, index = printer.source.optional(index, end)
+                text = "" if span is None else printer.formula(span, spaced=False if kind == "s" else None)
+            texts.append(text)
+        return build(*texts), index
+
+    return printed
 
 
-def _root(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    degree, index = printer.source.optional(index, end)
-    radicand, index = printer.operand(index, end, math)
-    order = printer.print(degree, math=True) if degree else ""
+def _root(order: str, radicand: str) -> Atom:
     inner = radicand if len(radicand) == 1 or radicand.isdecimal() else f"({radicand})"
-    return Atom({"": "√", "3": "∛", "4": "∜"}.get(order, f"{script('^', order)}√") + inner), index
+    return Atom({"": "√", "3": "∛", "4": "∜"}.get(order, f"{script('^', order)}√") + inner)
 
 
-def _alphabet(alphabet: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
-    text, index = printer.operand(index, end, math)
-    return Atom("".join(_letter(alphabet, c) for c in text)), index
+def _arrow(sign: str, below: str, above: str) -> Atom:
+    return Atom(sign, Class.RELATION, sub=below, sup=above)
+
+
+def _phonetic_letter(letters: Mapping[str, str], base: str) -> Atom:
+    return Atom(letters.get(base, base))
+
+
+def _in_alphabet(alphabet: str, text: str) -> Atom:
+    return Atom("".join(_letter(alphabet, c) for c in text))
 
 
 def _letter(alphabet: str, character: str) -> str:
@@ -104,22 +120,8 @@ def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
     return Atom(""), here + 1 if is_dot else here
 
 
-def _stacked(is_over: bool, printer: Printer, index: int, end: int, math: bool) -> Printed:
-    scripted, index = printer.operand(index, end, math)
-    base, index = printer.operand(index, end, math)
-    return (Atom(base, sup=scripted) if is_over else Atom(base, sub=scripted)), index
-
-
-def _arrow(text: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
-    below, index = printer.source.optional(index, end)
-    above, index = printer.operand(index, end, math)
-    under = join(printer.atoms(below), spaced=False) if below else ""
-    return Atom(text, Class.RELATION, sub=under, sup=above), index
-
-
-def _negated(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    base, index = printer.operand(index, end, math)
-    return Atom(unicodedata.normalize("NFC", base[:1] + "\u0338") + base[1:], Class.RELATION), index
+def _negated(base: str) -> Atom:
+    return Atom(unicodedata.normalize("NFC", base[:1] + "\u0338") + base[1:], Class.RELATION)
 
 
 def _diagonal(printer: Printer, index: int, end: int, math: bool) -> Printed:
@@ -181,17 +183,6 @@ def _xspace(printer: Printer, index: int, end: int, math: bool) -> Printed:
     return Atom("" if needs_none else " "), here
 
 
-def _quoted(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    text, index = printer.operand(index, end, math)
-    return Atom(f"“{text}”"), index
-
-
-def _binomial(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    above, index = printer.operand(index, end, math)
-    below, index = printer.operand(index, end, math)
-    return Atom(f"({above} {below})"), index
-
-
 def _phonetic(printer: Printer, index: int, end: int, math: bool) -> Printed:
     r"""`\textipa`: characters stand for phonetic letters, and some commands mean others than outside."""
     outside, printer.special = printer.special, _PHONETIC
@@ -205,40 +196,50 @@ def _phonetic(printer: Printer, index: int, end: int, math: bool) -> Printed:
     return Atom(unicodedata.normalize("NFC", letters)), index
 
 
-def _phonetic_letter(
-    letters: Mapping[str, str], printer: Printer, index: int, end: int, math: bool
-) -> Printed:
-    base, index = printer.operand(index, end, math)
-    return Atom(letters.get(base, base)), index
-
-
 SPECIAL: dict[str, Special] = {
     **UNIT_COMMANDS,
     **CHEMISTRY_COMMANDS,
     **{name: partial(_accent, combining) for name, combining in ACCENTS.items()},
     **{name: partial(_script, "^") for name in SUPERSCRIPTS},
     **{name: partial(_script, "_") for name in SUBSCRIPTS},
-    **dict.fromkeys(FRACTIONS, _fraction),
-    **{name: partial(_alphabet, alphabet) for name, alphabet in _ALPHABETS.items()},
+    **dict.fromkeys(FRACTIONS, _of("omm", lambda _, above, below: fraction(above, below))),
+    **{name: _of("m", partial(_in_alphabet, alphabet)) for name, alphabet in _ALPHABETS.items()},
     **dict.fromkeys(("left", "right", "middle"), _delimiter),
     **dict.fromkeys(("diagbox", "backslashbox", "slashbox"), _diagonal),
     **dict.fromkeys(("operatorname", "operatornamewithlimits"), _operator),
-    **dict.fromkeys(("binom", "dbinom", "tbinom"), _binomial),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), _of("mm", lambda n, k: Atom(f"({n} {k})"))),
     **dict.fromkeys(("hskip", "kern", "mkern", "mskip", "hglue"), _length),
     **dict.fromkeys(("vrule", "hrule"), _rule),
-    **dict.fromkeys(("overset", "stackrel"), partial(_stacked, True)),
-    "underset": partial(_stacked, False),
-    "xrightarrow": partial(_arrow, "→"),
-    "xleftarrow": partial(_arrow, "←"),
-    "sqrt": _root,
+    **dict.fromkeys(("overset", "stackrel"), _of("mm", lambda above, base: Atom(base, sup=above))),
+    "underset": _of("mm", lambda below, base: Atom(base, sub=below)),
+    "xrightarrow": _of("sm", partial(_arrow, "→")),
+    "xleftarrow": _of("sm", partial(_arrow, "←")),
+    "sqrt": _of("om", _root),
     "ding": _dingbat,
-    "not": _negated,
+    "not": _of("m", _negated),
     "item": _item,
-    "enquote": _quoted,
+    "enquote": _of("m", lambda text: Atom(f"“{text}”")),
     "xspace": _xspace,
     "textipa": _phonetic,
 }
 _PHONETIC: dict[str, Special] = {
     **SPECIAL,
-    **{name: partial(_phonetic_letter, letters) for name, letters in _PHONETIC_COMMANDS.items()},
+    **{name: _of("m", partial(_phonetic_letter, letters)) for name, letters in _PHONETIC_COMMANDS.items()},
 }
+
+
+def latex_to_text(source: str, *, math: bool = False) -> str:
+    r"""The text that a piece of LaTeX shows.
+
+    Args:
+        source: Any LaTeX that may stand in a cell or a line.
+        math: Whether the source is in math mode already (a formula without its dollars).
+
+    Raises:
+        FormatError: The source is over a limit of `parsemark.formats.limits`.
+
+    >>> latex_to_text(r"\textbf{0.72} $\pm\,0.03$ m$^{2}$")
+    '0.72 ± 0.03 m^2'
+    """
+    scanned = LatexSource(expand(source, read_definitions(source)))
+    return clean_limited(Printer(scanned, SPECIAL).print(scanned.whole, math))

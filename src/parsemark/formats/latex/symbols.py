@@ -1,8 +1,8 @@
 r"""Commands that stand for characters: the one table of symbols, for all that reads LaTeX.
 
-Most of it is data, `symbols.tsv` (from pylatexenc's and the W3C's tables); what these lack, or have in a
-way that reads worse, stands here. `latex_to_text` prints a symbol as it is here, `fold_notation` folds that
-text, and `read_formula` takes its characters: `fold(latex_to_text(x)) == fold(x)` for every name.
+It is data, `symbols.tsv` (from pylatexenc's and the W3C's tables, with what these lack or have in a way that
+reads worse). `latex_to_text` prints a symbol as it is there, `fold_notation` folds that text, and
+`read_formula` takes its characters: `fold(latex_to_text(x)) == fold(x)` for every name.
 """
 
 from __future__ import annotations
@@ -10,67 +10,6 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 from importlib.resources import files
-
-_OWN = {
-    # spaces
-    "quad": " ", "qquad": " ", "enspace": " ", "enskip": " ", "thinspace": " ", "space": " ",
-    "hfill": " ", "hfil": " ", "hss": "", "dotfill": " ", "hrulefill": " ", "nobreakspace": " ",
-    ",": " ", ";": " ", ":": " ", ">": " ", "!": "", " ": " ", "\n": " ", "\t": " ", "/": "", "-": "",
-    "@": "",
-    "negthinspace": "", "medspace": " ", "thickspace": " ", "textvisiblespace": "␣",
-    # escaped characters
-    "%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": "{", "}": "}",
-    "lbrace": "{", "rbrace": "}", "lbrack": "[", "rbrack": "]", "backslash": "\\", "textbackslash": "\\",
-    "textasciitilde": "~", "textasciicircum": "^", "textunderscore": "_", "textbar": "|", "textless": "<",
-    "textgreater": ">", "textasciigrave": "`", "textquotesingle": "'", "textquotedbl": '"', "lq": "‘",
-    "rq": "’", "textbraceleft": "{", "textbraceright": "}", "textdollar": "$", "textpercent": "%",
-    # marks
-    "checkmark": "✓", "cmark": "✓", "xmark": "✗", "tick": "✓", "Checkmark": "✓", "XSolid": "✗",
-    "XSolidBrush": "✗", "CheckmarkBold": "✓", "tikzxmark": "✗", "yes": "✓", "textreferencemark": "※",
-    "bigstar": "★", "star": "⋆", "ast": "*", "textasteriskcentered": "*", "bullet": "•", "textbullet": "•",
-    "dag": "†", "ddag": "‡", "dagger": "†", "ddagger": "‡", "textdagger": "†", "textdaggerdbl": "‡",
-    "P": "¶", "S": "§", "copyright": "©", "textregistered": "®", "texttrademark": "™", "pounds": "£",
-    "euro": "€", "EUR": "€", "texteuro": "€", "yen": "¥", "cent": "¢", "textcent": "¢",
-    "Square": "□", "XBox": "☒", "CheckedBox": "☑", "CIRCLE": "●", "Circle": "○", "LEFTcircle": "◐",
-    "RIGHTcircle": "◑", "LEFTCIRCLE": "◖", "RIGHTCIRCLE": "◗", "faCheck": "✓", "faTimes": "✗",
-    "male": "♂", "female": "♀", "mars": "♂", "venus": "♀",
-    # text
-    "textdegree": "°", "degree": "°", "celsius": "°C", "micro": "µ", "textmu": "µ", "textohm": "Ω",
-    "ohm": "Ω", "permil": "‰", "perthousand": "‰", "textperthousand": "‰", "textonehalf": "½",
-    "textpm": "±", "texttimes": "×", "textminus": "−", "textendash": "–", "textemdash": "—",
-    "textquoteleft": "‘", "textquoteright": "’", "textquotedblleft": "“", "textquotedblright": "”",
-    "textuparrow": "↑", "textdownarrow": "↓", "textrightarrow": "→", "textleftarrow": "←",
-    "textonesuperior": "^1", "texttwosuperior": "^2", "textthreesuperior": "^3",
-    "ldots": "…", "dots": "…", "cdots": "⋯", "dotsc": "…", "dotsb": "⋯", "textellipsis": "…", "dotso": "…",
-    "LaTeX": "LaTeX", "TeX": "TeX", "slash": "/", "No": "№", "i": "ı", "j": "ȷ",
-    "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł",
-    "L": "Ł", "ss": "ß", "SS": "ẞ", "dj": "đ", "DJ": "Đ", "th": "þ", "TH": "Þ", "dh": "ð", "DH": "Ð",
-    "ng": "ŋ", "NG": "Ŋ", "guillemotleft": "«", "guillemotright": "»", "og": "«", "fg": "»",
-    # mathematics
-    "|": "‖", "lvert": "|", "rvert": "|", "vert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "mid": "|",
-    "colon": ":", "prime": "'", "to": "→", "gets": "←", "iff": "⟺",
-    "implies": "⟹", "land": "∧", "lor": "∨", "lnot": "¬", "neg": "¬", "ne": "≠", "neq": "≠", "le": "≤",
-    "ge": "≥", "leq": "≤", "geq": "≥", "ll": "≪", "gg": "≫", "cdot": "·", "times": "×", "pm": "±",
-    "mp": "∓", "div": "÷", "circ": "∘", "sim": "∼", "approx": "≈", "infty": "∞", "propto": "∝",
-    "emptyset": "∅", "varnothing": "∅", "epsilon": "ϵ", "varepsilon": "ε", "phi": "ϕ", "varphi": "φ",
-    "vartheta": "ϑ", "varrho": "ϱ", "varsigma": "ς", "varpi": "ϖ", "ell": "ℓ", "hbar": "ℏ", "Re": "ℜ",
-    "Im": "ℑ", "partial": "∂", "nabla": "∇", "sum": "∑", "prod": "∏", "int": "∫", "degC": "°C",
-    "doublecap": "⋒", "doublecup": "⋓", "Cap": "⋒", "Cup": "⋓", "centerdot": "·", "square": "□",
-    "blacksquare": "■", "lozenge": "◊", "blacklozenge": "⧫", "diamond": "⋄", "Diamond": "◇", "Box": "□",
-    "triangle": "△", "blacktriangle": "▲", "triangledown": "▽", "blacktriangledown": "▼", "mho": "℧",
-    "doublebarwedge": "⩞", "barwedge": "⊼", "smallsetminus": "∖", "setminus": "∖", "coloneqq": "≔",
-    "triangleq": "≜", "defeq": "≔",
-    "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
-    "lparen": "(", "rparen": ")", "upmu": "µ", "minus": "−", "And": "&", "leqslant": "⩽", "geqslant": "⩾",
-    "lesssim": "≲", "gtrsim": "≳", "hyp": "-", "textnumero": "№", "lt": "<", "gt": ">", "mathdollar": "$",
-    "percent": "%", "colonequals": ":=",
-    "textesh": "ʃ", "textyogh": "ʒ", "texteng": "ŋ", "textopeno": "ɔ", "textepsilon": "ɛ",
-    "textscripta": "ɑ", "textturnscripta": "ɒ", "textturnv": "ʌ", "textupsilon": "ʊ", "textsci": "ɪ",
-    "textbari": "ɨ", "textfishhookr": "ɾ", "textturnr": "ɹ", "textinvscr": "ʁ", "textltailn": "ɲ",
-    "textbeltl": "ɬ", "textgamma": "ɣ", "textbeta": "β", "textchi": "χ", "textprimstress": "ˈ",
-    "textsecstress": "ˌ", "textlengthmark": "ː", "texthalflength": "ˑ",
-}  # fmt: skip
-r"""Name (without backslash) to text, where `symbols.tsv` has nothing or something that reads worse."""
 
 ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
@@ -107,7 +46,7 @@ def _table() -> dict[str, str]:
     """Name to text of every symbol."""
     lines = files("parsemark.formats.latex").joinpath("symbols.tsv").read_text("utf-8").splitlines()
     table = {name: text for name, _, text in (line.partition("\t") for line in lines)}
-    return {**table, **{name: name for name in FUNCTIONS}, **_OWN}
+    return {**table, **{name: name for name in FUNCTIONS}, **dict.fromkeys(" \n\t", " ")}
 
 
 def symbol(name: str) -> str | None:

@@ -31,10 +31,8 @@ from parsemark.formats.latex.joining import (
     join_rows,
     rows_spanned_over,
     spanned_over,
-    without_cols,
-    without_rows,
+    without,
 )
-from parsemark.formats.latex.quick import QuickTable, quick_table
 from parsemark.formats.latex.rows import RowLine
 from parsemark.model import Cell, Table
 
@@ -53,9 +51,6 @@ def read_latex_table(source: str, *, definitions: Definitions | None = None) -> 
     >>> read_latex_table(r"\begin{tabular}{lc} a & $x^2$ \\ b & 50\% \end{tabular}").text_rows()
     [['a', 'x^2'], ['b', '50%']]
     """
-    quick = None if definitions else quick_table(source)
-    if quick is not None:
-        return _quick_table(quick)
     return place_table(read_grid(source, definitions)).table
 
 
@@ -95,32 +90,17 @@ def place_table(grid: TexGrid) -> PlacedTable:
     spanning = (p.row for p in grid.cells if p.cell.colspan > 1 or abs(p.cell.rowspan) > 1)
     n_header = header_rows(grid.lines, grid.blank_rows, grid.head_rows, spanning)
     cells = join_rows(print_cells(grid), grid.n_rows)
-    return _placed(cells, grid.n_rows, grid.blank_rows, n_header)
-
-
-def _quick_table(quick: QuickTable) -> Table:
-    spanning = (c.row for c in quick.cells if c.colspan > 1 or abs(c.rowspan) > 1)
-    n_header = header_rows(quick.lines, quick.blank_rows, None, spanning)
-    cells, n_rows = quick.cells, len(quick.lines) - 1
-    if any(c.rowspan != 1 for c in cells):
-        cells = join_rows(cells, n_rows)
-    return _placed(cells, n_rows, quick.blank_rows, n_header).table
-
-
-def _placed(
-    cells: list[PrintedCell], n_rows: int, blank_rows: frozenset[int], n_header: int | None
-) -> PlacedTable:
     if n_header is not None and any(c.row < n_header < c.row + c.rowspan for c in cells):
         n_header = None
     n_cols = max((c.col + c.colspan for c in cells), default=0)
-    removed = blank_rows | rows_spanned_over(cells, n_rows, n_cols)
+    removed = grid.blank_rows | rows_spanned_over(cells, grid.n_rows, n_cols)
     if n_header is not None:
         n_header -= sum(row < n_header for row in removed)
-    cells = without_rows(cells, set(removed))
-    cells = without_cols(cells, spanned_over(cells, n_cols))
+    cells = without(cells, removed)
+    cells = without(cells, cols=spanned_over(cells, n_cols))
     cells.sort(key=lambda c: (c.row, c.col))
     n_cols = max((c.col + c.colspan for c in cells), default=0)
-    table = Table(n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))
+    table = Table(grid.n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))
     return PlacedTable(table, tuple(c.tex_slot for c in cells if c.tex_slot is not None))
 
 

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex.text import latex_to_text
+from parsemark.formats.latex.special import latex_to_text
 from parsemark.model import Cell, Table
 
 _ESCAPES = str.maketrans(

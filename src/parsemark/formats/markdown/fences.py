@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from parsemark.formats.text.lines import split_lines
+from parsemark.formats.found_table import split_lines
 
 _FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)\s*+([\w+.-]*+)\s*+")
 MARKUP_LANGUAGES = frozenset({"markdown", "md", "html", "xml", "latex", "tex", "csv", "tsv"})
@@ -64,16 +65,16 @@ def unfenced(text: str) -> str:
     return blanked(text, spans)
 
 
-def blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with what lies in `spans` as spaces, of equal length and in the same lines."""
+def _spaces(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+def blanked(text: str, spans: list[tuple[int, int]], blank: Callable[[str], str] = _spaces) -> str:
+    """The text with what lies in `spans` as spaces, of equal length and lines, or as `blank` says."""
     pieces: list[str] = []
     position = 0
     for start, end in sorted(spans):
         if start >= position:
-            pieces += [text[position:start], _spaces(text[start:end])]
+            pieces += [text[position:start], blank(text[start:end])]
             position = end
     return "".join([*pieces, text[position:]]) if pieces else text
-
-
-def _spaces(text: str) -> str:
-    return "\n".join(" " * len(line) for line in text.split("\n"))

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from parsemark.formats.cell_text import without_controls
-from parsemark.formats.found_table import FoundTable
-from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size, check_tables
+from parsemark.formats.found_table import FoundTable, TextLine, split_lines
+from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_tables
 from parsemark.formats.markdown.inline import inline_text
 from parsemark.formats.markdown.rows import (
     delimiter_columns,
@@ -21,7 +20,6 @@ from parsemark.formats.markdown.rows import (
     is_repeated_delimiter,
     split_row,
 )
-from parsemark.formats.text.lines import TextLine, split_lines
 from parsemark.model import Cell, Table
 
 _MAX_CONTINUED = 20
@@ -31,8 +29,6 @@ _SHORT_CELL = 40
 
 def find_pipe_tables(text: str) -> list[FoundTable]:
     """Every pipe table of a text."""
-    check_size(text)
-    text = without_controls(text)
     found: list[FoundTable] = []
     for block in _pipe_blocks(split_lines(text)):
         trimmed = _trimmed(block)

@@ -13,10 +13,9 @@ from collections import Counter
 from statistics import median
 from typing import NamedTuple
 
-from parsemark.formats.cell_text import clean_limited, without_controls
-from parsemark.formats.found_table import FoundTable
-from parsemark.formats.limits import check_grid, check_size, check_tables
-from parsemark.formats.text.lines import TextLine, blocks, split_lines
+from parsemark.formats.cell_text import clean_limited
+from parsemark.formats.found_table import FoundTable, TextLine, blocks, split_lines
+from parsemark.formats.limits import check_grid, check_tables
 from parsemark.model import Cell, Table
 
 _RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
@@ -29,16 +28,12 @@ _LEAST_ROWS = 3
 
 def find_plain_tables(text: str) -> list[FoundTable]:
     """The whole text as one aligned table."""
-    check_size(text)
-    text = without_controls(text)
     lines = [line for line in split_lines(text) if not line.is_blank]
     return _found(text, lines) if lines else []
 
 
 def find_aligned_tables(text: str) -> list[FoundTable]:
     """The blocks of lines in a text that are aligned tables beyond doubt."""
-    check_size(text)
-    text = without_controls(text)
     found: list[FoundTable] = []
     for block in blocks(split_lines(text)):
         if _is_aligned(block):

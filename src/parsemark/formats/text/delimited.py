@@ -16,9 +16,8 @@ from itertools import islice
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
-from parsemark.formats.found_table import FoundTable
+from parsemark.formats.found_table import FoundTable, TextLine, blocks, split_lines
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check_size, check_tables
-from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Table
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -40,8 +39,6 @@ def find_tsv_tables(text: str) -> list[FoundTable]:
 
 def find_delimited_tables(text: str) -> list[FoundTable]:
     """The blocks of lines in a text that are separated values beyond doubt."""
-    check_size(text)
-    text = without_controls(text)
     found: list[FoundTable] = []
     for block in blocks(split_lines(text)):
         name, delimiter = _delimiter_of(block)
@@ -68,8 +65,6 @@ def find_small_csv_table(text: str) -> list[FoundTable]:
 
 
 def _whole(text: str, delimiter: str, name: str) -> list[FoundTable]:
-    check_size(text)
-    text = without_controls(text)
     check_lines(text.count("\n"))
     if not text.strip():
         return []

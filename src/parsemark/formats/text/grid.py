@@ -14,11 +14,9 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from parsemark.errors import FormatError
-from parsemark.formats.cell_text import without_controls
-from parsemark.formats.found_table import FoundTable
-from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_size, check_tables
+from parsemark.formats.found_table import FoundTable, TextLine, split_lines
+from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_tables
 from parsemark.formats.markdown.inline import inline_text
-from parsemark.formats.text.lines import TextLine, split_lines
 from parsemark.model import Cell, Table
 
 _BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")
@@ -42,8 +40,6 @@ _BOXES = {code: _ascii_box(code) for code in range(0x2500, 0x2574)}
 
 def find_drawn_tables(text: str) -> list[FoundTable]:
     """Every drawn table of a text."""
-    check_size(text)
-    text = without_controls(text)
     found: list[FoundTable] = []
     for block in _drawn_blocks(split_lines(text)):
         table = _read_block([line.text for line in block], block[0].start)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-import tempfile
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.errors import MissingDependencyError, PdfError
+from parsemark.errors import LatexError, MissingDependencyError, PdfError
 from parsemark.formats.latex.symbols import ACCENTS, symbol
 from parsemark.metrics.cdm.colours import Coloured, colour_of
 from parsemark.metrics.cdm.pairs import Box, DrawnFormula
 from parsemark.metrics.cdm.tokens import is_nested
-from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
+from parsemark.system.pdflatex import APT_PACKAGES, Compiled, CompileLimits, compile_latex, precompiled
+from parsemark.system.scratch import ScratchFolder
 
 DPI = 200
 _MARGIN = 8
@@ -81,7 +83,7 @@ def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
     """Draw formulas, each on a page of its own; nothing that one of them says reaches another.
 
     Raises:
-        MissingDependencyError: There is no pdflatex.
+        MissingDependencyError: There is no pdflatex, or not one that can draw a plain formula.
     """
     pictures: list[FormulaPicture | None] = [None] * len(formulas)
     groups: dict[tuple[int, bool], list[int]] = {}
@@ -97,7 +99,9 @@ def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
                 pictures[index] = picture
     for index, picture in enumerate(pictures):
         if picture is None:
-            pictures[index] = _draw_alone(formulas[index])
+            pictures[index] = alone = _draw_alone(formulas[index])
+            if alone.drawn is None:
+                _require_drawing(_CJK.search(formulas[index].latex) is not None, shutil.which("pdflatex"))
     return [picture for picture in pictures if picture is not None]
 
 
@@ -140,11 +144,15 @@ def _document(formulas: Sequence[Coloured], cjk: bool) -> str:
 def _compiled(
     formulas: Sequence[Coloured], paper: int, cjk: bool, limits: CompileLimits
 ) -> Iterator[Compiled]:
-    with tempfile.TemporaryDirectory(prefix="parsemark-cdm-") as folder:
-        preamble = precompiled(_preamble(paper, cjk))
-        yield compile_latex(
-            _document(formulas, cjk), Path(folder), format=preamble, halt_on_error=False, limits=limits
-        )
+    with ScratchFolder("parsemark-cdm-") as folder:
+        try:
+            preamble = precompiled(_preamble(paper, cjk))
+            done = compile_latex(
+                _document(formulas, cjk), folder, format=preamble, halt_on_error=False, limits=limits
+            )
+        except LatexError as error:
+            raise _half_installed(cjk) from error
+        yield done
 
 
 def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[FormulaPicture | None]:
@@ -181,9 +189,9 @@ def _has_harm(log: str) -> bool:
     return any(line.startswith("! ") and not line.startswith(_HARMLESS) for line in log.splitlines())
 
 
-def _draw_alone(formula: Coloured) -> FormulaPicture:
+def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:
     """One formula in a run of its own, on larger paper where it needs that."""
-    cjk = _CJK.search(formula.latex) is not None
+    cjk = cjk or _CJK.search(formula.latex) is not None
     for paper in range(_paper(len(formula.tokens)), 0, -1):
         with _compiled([formula], paper, cjk, _SINGLE) as result:
             if result.pdf is None:
@@ -193,6 +201,19 @@ def _draw_alone(formula: Coloured) -> FormulaPicture:
                 continue
             return _picture(result.pdf, range(1, _n_pages(result.pdf) + 1), formula)
     return FormulaPicture(None, "The formula fits on no paper.")
+
+
+@lru_cache(maxsize=2)
+def _require_drawing(cjk: bool, _program: str | None) -> None:
+    """A formula that is not drawn is at fault only where TeX draws one that is known to be right."""
+    if _draw_alone(_SENTINEL, cjk=cjk).drawn is None:
+        raise _half_installed(cjk)
+
+
+def _half_installed(cjk: bool) -> MissingDependencyError:
+    packages = f"{APT_PACKAGES} texlive-lang-chinese" if cjk else APT_PACKAGES
+    what = "a whole TeX (there is one here that fails on a plain formula)"
+    return MissingDependencyError(what, "CDM", f"apt-get install --no-install-recommends {packages}")
 
 
 def _n_pages(pdf: Path) -> int:

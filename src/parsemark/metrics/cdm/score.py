@@ -16,7 +16,7 @@ from parsemark.metrics.cdm.tokens import tokenise
 from parsemark.system import cache_folder
 from parsemark.system.files import write_bytes
 
-_CACHE_VERSION = 3
+_CACHE_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def cdm_scores(pairs: Sequence[tuple[str, str]], version: Version = "v1.6") -> l
     """CDM of (truth, prediction) pairs.
 
     Raises:
-        MissingDependencyError: There is no pdflatex, and a formula was never drawn before.
+        MissingDependencyError: There is no pdflatex that works, and a formula was never drawn before.
     """
     wanted = list(dict.fromkeys(formula for pair in pairs for formula in pair if formula.strip()))
     drawn = dict(zip(wanted, _drawn(wanted, version), strict=True))

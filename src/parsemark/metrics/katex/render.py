@@ -13,13 +13,14 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from parsemark.system import cache_folder, make_folder, write_text
+from parsemark.system.processes import run_program, tool_environment, tool_rights
+from parsemark.system.scratch import ScratchFolder
 
 Kind = Literal["drawn", "block", "inline"]
 """`drawn`: MathML and measured boxes; else MathML alone, of display or inline style."""
@@ -40,8 +41,7 @@ MAX_CHARACTERS = 20_000
 """Of a formula; a longer one is not rendered."""
 _HERE = Path(__file__).parent
 _VERSION = "katex-0.16.21-1"
-_WITH_ADDRESS_SPACE = ("/bin/sh", "-c", 'ulimit -S -v unlimited 2>/dev/null; exec "$0" "$@"')
-"""Chromium reserves much more than it uses; processes that score have a soft limit."""
+_LIMITS = {"cpu_s": 2 * TIMEOUT_S, "memory_mb": 4096, "file_mb": 256}
 _ANSWER = re.compile(r"answer:([A-Za-z0-9+/=]*):end")
 
 
@@ -99,13 +99,13 @@ def _ask(kind: Kind, formulas: Sequence[str]) -> list[Any] | None:
     program = find_chromium()
     if program is None:
         return None
-    with tempfile.TemporaryDirectory(prefix="parsemark-katex-", ignore_cleanup_errors=True) as folder:
-        page = Path(folder) / "page.html"
+    with ScratchFolder("parsemark-katex-") as folder:
+        page = folder / "page.html"
         page.write_text(_page_of([[kind, tex] for tex in formulas]), encoding="utf-8")
-        own = [program, *ARGUMENTS, f"--user-data-dir={folder}/profile", page.as_uri()]
-        command = [*_WITH_ADDRESS_SPACE, *own] if os.name == "posix" else own
+        command = [program, *ARGUMENTS, f"--user-data-dir={folder}/profile", page.as_uri()]
+        rights = tool_rights([str(Path(program).parent)], [str(folder)], **_LIMITS)
         try:
-            done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=False)
+            done = run_program(command, rights, cwd=folder, env=tool_environment(folder), timeout_s=TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired):
             return None
     answer = _ANSWER.search(done.stdout.decode(errors="replace"))

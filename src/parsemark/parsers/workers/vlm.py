@@ -25,7 +25,7 @@
 # default = "gpt-4o-mini-tables"
 # about = "Prompt, picture size, output format, clean-up and price (vlm.json)"
 # choices = [
-#   "gpt-4o-mini-tables", "gpt-4o-tables", "gpt-4o", "gpt-4o-mini",
+#   "gpt-4o-mini-tables", "soric", "gpt-4o-tables", "gpt-4o", "gpt-4o-mini",
 #   "gpt-5", "gpt-5-mini", "gpt-5-nano", "gemini-2.5-pro",
 #   "gemini-2.5-flash", "claude-sonnet-4", "qwen2-vl-72b", "qwen2.5-vl-72b",
 #   "qwen3-vl-235b", "internvl2-76b", "internvl3-78b", "glm-4.5v",
@@ -37,6 +37,7 @@
 #
 # [tool.parsemark.options.preset.choice-needs]
 # "gpt-4o-mini-tables" = ["env:OPENAI_API_KEY"]
+# "soric" = ["env:OPENAI_API_KEY"]
 # "gpt-4o-tables" = ["env:OPENAI_API_KEY"]
 # "gpt-4o" = ["env:OPENAI_API_KEY"]
 # "gpt-4o-mini" = ["env:OPENAI_API_KEY"]
@@ -69,7 +70,7 @@
 """vlm: one page's picture and a prompt to an OpenAI-compatible server; what it answers, cleaned.
 
 A preset says everything that differs between models. Prompts are the authors' own as far as we know them.
-Soric et al. print theirs as a picture: `gpt-4o-mini-tables` asks for the same thing in our words.
+`soric` is the prompt that Soric et al. print (A.2, Figure 11); `gpt-4o-mini-tables` asks it in our words.
 """
 
 import base64

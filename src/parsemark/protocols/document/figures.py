@@ -1,216 +1,131 @@
-"""The figures of whole pages: what they are called, how they are defined, over what they are taken."""
+"""The figures of whole pages, profile by profile; `figures.toml` says what they are."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from parsemark.model import Status
 from parsemark.protocols.aggregate import mean_statistic, mean_sums
-from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
+from parsemark.protocols.document.published.profile import get_profile
+from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 
-_OVER_PAGES = {
-    "text": "pages that have text on either side as the profile counts it",
-    "formula": "pages that have display formulas",
-    "table": "pages that have tables",
-    "order": "pages with a reading order",
-}
-
-
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
 """Rows of whole pages that their tables make."""
-
-
-def _info(name: str, label: str, definition: str, denominator: str, *, lower: bool, main: bool) -> FigureInfo:
-    return FigureInfo(
-        name=name,
-        label=label,
-        definition=definition,
-        denominator=denominator,
-        higher_is_better=not lower,
-        main=main,
-    )
-
-
-def _page_mean(metric: str, label: str, definition: str, over: str, *, lower: bool, main: bool) -> FigureInfo:
-    return _info(
-        metric,
-        label,
-        f"{definition} Mean over pages.",
-        _OVER_PAGES[over],
-        lower=lower,
-        main=main,
-    )
-
-
-_PUBLISHED_PAGES = (
-    _page_mean(
-        "text_edit",
-        "Text edit",
-        "Edits over length of all matched and missed text of a page.",
-        "text",
-        lower=True,
-        main=True,
-    ),
-    _page_mean(
-        "formula_edit",
-        "Formula edit",
-        "Edits over length of the display formulas of a page, as normalised LaTeX.",
-        "formula",
-        lower=True,
-        main=True,
-    ),
-    _page_mean(
-        "table_edit",
-        "Table edit",
-        "Edits over length of the tables, as HTML.",
-        "table",
-        lower=True,
-        main=False,
-    ),
-    _page_mean("teds", "TEDS", "Tree similarity of the tables of a page.", "table", lower=False, main=True),
-    _page_mean(
-        "teds_structure", "TEDS-S", "TEDS without the cells' content.", "table", lower=False, main=False
-    ),
-    _page_mean(
-        "cdm", "CDM", "Formulas compared as they look: F1 of their signs.", "formula", lower=False, main=True
-    ),
-    _page_mean(
-        "order_edit",
-        "Order edit",
-        "Edits that turn the predicted reading order into the true one, over the longer list.",
-        "order",
-        lower=True,
-        main=True,
-    ),
-)
+_OF_PAGE = pl.col("element") == PAGE_LEVEL
 
 
 @dataclass(frozen=True)
-class DocumentFigures(ABC):
-    """The figures of one profile."""
+class DocumentFigures:
+    """The figures of one profile: `strict` leaves nothing out, the others aggregate as published."""
 
     profile: str
     cdm: bool
-    infos: tuple[FigureInfo, ...]
-
-    @abstractmethod
-    def sums(self, tables: RunTables) -> list[FigureSums]:
-        """What they are made of."""
-
-    def counted(self, tables: RunTables) -> RunTables:
-        """The tables without the rows that enter no figure."""
-        return tables
 
     @property
-    def failures_count(self) -> bool:
-        """Whether pages on which a parser failed stand in the denominators."""
-        return True
+    def infos(self) -> tuple[FigureInfo, ...]:
+        """Those that are means over pages."""
+        return tuple(_described("strict" if self._is_strict else "published").values())
 
-    def primary(self, sums: Sequence[FigureSums]) -> str:
-        """The figure of the ranking."""
-        return "overall"
+    @property
+    def _is_strict(self) -> bool:
+        return self.profile == "strict"
 
-    def notes(self) -> list[str]:
-        """What a reader of the figures must know."""
-        return []
-
-
-def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
-    """The values of one measure of whole pages; a null was not measured, as CDM without its programs."""
-    of_page = (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric)
-    return tables.scores.filter(of_page & pl.col("value").is_not_null())
-
-
-@dataclass(frozen=True)
-class PublishedFigures(DocumentFigures):
-    """As the published versions aggregate."""
-
-    @classmethod
-    def of(cls, profile: str, *, cdm: bool) -> PublishedFigures:
-        """The figures of a published profile."""
-        return cls(profile, cdm, _PUBLISHED_PAGES)
+    @property
+    def _is_first(self) -> bool:
+        return self.profile == "v1.0"
 
     def counted(self, tables: RunTables) -> RunTables:
-        """Where LaTeX tables are set apart, those of the notation that more of a parser's tables have."""
-        from parsemark.protocols.document.published.profile import get_profile
+        """The tables without the rows that enter no figure.
 
-        if get_profile(self.profile).latex_tables != "apart":
+        Where LaTeX tables are set apart, those of the notation that more of a parser's tables have are kept.
+        """
+        if self._is_strict or get_profile(self.profile).latex_tables != "apart":
             return tables
         return _with_one_notation(tables)
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
-        """Means over pages, then the overall value, then totals over all elements."""
-        known = (pl.col("element") == PAGE_LEVEL) & pl.col("value").is_not_null()
-        present = set(tables.scores.filter(known)["metric"].unique())
+        """The overall value, then means over pages, then totals over all elements."""
+        present = _page_measures(tables)
         pages = {
             info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
             for info in self.infos
             if info.name in present
         }
-        wholes = [
-            _ratio(f"{kind}_edit_whole", kind, tables)
-            for kind in ("text", "formula", "table", "order")
-            if f"{kind}_length" in present and self.profile != "v1.0"
-        ]
-        overall = self._overall(pages)
-        return [*([overall] if overall is not None else []), *pages.values(), *wholes]
+        totals = () if self._is_strict or self._is_first else ("text", "formula", "table", "order")
+        wholes = [_whole(kind, tables) for kind in totals if f"{kind}_length" in present]
+        return [*self._overall(pages), *pages.values(), *wholes]
 
-    def _overall(self, pages: dict[str, FigureSums]) -> FigureSums | None:
-        if self.profile == "v1.0":
-            parts = ["text_edit", "formula_edit", "table_edit", "order_edit"]
-            info = _info(
-                "overall",
-                "Overall edit",
-                "Mean of the four edit distances. Published per language: see the slices by language.",
-                "the four figures, each over its own pages",
-                lower=True,
-                main=True,
-            )
-            return _mean_of(info, [(pages[p], False) for p in parts if p in pages], len(parts))
-        parts = ["text_edit", "teds", "cdm"] if "cdm" in pages else ["text_edit", "teds"]
-        name, label = (
-            ("overall", "Overall") if "cdm" in pages else ("overall_without_cdm", "Overall (no CDM)")
-        )
-        words = "1 − text edit, TEDS and CDM" if "cdm" in pages else "1 − text edit and TEDS, without CDM"
-        info = _info(
-            name,
-            label,
-            f"Mean of {words}, each a mean over pages. Published tables multiply it by 100.",
-            "the figures named, each over its own pages",
-            lower=False,
-            main=True,
-        )
-        return _mean_of(info, [(pages[p], p == "text_edit") for p in parts if p in pages], len(parts))
+    def _overall(self, pages: Mapping[str, FigureSums]) -> list[FigureSums]:
+        """The mean of several figures, edits counted as one minus themselves but in a mean of edits alone."""
+        key = "overall" if "cdm" in pages else "overall_without_cdm"
+        parts = ["text_edit", "teds", *(["cdm"] if "cdm" in pages else [])]
+        if self._is_first:
+            key, parts = "edits", ["text_edit", "formula_edit", "table_edit", "order_edit"]
+        if self._is_strict:
+            formulas = "cdm_f1" if "cdm_f1" in pages else "formula_f1"
+            wanted = ("text_edit", formulas, "teds_f1", "order_edit")
+            key, parts = "strict", [name for name in wanted if name in pages]
+        if not parts or not pages.keys() >= set(parts) or (self._is_strict and len(parts) == 1):
+            return []
+        named = ", ".join(pages[name].info.label for name in parts)
+        info = _described("overall", parts=named)[key]
+        name = key if key.startswith("overall") else "overall"
+        if self._is_strict and len(parts) < 4:
+            name, info = "mean_of_parts", info.model_copy(update={"label": f"Mean of {named}"})
+        turned = [not self._is_first and not pages[part].info.higher_is_better for part in parts]
+        means = list(zip((pages[part] for part in parts), turned, strict=True))
+        return [mean_of_parts(info.model_copy(update={"name": name}), means)]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
-        """Overall, where all its parts are there."""
+        """The figure of the ranking: overall, where all its parts are there."""
         names = [s.info.name for s in sums]
-        own = [info.name for info in self.infos]
+        own = ["overall_without_cdm", "mean_of_parts", "teds", *(info.name for info in self.infos)]
         # Without any truth none of them is there: failures alone make no order.
-        return next((n for n in ("overall", "overall_without_cdm", "teds", *own) if n in names), "overall")
+        return next((name for name in ("overall", *own) if name in names), "overall")
 
     @property
     def failures_count(self) -> bool:
-        """The first published versions score what is there."""
+        """Whether pages on which a parser failed stand in the denominators; not in the first versions."""
         return self.profile not in ("v1.0", "v1.5")
 
     def notes(self) -> list[str]:
-        """Defects that the profile keeps."""
+        """What a reader of the figures must know: defects that the profile keeps."""
         found = []
         if not self.failures_count:
             left_out = "pages without a prediction, and those on which a parser failed,"
             found.append(f"{self.profile} leaves {left_out} out of all means.")
-        if self.profile != "v1.0":
+        if not self._is_strict and not self._is_first:
             found.append("Text, formulas and tables that answer nothing are not counted by this profile.")
-        if not self.cdm and self.profile != "v1.0":
-            found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
+            if not self.cdm:
+                found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
         return found
+
+
+def _described(section: str, **words: str) -> dict[str, FigureInfo]:
+    return read_figures("parsemark.protocols.document", section, words)
+
+
+def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
+    """The values of one measure of whole pages; a null was not measured, as CDM without its programs."""
+    return tables.scores.filter(_OF_PAGE & (pl.col("metric") == metric) & pl.col("value").is_not_null())
+
+
+def _page_measures(tables: RunTables) -> set[str]:
+    """The measures of whole pages that make figures: CDM only if TeX drew wherever it was asked to."""
+    known = tables.scores.filter(_OF_PAGE & pl.col("value").is_not_null())
+    return set(known["metric"]) - set(not_drawn(tables.scores)["metric"])
+
+
+def not_drawn(scores: pl.DataFrame) -> pl.DataFrame:
+    """The pages that have no CDM because TeX is missing or half installed."""
+    failed = pl.col("status") == str(Status.METRIC_FAILED)
+    return scores.filter(_OF_PAGE & failed & pl.col("metric").is_in(["cdm", "cdm_f1"]))
 
 
 def _with_one_notation(tables: RunTables) -> RunTables:
@@ -229,37 +144,24 @@ def _with_one_notation(tables: RunTables) -> RunTables:
     by_parser = scores.group_by("parser").agg(
         takes_latex=(n_tables & pl.col("is_latex")).sum() > (n_tables & ~pl.col("is_latex")).sum()
     )
-    of_table = is_table | ((pl.col("element") == PAGE_LEVEL) & pl.col("metric").is_in(_TABLE_METRICS))
+    of_table = is_table | (_OF_PAGE & pl.col("metric").is_in(_TABLE_METRICS))
     kept = scores.join(by_parser, on="parser", how="left", maintain_order="left").filter(
         ~of_table | (pl.col("is_latex") == pl.col("takes_latex"))
     )
-    return RunTables(tables.samples, tables.parses, tables.matches, kept.drop("is_latex", "takes_latex"))
+    return tables.changed(scores=kept.drop("is_latex", "takes_latex"))
 
 
-def _ratio(name: str, kind: str, tables: RunTables) -> FigureSums:
+def _whole(kind: str, tables: RunTables) -> FigureSums:
     """Edits over lengths of all pages together."""
-    info = _info(
-        name,
-        f"{kind.capitalize()} edit, whole",
-        f"All edits over all lengths of the {kind} elements together.",
-        "characters of the longer side, or entries of the reading order",
-        lower=True,
-        main=False,
+    [info] = _described("whole", kind=kind, Kind=kind.capitalize()).values()
+    edits, lengths = (
+        mean_sums(info, page_rows(tables, f"{kind}_{part}"), "value", tables) for part in ("edits", "length")
     )
-    edits = mean_sums(info, page_rows(tables, f"{kind}_edits"), "value", tables)
-    lengths = mean_sums(info, page_rows(tables, f"{kind}_length"), "value", tables)
     sums = {
         parser: np.stack([edits.sums[parser][:, 0], lengths.sums[parser][:, 0]], axis=1)
         for parser in edits.sums
     }
     return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
-
-
-def _mean_of(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]], wanted: int) -> FigureSums | None:
-    """The mean of several means, where all of them are there."""
-    if len(parts) != wanted:
-        return None
-    return mean_of_parts(info, parts)
 
 
 def mean_of_parts(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]]) -> FigureSums:

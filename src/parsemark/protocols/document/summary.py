@@ -22,8 +22,7 @@ from parsemark.protocols.aggregate import (
 )
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
-from parsemark.protocols.document.figures import DocumentFigures, PublishedFigures
-from parsemark.protocols.document.strict.figures import StrictFigures
+from parsemark.protocols.document.figures import DocumentFigures, not_drawn
 from parsemark.protocols.figures import Figure, FigureSums
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
@@ -32,14 +31,9 @@ from parsemark.protocols.summary import Slice, Summary
 NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
 
 
-def figures_of(profile: str, *, cdm: bool) -> DocumentFigures:
-    """The figures of a profile."""
-    return StrictFigures.of(cdm=cdm) if profile == "strict" else PublishedFigures.of(profile, cdm=cdm)
-
-
 def figure_sums(profile: str, tables: RunTables, *, cdm: bool) -> list[FigureSums]:
     """The figures that can be compared page by page, then those of every protocol."""
-    figures = figures_of(profile, cdm=cdm)
+    figures = DocumentFigures(profile, cdm)
     counted = figures.counted(_without_left_out(tables))
     return [*figures.sums(counted), *run_sums(counted)]
 
@@ -48,7 +42,7 @@ def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
     """Every figure with its interval over documents, its denominator, and its groups."""
-    figures = figures_of(profile, cdm=cdm)
+    figures = DocumentFigures(profile, cdm)
     left_out = _left_out(tables)
     counted = figures.counted(_without_left_out(tables))
     sums = figure_sums(profile, tables, cdm=cdm)
@@ -69,6 +63,7 @@ def summarise(
             *figures.notes(),
             *_only_tables(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
+            *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *_failed(counted),
             *_not_scored(counted, profile),
         ],
@@ -93,9 +88,8 @@ def _without_left_out(tables: RunTables) -> RunTables:
     if not names:
         return tables
     keep = ~pl.col("parser").is_in(names)
-    return RunTables(
-        tables.samples, tables.parses.filter(keep), tables.matches.filter(keep), tables.scores.filter(keep)
-    )
+    frames = {name: tables.frame(name).filter(keep) for name in ("parses", "matches", "scores")}
+    return tables.changed(**frames)
 
 
 def _truths(tables: RunTables) -> dict[str, Page]:
@@ -153,9 +147,8 @@ def _failed(tables: RunTables) -> list[str]:
 
 def _not_scored(tables: RunTables, profile: str) -> list[str]:
     """Pages that went over a limit while they were scored."""
-    rows = tables.scores.filter(
-        (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
-    )
+    failed = (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
+    rows = tables.scores.filter(failed & ~pl.col("metric").is_in(["cdm", "cdm_f1"]))
     where = "They are in no mean" if profile in ("v1.0", "v1.5") else "They count as missed"
     notes = []
     for parser in tables.parsers:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from parsemark.errors import FormatError
+from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.metrics.bleu import ORDER, corpus_bleu, tokenize_13a
 from parsemark.metrics.layout import (
     LAYOUT_CLASSES,
@@ -120,11 +120,14 @@ def component_task(
     element = _ELEMENT[task]
     measured = [_measured(record, task, profile) for record in records]
     results.elements = {element: measured}
+    remarks: list[str] = []
     if cdm and task == "formula":
-        add_cdm(results, profile)
+        try:
+            add_cdm(results, profile)
+        except MissingDependencyError as error:
+            remarks.append(f"CDM is not computed. {error}")
     result = metric_result(results, profile)[element]
     figures = _figures(task, measured, result)
-    remarks: list[str] = []
     if task != "table" and measured:
         figures["BLEU"] = _bleu(task, measured, profile, remarks)
     by_attribute = _by_attribute(task, measured, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -45,11 +45,6 @@ class CellGrid:
     headings: frozenset[Place]
     spans: dict[Place, tuple[int, int]]
     slots: tuple[tuple[Place | None, ...], ...]
-
-    @property
-    def rectangular(self) -> bool:
-        """Whether every slot has a cell."""
-        return all(slot is not None for row in self.slots for slot in row)
 
     def neighbours(self, cell: Place, direction: Direction) -> set[Place]:
         """The next cells in a direction; empty slots are skipped over.
@@ -154,41 +149,60 @@ def _within(budget: int) -> None:
         raise TableTooLargeError(f"The tables of this output have more than {MAX_SLOTS:,} slots.")
 
 
-class HtmlTables:
-    """The tables of an HTML text as they are written, nested ones again by themselves, within bounds."""
+def html_grids(
+    text: str, text_of: Callable[[Tag], str], *, max_span: int | None = None, budget: int | None = None
+) -> list[CellGrid]:
+    """Every table element of an HTML text that has a cell, nested ones again by themselves, within bounds.
 
-    def __init__(self, text: str) -> None:
-        from bs4 import BeautifulSoup
+    Args:
+        text: HTML.
+        text_of: What a cell says; its `<br>` are line ends by then.
+        max_span: The most that a span counts, but a rowspan of 0, which goes to the end of its table.
+        budget: Slots, rows and cells that all tables may have together; by default each may have `MAX_SLOTS`.
 
-        soup = BeautifulSoup(text, "html.parser")
-        self.tables: list[Tag] = soup.find_all("table")
-        heads, rows = soup.find_all("thead"), soup.find_all("tr")
-        if (len(self.tables) + len(heads)) * len(rows) > MAX_PAIRS:
-            tables = counted(len(self.tables), "table")
-            raise TableTooLargeError(f"{tables} with {counted(len(rows), 'row')} are more than any page has.")
-        self._in_head = {id(row) for head in heads for row in head.find_all("tr")}
-        self._budget = MAX_PAIRS
+    Raises:
+        IndexError: Where building all neighbours at once would raise it.
+        TableTooLargeError: The tables are larger than any page has.
+    """
+    if "<table" not in text.lower():
+        return []
+    from bs4 import BeautifulSoup
 
-    def rows(self, table: Tag) -> Iterator[tuple[list[Tag], int, bool]]:
-        """The rows of a table, nested tables' rows included: cells, rows left, inside a thead."""
-        rows = table.find_all("tr")
+    soup = BeautifulSoup(text, "html.parser")
+    tables, heads, n_rows = soup.find_all("table"), soup.find_all("thead"), len(soup.find_all("tr"))
+    if (len(tables) + len(heads)) * n_rows > MAX_PAIRS:
+        said = f"{counted(len(tables), 'table')} with {counted(n_rows, 'row')}"
+        raise TableTooLargeError(f"{said} are more than any page has.")
+    in_head = {id(row) for head in heads for row in head.find_all("tr")}
+    n_nodes, most, found = 0, max_span or MAX_SLOTS * MAX_SLOTS, []
+    for table in tables:
+        rows, specs = table.find_all("tr"), []
         for number, row in enumerate(rows):
             cells = row.find_all(["th", "td"], recursive=False)
-            for cell in cells:
-                for _ in cell.descendants:
-                    self._budget -= 1
-                    if self._budget < 0:
-                        raise TableTooLargeError("The output has cells inside of cells, more than any page.")
-            yield cells, len(rows) - number, id(row) in self._in_head
+            budget = None if budget is None else budget - 1 - len(cells)
+            n_nodes += sum(1 for cell in cells for _ in cell.descendants)
+            if n_nodes > MAX_PAIRS:
+                raise TableTooLargeError("The output has cells inside of cells, more than any page.")
+            specs.append(
+                [_spec(cell, text_of, len(rows) - number, id(row) in in_head, most) for cell in cells]
+            )
+        if (grid := grid_of(specs, MAX_SLOTS if budget is None else budget)) is not None:
+            grid.check()
+            found.append(grid)
+    return found
 
 
-def rowspan_of(cell: Tag, rows_left: int) -> int:
-    """A cell's rowspan; 0 means to the end of the table."""
+def _spec(cell: Tag, text_of: Callable[[Tag], str], rows_left: int, in_head: bool, most: int) -> CellSpec:
+    for line_end in cell.find_all("br"):
+        line_end.replace_with("\n")
     raw = cell.get("rowspan")
-    return max(1, rows_left) if isinstance(raw, str) and raw.strip() == "0" else span_of(raw)
+    to_end = isinstance(raw, str) and raw.strip() == "0"
+    rowspan = max(1, rows_left) if to_end else min(_span(raw), most)
+    colspan = min(_span(cell.get("colspan")), most)
+    return CellSpec(text_of(cell).strip(), rowspan, colspan, cell.name == "th" or in_head)
 
 
-def span_of(raw: object) -> int:
+def _span(raw: object) -> int:
     """A span as a positive number; 1 for anything else."""
     try:
         number = int(raw)  # type: ignore[call-overload]

@@ -129,16 +129,12 @@ def _neighbours(symbols: Sequence[_Symbol]) -> list[_Four]:
             if i == j:
                 continue
             dx, dy = other.x - own.x, other.y - own.y
-            if abs(dx) <= _NEAR_PX and dy:
-                way, distance = (0 if dy < 0 else 1), abs(dy)
-                held = best[way]
-                if held is None or distance < held[0]:
-                    best[way] = distance, j
-            if abs(dy) <= _NEAR_PX and dx:
-                way, distance = (2 if dx < 0 else 3), abs(dx)
-                held = best[way]
-                if held is None or distance < held[0]:
-                    best[way] = distance, j
+            for across, along, first in ((dx, dy, 0), (dy, dx, 2)):
+                if abs(across) <= _NEAR_PX and along:
+                    way = first + (along > 0)
+                    held = best[way]
+                    if held is None or abs(along) < held[0]:
+                        best[way] = abs(along), j
         up, down, left, right = (None if held is None else held[1] for held in best)
         found.append((up, down, left, right))
     return found

@@ -1,21 +1,29 @@
-"""The recipe: its options, and where its parts are."""
+"""The recipe: its options, its figures, the board's own interval, and its files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from parsemark.model import Page, Prediction
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureSums
-from parsemark.protocols.presentation import Presentation
-from parsemark.protocols.rows import PageScores
+import numpy as np
+
+from parsemark.formats import markdown_of
+from parsemark.metrics.katex import Render, render_all
+from parsemark.model import Fact, Page, Prediction
+from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals
+from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.olmocr.formulas import formulas_of
+from parsemark.protocols.olmocr.rules import BASELINE, RULES, Quirks, check, read_test
+from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 
+BOOTSTRAP_SEED = 0
+
 
 @dataclass(frozen=True)
-class OlmocrProtocol(PageProtocol):
+class OlmocrProtocol(FactsProtocol):
     """Every test of olmOCR-bench is passed or not; the score is the mean of the groups' shares.
 
     The options are known defects of the board, as they are by default; see `docs/boards/olmocr.md`.
@@ -32,7 +40,17 @@ class OlmocrProtocol(PageProtocol):
     name: ClassVar[str] = "olmocr"
     title: ClassVar[str] = "olmOCR-bench: unit tests on pages"
     comparability: ClassVar[int] = 1
-    reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str] = RULES
+    headline: ClassVar[FigureInfo] = FigureInfo(
+        name="overall",
+        label="Overall",
+        definition="Mean over the groups of tests (one for each file, and the baselines) of the share that "
+        "passes, each group alike. Published as a percentage.",
+        denominator="all tests",
+        main=True,
+    )
+    group_word: ClassVar[str] = "group"
+    crashed: ClassVar[bool | None] = False
 
     short_text_in_query: bool = True
     rounding: bool = True
@@ -40,40 +58,106 @@ class OlmocrProtocol(PageProtocol):
     errors_void: bool = False
     skip_baseline: bool = False
 
-    def score_page(
-        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
-    ) -> PageScores:
-        """Decide the facts of one page; see `page.py`."""
-        from parsemark.formats import markdown_of
-        from parsemark.protocols.facts.scoring import facts_of, nothing_to_ask
-        from parsemark.protocols.olmocr.page import score_facts
-        from parsemark.protocols.olmocr.rules import RULES, Quirks
+    def asks_about(self, fact: Fact) -> bool:
+        """Whether a fact of these rules is asked."""
+        return super().asks_about(fact) and not (self.skip_baseline and fact.kind == BASELINE)
 
-        facts = [fact for fact in facts_of(truth, RULES) if not self.skip_baseline or fact.kind != "baseline"]
-        if not facts:
-            return nothing_to_ask(prediction, "facts")
+    def group_of(self, fact: Fact) -> str:
+        """The file that a test stands in."""
+        return fact.group or "facts"
+
+    def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
+        """Render the formulas of a page together, then decide its facts one by one."""
+        md = markdown_of(prediction)
+        renders = _renders(facts, md)
         quirks = Quirks(self.short_text_in_query, self.rounding, self.unrenderable_passes)
-        return score_facts(facts, prediction, markdown_of(prediction), quirks)
+        return lambda fact: check(_test_of(fact), md, renders.get, quirks)
 
-    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What the figures are made of; see `figures.py`."""
-        from parsemark.protocols.olmocr.figures import figure_sums
+    def totals(self, tables: RunTables) -> FactTotals:
+        """Add up the facts of a run; with `errors_void` nothing is passed by a parser with an error."""
+        import polars as pl
 
-        return figure_sums(tables, self.errors_void)
+        from parsemark.protocols.aggregate import FAILURES
+
+        totals = super().totals(tables)
+        if not self.errors_void:
+            return totals
+        failed = pl.col("status").is_in([str(status) for status in FAILURES])
+        crashed = pl.col("message").str.starts_with("upstream's code fails").fill_null(False)
+        wrong = tables.read("scores", "parser", where=(pl.col("element") != "") & (failed | crashed))
+        for parser in set(wrong["parser"]):
+            totals.sums[parser][:, : 2 * len(totals.groups) : 2] = 0.0
+        return totals
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, and the board's own interval; see `figures.py`."""
-        from parsemark.protocols.olmocr.figures import board_intervals, notes_of
+        """All figures, and the interval that the board prints: tests drawn inside their groups."""
+        found = {}
+        for parser, sums in self.totals(tables).sums.items():
+            summed = sums.sum(axis=0)
+            passed, n = summed[0:-2:2].astype(int), summed[1:-2:2].astype(int)
+            scores = [1.0 * (k < p) for p, size in zip(passed, n, strict=True) for k in range(size)]
+            rng = np.random.RandomState(BOOTSTRAP_SEED)
+            found[parser] = list(bootstrap_interval(scores, [int(size) for size in n], rng))
+        return super().summarise(tables).model_copy(update={"details": {"board_interval": found}})
 
-        parts = {
-            "details": {"board_interval": board_intervals(tables, self.errors_void)},
-            "notes": notes_of(tables),
-        }
-        return self.summary_of(tables, self.figure_sums(tables), **parts)
+    def result_files(self, board: BoardRun) -> Files:
+        """Candidates' pages that the board's program scores, `failed-PARSER.jsonl` and `results.json`."""
+        for parser in board.parsers:
+            tests = {}
+            for sample, document, number in board.pages():
+                pred = board.prediction(sample, parser)
+                yield f"{parser}/{document}_pg{number}_repeat1.md", markdown_of(pred)
+                truth = board.run.truth(sample)
+                for fact in truth.facts if truth else ():
+                    place = {"pdf": f"{document}.pdf", "page": fact.page, "id": fact.id.partition("/")[2]}
+                    tests[sample, fact.id] = {**place, "type": fact.kind, **fact.arguments}
+            failed = (
+                tests[row["sample"], row["element"]] for row in board.facts(parser) if row["value"] != 1
+            )
+            yield f"failed-{parser}.jsonl", as_lines(failed)
+        intervals = board.summary.details.get("board_interval", {})
+        numbers = {p: {**board.figures(p), "board_interval": intervals.get(p)} for p in board.parsers}
+        yield "results.json", as_json(numbers)
 
-    def presentation(self) -> Presentation:
-        """Show facts page by page, and write the board's files; see `facts/views.py` and `exports.py`."""
-        from parsemark.protocols.facts.views import fact_views
-        from parsemark.protocols.olmocr.exports import result_files
 
-        return Presentation(pages=fact_views(self.score_page, "overall"), result_files=result_files)
+def _test_of(fact: Fact) -> dict[str, Any]:
+    return read_test({**fact.arguments, "pdf": "page", "page": fact.page, "id": fact.id, "type": fact.kind})
+
+
+def _renders(facts: Sequence[Fact], md: str) -> dict[str, Render | None]:
+    """What formulas look like that can decide something: not where one is written exactly as it should be."""
+    wanted = [fact for fact in facts if fact.kind == "math"]
+    needed: dict[str, None] = {}
+    for fact in wanted:
+        candidates = formulas_of(md, dollars=not fact.arguments.get("ignore_dollar_delimited"))
+        math = fact.arguments.get("math")
+        if isinstance(math, str) and candidates and math not in candidates:
+            needed |= dict.fromkeys([math, *candidates])
+    return render_all("drawn", needed)
+
+
+def bootstrap_interval(
+    scores: Sequence[float],
+    sizes: Sequence[int] | None,
+    rng: np.random.RandomState,
+    rounds: int = 1000,
+    level: float = 0.95,
+) -> tuple[float, float]:
+    """The board's interval: tests are drawn inside their groups, the groups' means are averaged."""
+    values = np.asarray(scores, dtype=float)
+    if not len(values):
+        return 0.0, 0.0
+    groups = split_groups(values, sizes)
+    means = [float(np.mean([np.mean(rng.choice(g, len(g))) for g in groups])) for _ in range(rounds)]
+    tail = 100 * (1 - level) / 2
+    return float(np.percentile(means, tail)), float(np.percentile(means, 100 - tail))
+
+
+def split_groups(values: Any, sizes: Sequence[int] | None) -> list[Any]:
+    """The values of each group that has any."""
+    if sizes is None:
+        return [values]
+    if sum(sizes) != len(values):
+        raise ValueError(f"groups of {sum(sizes)} tests do not make {len(values)}")
+    ends = np.cumsum(sizes)
+    return [values[end - size : end] for size, end in zip(sizes, ends, strict=True) if size]

@@ -12,7 +12,7 @@ from typing import Any
 
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import near
-from parsemark.protocols.facts.scoring import Outcome
+from parsemark.protocols.facts.protocol import Outcome
 from parsemark.protocols.olmocr.formulas import Renderer, page_has_formula
 from parsemark.protocols.olmocr.tables import RELATIONS, table_holds
 from parsemark.protocols.olmocr.text import (
@@ -29,6 +29,7 @@ from parsemark.protocols.olmocr.text import (
 )
 
 RULES = "olmocr-bench"
+BASELINE = "baseline"
 _COMMON = frozenset({"pdf", "page", "id", "type", "max_diffs", "checked", "url"})
 _TEXT_OPTIONS = {"case_sensitive": True, "first_n": None, "last_n": None}
 _FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]] = {
@@ -67,6 +68,11 @@ class Quirks:
 
 
 AS_PUBLISHED = Quirks()
+
+
+def baseline_of(pdf: str) -> dict[str, Any]:
+    """The test that every PDF gets which lists none of its kind."""
+    return {"pdf": pdf, "page": 1, "id": f"{pdf}_baseline", "type": BASELINE}
 
 
 def read_test(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,9 @@ from parsemark.protocols.facts.grid import (
     MAX_SLOTS,
     CellGrid,
     CellSpec,
-    HtmlTables,
     Place,
     grid_of,
-    rowspan_of,
-    span_of,
+    html_grids,
 )
 from parsemark.protocols.olmocr.text import is_equal, limit, normalise
 
@@ -55,33 +53,7 @@ def _markdown_grid(lines: list[str]) -> CellGrid | None:
 
 def html_tables(md: str) -> list[CellGrid]:
     """Every table element that has rows, nested ones again by themselves."""
-    if "<table" not in md.lower():
-        return []
-    found: list[CellGrid] = []
-    budget = MAX_SLOTS
-    html = HtmlTables(md)
-    for table in html.tables:
-        specs = []
-        for cells, rows_left, in_head in html.rows(table):
-            budget -= 1 + len(cells)
-            for cell in cells:
-                for line_end in cell.find_all("br"):
-                    line_end.replace_with("\n")
-            specs.append(
-                [
-                    CellSpec(
-                        cell.get_text().strip(),
-                        rowspan_of(cell, rows_left),
-                        span_of(cell.get("colspan")),
-                        cell.name == "th" or in_head,
-                    )
-                    for cell in cells
-                ]
-            )
-        if (grid := grid_of(specs, budget)) is not None:
-            grid.check()
-            found.append(grid)
-    return found
+    return html_grids(md, lambda cell: cell.get_text(), budget=MAX_SLOTS)
 
 
 @lru_cache(maxsize=16)

@@ -13,7 +13,8 @@ from lxml import etree
 
 from parsemark.metrics.katex import Render
 
-Renderer = Callable[[Literal["block", "inline"], str], Render | None]
+MathStyle = Literal["block", "inline"]
+Renderer = Callable[[MathStyle, str], Render | None]
 """None where nothing can be rendered here."""
 _NS = "{http://www.w3.org/1998/Math/MathML}"
 _KEPT_FONTS = {

@@ -1,28 +1,26 @@
-"""The recipe: its options and figures."""
+"""The recipe: its options and figures, and the board's files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from parsemark.model import Page, Prediction
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.presentation import Presentation
-from parsemark.protocols.rows import PageScores
-from parsemark.protocols.run_tables import RunTables
+from parsemark.metrics.katex import render_all
+from parsemark.model import Fact, Page, Prediction
+from parsemark.protocols.facts.protocol import Decide, FactsProtocol, Outcome
+from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.omni_parse.equations import MathStyle, Renderer, math_spans
+from parsemark.protocols.omni_parse.outputs import blocks_of_output, html_of_output
+from parsemark.protocols.omni_parse.rules import FAMILIES, RULES, check, check_test
+from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 
-HEADLINE = FigureInfo(
-    name="headline",
-    label="Headline",
-    definition="Mean of the shares of tests that pass in the families text, tables and layout.",
-    denominator="all tests",
-    main=True,
-)
+_RESULTS = {1.0: "pass", 0.0: "fail"}
+_OTHERS = {"no_truth": "unsupported", "metric_failed": "error"}
 
 
 @dataclass(frozen=True)
-class OmniParseProtocol(PageProtocol):
+class OmniParseProtocol(FactsProtocol):
     """Every test of Omni Parse Bench is passed or not; the headline is the mean of the families' shares.
 
     Args:
@@ -33,51 +31,67 @@ class OmniParseProtocol(PageProtocol):
     name: ClassVar[str] = "omni-parse"
     title: ClassVar[str] = "Omni Parse Bench: yes/no tests on pages"
     comparability: ClassVar[int] = 1
-    reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str] = RULES
+    headline: ClassVar[FigureInfo] = FigureInfo(
+        name="headline",
+        label="Headline",
+        definition="Mean of the shares of tests that pass in the families text, tables and layout.",
+        denominator="all tests",
+        main=True,
+    )
+    is_complete: ClassVar[bool] = True
+    group_word: ClassVar[str] = "family"
+    crashed: ClassVar[bool | None] = None
 
     unsupported_left_out: bool = True
 
-    def score_page(
-        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
-    ) -> PageScores:
-        """Decide the facts of one page; see `page.py`."""
-        from parsemark.protocols.facts.scoring import facts_of, nothing_to_ask
-        from parsemark.protocols.omni_parse.page import score_facts
-        from parsemark.protocols.omni_parse.rules import RULES
+    def group_of(self, fact: Fact) -> str:
+        """The family of its kind."""
+        return FAMILIES[fact.kind]
 
-        facts = facts_of(truth, RULES)
-        if truth is None or not facts:
-            return nothing_to_ask(prediction, "facts")
-        return score_facts(facts, truth, prediction, unsupported_left_out=self.unsupported_left_out)
+    def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
+        """Read the output as HTML and render its formulas together, then decide the facts one by one."""
+        html, blocks = html_of_output(prediction), blocks_of_output(prediction, truth)
+        render = _renderer(facts, html)
 
-    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """The headline, its families and the kinds of tests."""
-        from parsemark.protocols.aggregate import run_sums
-        from parsemark.protocols.facts.scoring import FactTotals
+        def decide(fact: Fact) -> Outcome:
+            check_test(fact.kind, fact.arguments.get("args"), fact.arguments.get("settings", {}))
+            outcome = check(fact.kind, fact.arguments, html, blocks, render)
+            if fact.kind != "layout_kind" or outcome.passed is not None:
+                return outcome
+            is_left_out = self.unsupported_left_out
+            return Outcome(None if is_left_out else False, outcome.why, counts=not is_left_out)
 
-        families, kinds = FactTotals.of(tables), FactTotals.of(tables, "category")
-        return [
-            families.share(HEADLINE, families.groups, complete=True),
-            *(families.share(_info("family", name, main=True), [name]) for name in families.groups),
-            *(kinds.share(_info("kind", name), [name]) for name in kinds.groups),
-            families.untried(),
-            *run_sums(tables),
-        ]
+        return decide
 
-    def presentation(self) -> Presentation:
-        """Show facts page by page, and write the board's files; see `facts/views.py` and `exports.py`."""
-        from parsemark.protocols.facts.views import fact_views
-        from parsemark.protocols.omni_parse.exports import result_files
+    def result_files(self, board: BoardRun) -> Files:
+        """`PARSER/predictions/PAGE.json`, which `opb grade` reads, `scores.jsonl` and `summary.json`."""
+        for parser in board.parsers:
+            for sample, *_ in board.pages():
+                truth, prediction = board.run.truth(sample), board.prediction(sample, parser)
+                blocks = blocks_of_output(prediction, truth) if truth else None
+                listed = [{"label": b.label, "bbox": list(b.box), "text": b.text} for b in blocks or ()]
+                outputs = {"html": html_of_output(prediction), **({"blocks": listed} if blocks else {})}
+                yield f"{parser}/predictions/{sample}.json", as_json({"outputs": outputs})
+            rows = (
+                {
+                    "id": row["element"],
+                    "page_id": row["sample"],
+                    "result": _RESULTS.get(row["value"], _OTHERS.get(row["status"], "fail")),
+                    "why": row["message"] or "",
+                }
+                for row in board.facts(parser)
+            )
+            yield f"{parser}/scores.jsonl", as_lines(rows)
+            yield f"{parser}/summary.json", as_json(board.figures(parser))
 
-        return Presentation(pages=fact_views(self.score_page, HEADLINE.name), result_files=result_files)
 
-
-def _info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
-    label = name.replace("_", " ")
-    return FigureInfo(
-        name=f"{scope}.{name}",
-        label=label[:1].upper() + label[1:],
-        definition=f"Share of the tests of the {scope} {label} that pass.",
-        denominator=f"tests of the {scope}",
-        main=main,
-    )
+def _renderer(facts: Sequence[Fact], html: str) -> Renderer:
+    contents = [fact.arguments.get("args", {}).get("content", {}) for fact in facts if fact.kind == "present"]
+    truths = [c["latex"] for c in contents if isinstance(c, dict) and isinstance(c.get("latex"), str)]
+    wanted: dict[MathStyle, dict[str, None]] = {"block": dict.fromkeys(truths), "inline": {}}
+    for tex, is_display in math_spans(html) if truths else ():
+        if not tex.startswith("<math>"):
+            wanted["block" if is_display else "inline"][tex] = None
+    found = {style: render_all(style, formulas) for style, formulas in wanted.items()}
+    return lambda style, tex: found[style].get(tex)

@@ -9,16 +9,7 @@ from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
-from parsemark.protocols.facts.grid import (
-    CellGrid,
-    CellSpec,
-    Direction,
-    HtmlTables,
-    Place,
-    grid_of,
-    rowspan_of,
-    span_of,
-)
+from parsemark.protocols.facts.grid import CellGrid, Direction, Place, html_grids
 from parsemark.protocols.omni_parse.text import fold, seen_text
 
 RELATIONS = ("up", "down", "left", "right", "top_heading", "left_heading")
@@ -133,33 +124,8 @@ class ReadTable:
 @lru_cache(maxsize=16)
 def tables_of(page: str) -> tuple[ReadTable, ...]:
     """Every table of an HTML page that has a cell."""
-    if "<table" not in page.lower():
-        return ()
-    html = HtmlTables(page)
-    found = []
-    for table in html.tables:
-        specs = []
-        for cells, rows_left, in_head in html.rows(table):
-            row = []
-            for cell in cells:
-                for line_end in cell.find_all("br"):
-                    line_end.replace_with("\n")
-                raw = cell.get("rowspan")
-                to_end = isinstance(raw, str) and raw.strip() == "0"
-                rowspan = rowspan_of(cell, rows_left)
-                row.append(
-                    CellSpec(
-                        seen_text(cell.decode_contents()).strip(),
-                        rowspan if to_end else min(rowspan, _MAX_SPAN),
-                        min(span_of(cell.get("colspan")), _MAX_SPAN),
-                        cell.name == "th" or in_head,
-                    )
-                )
-            specs.append(row)
-        if (grid := grid_of(specs)) is not None:
-            grid.check()
-            found.append(ReadTable.of(grid))
-    return tuple(found)
+    grids = html_grids(page, lambda cell: seen_text(cell.decode_contents()), max_span=_MAX_SPAN)
+    return tuple(map(ReadTable.of, grids))
 
 
 def _least(text: str, max_diffs: int) -> float:

@@ -17,8 +17,7 @@ from parsemark.protocols.aggregate import (
     run_sums,
     sums_of_rows,
 )
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureInfo, FigureSums, Style
+from parsemark.protocols.figures import FigureSums, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.semantic.page import (
@@ -30,143 +29,18 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
+from parsemark.protocols.semantic.protocol import SemanticProtocol
 from parsemark.protocols.summary import Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
-_JUDGED = "tables of the truth, except those that the judge could not be asked about"
-_MATCHED = "except those that the matcher gave no answer about"
 _MAX_REASON = 300
-FULL_SCORE = 10.0
-"""What judges and `reader` give to a table without any fault."""
-
-
-def _info(
-    name: str,
-    label: str,
-    definition: str,
-    denominator: str = _JUDGED,
-    *,
-    style: Style = "score",
-    higher: bool = True,
-    main: bool = False,
-    largest: float | None = None,
-) -> FigureInfo:
-    return FigureInfo(
-        name=name,
-        label=label,
-        definition=definition,
-        denominator=denominator,
-        style=style,
-        higher_is_better=higher,
-        main=main,
-        largest=largest,
-    )
-
-
-def _infos(judge: str) -> dict[str, FigureInfo]:
-    listed = [
-        _info(
-            PRIMARY,
-            "Score",
-            f"Mean score from 0 to 10 that {judge} gives to what answers a table. A missed table, a "
-            f"table of a "
-            "page on which the parser failed, and an answer that could not be judged, count 0.",
-            main=True,
-            largest=FULL_SCORE,
-        ),
-        *(
-            _info(
-                f"{PRIMARY}_{level}",
-                level.capitalize(),
-                f"The score over {level} tables.",
-                f"{level} {_JUDGED}",
-                main=True,
-                largest=FULL_SCORE,
-            )
-            for level in LEVELS
-        ),
-        _info(
-            TEDS,
-            "TEDS",
-            "Mean TEDS of the same answers, from 0 to 1; a missed table counts 0.",
-            f"tables of the truth that have a grid, {_MATCHED}",
-            main=True,
-        ),
-        _info(
-            "found",
-            "Found",
-            "Share of tables that are answered at all.",
-            f"tables of the truth, {_MATCHED}",
-            style="rate",
-            main=True,
-            largest=1.0,
-        ),
-        _info(
-            "semantic_found",
-            "Score, found",
-            "Mean score of the answered tables alone.",
-            "answered tables",
-            largest=FULL_SCORE,
-        ),
-        _info(
-            "perfect",
-            "Perfect",
-            "Share of tables with a score of 10 (9.95 or more).",
-            style="rate",
-            largest=1.0,
-        ),
-        _info(
-            "useless",
-            "Useless",
-            "Share of tables with a score under 0.5.",
-            style="rate",
-            higher=False,
-            largest=1.0,
-        ),
-        _info(
-            "extra_tables_per_page",
-            "Extra tables",
-            "Tables that answer none of the truth, per page.",
-            f"pages that the parser returned, {_MATCHED}",
-            style="rate",
-            higher=False,
-        ),
-        _info(
-            "not_judged",
-            "Not judged",
-            "Tables that the judge could not be asked about (the limit on cost, time-outs, an endpoint that "
-            "was gone), and those of pages on which the matcher was not asked or gave no readable answer. "
-            "They are in no score of any parser; only TEDS and Found, which need no judge, count those that "
-            "were matched.",
-            "tables of the truth",
-            style="rate",
-            higher=False,
-            largest=1.0,
-        ),
-        _info(
-            "judge_usd_per_page",
-            "Judge cost/page",
-            "What the answers of judge and matcher cost per page, when they were first given.",
-            "pages with truth",
-            style="dollars",
-            higher=False,
-        ),
-        _info(
-            "judge_s_per_page",
-            "Judge s/page",
-            "How long judge and matcher took to answer, added up, per page.",
-            "pages with truth",
-            style="seconds",
-            higher=False,
-        ),
-    ]
-    return {info.name: info for info in listed}
 
 
 def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     """What the figures are made of, page by page."""
-    infos = _infos(judge)
+    levels = [{"level": level, "Level": level.capitalize()} for level in LEVELS]
+    infos = read_figures(__package__, words={"judge": judge}, each={"level": levels})
     rows = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
     skipped = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
@@ -226,15 +100,15 @@ def _table_rows(tables: RunTables) -> pl.DataFrame:
     return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
 
 
-def summarise(protocol: PageProtocol, tables: RunTables, judge: str, match: str) -> Summary:
+def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    sums = figure_sums(judge, tables)
+    sums = figure_sums(protocol.judge, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
     first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
     return protocol.summary_of(
         tables,
         sums,
-        settings={"judge": judge, "match": match},
+        settings={"judge": protocol.judge, "match": protocol.match},
         counts={
             "documents": len(set(tables.places.documents)),
             "pages": tables.samples.height,

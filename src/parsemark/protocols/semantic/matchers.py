@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from parsemark.judges import Asker, Judge
 from parsemark.judges.base import JudgeOutcome
 from parsemark.judges.locate import LocatedTruths, locate
-from parsemark.kernels.ngrams import multiset_f1
-from parsemark.matching.ngrams import text_bag
+from parsemark.kernels.ngrams import multiset_f1, text_bag
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.semantic.page import (
     TruthAnswer,

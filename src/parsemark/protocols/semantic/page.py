@@ -35,11 +35,10 @@ from parsemark.matching.combine import stack_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
-from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.rows import MatchRow, PageScores, ScoreRow
+from parsemark.protocols.semantic.protocol import NGRAMS, READER, SemanticProtocol
 from parsemark.protocols.tables.evidence import is_positive
 
-READER = "reader"
-NGRAMS = "ngrams"
 SEMANTIC, TEDS = "semantic", "teds"
 EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"
 NOT_JUDGED = "not judged: "
@@ -47,13 +46,7 @@ NOT_JUDGED = "not judged: "
 LOCATED = "located"
 CATEGORY = str(Category.TABLE)
 _WITHOUT_ANSWER = frozenset(
-    {
-        Answered.NOT_ASKED,
-        Answered.TIMED_OUT,
-        Answered.RATE_LIMITED,
-        Answered.UNREACHABLE,
-        Answered.REJECTED,
-    }
+    {Answered.NOT_ASKED, Answered.TIMED_OUT, Answered.RATE_LIMITED, Answered.UNREACHABLE, Answered.REJECTED}
 )
 _BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED})
 """The matcher gave no answer because of what it was shown: then tables are matched by their characters."""
@@ -61,21 +54,6 @@ _TAG = re.compile(r"<(/?[A-Za-z][\w:-]*)([^<>]*)>")
 _SPAN = re.compile(r"\b(rowspan|colspan)\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.S | re.IGNORECASE)
 _DATA = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%_-]{200,}")
-
-
-@dataclass(frozen=True, slots=True)
-class HowJudged:
-    """Who matches and judges, and what that may cost: the options of the protocol."""
-
-    judge: str = READER
-    match: str = NGRAMS
-    max_cost: float = 0.0
-    concurrency: int = 8
-
-    @property
-    def asks(self) -> bool:
-        """Whether a language model is asked."""
-        return self.judge != READER or self.match != NGRAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +76,7 @@ class AskingCost:
     seconds: float = 0.0
 
 
-def score_page(how: HowJudged, page: Page | None, prediction: Prediction) -> PageScores:
+def score_page(how: SemanticProtocol, page: Page | None, prediction: Prediction) -> PageScores:
     """All rows of a page."""
     out = PageScores()
     if page is None:
@@ -106,20 +84,16 @@ def score_page(how: HowJudged, page: Page | None, prediction: Prediction) -> Pag
     rule = how.match if how.match == NGRAMS else LOCATED
     answers, n_extra, unmatched, locating = _answers(how, page, prediction)
     scores, judging = _semantic(how, answers)
-    place = (prediction.sample, prediction.parser)
+    place = (prediction.sample, prediction.parser, rule, CATEGORY)
     for answer in answers:
+        truths = (answer.truth.id,)
         if unmatched is None:
-            out.matches.append(
-                MatchRow(
-                    *place, rule, CATEGORY, (answer.truth.id,), answer.pred, answer.kind, answer.overlap, None
-                )
-            )
+            out.matches.append(MatchRow(*place, truths, answer.pred, answer.kind, answer.overlap, None))
         found = {SEMANTIC: scores.get(answer.truth.id), TEDS: _teds(answer)}
         for metric, score in found.items():
             own = _missing(metric, prediction, unmatched) if not answer.pred else score
-            out.scores.append(
-                _row(prediction, answer, rule, own or Score(metric, None, Status.METRIC_FAILED))
-            )
+            own = own or Score(metric, None, Status.METRIC_FAILED)
+            out.scores.append(ScoreRow.of_element(prediction, rule, CATEGORY, truths, answer.pred, own))
     counted = prediction.status is Status.OK and unmatched is None
     measures = {EXTRA_TABLES: float(n_extra) if counted else None}
     if how.asks:
@@ -128,9 +102,7 @@ def score_page(how: HowJudged, page: Page | None, prediction: Prediction) -> Pag
     for metric, value in measures.items():
         none = _missing(metric, prediction, unmatched)
         status, message = (none.status, none.message) if value is None else (Status.OK, None)
-        out.scores.append(
-            ScoreRow(place[0], PAGE_LEVEL, "", "", PAGE_LEVEL, place[1], metric, value, status, message)
-        )
+        out.scores.append(ScoreRow.of_page(prediction, metric, value, status, message))
     return out
 
 
@@ -143,32 +115,16 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
     return Score(metric, None, Status.NO_PREDICTION)
 
 
-def _row(prediction: Prediction, answer: TruthAnswer, rule: str, score: Score) -> ScoreRow:
-    return ScoreRow(
-        prediction.sample,
-        answer.truth.id,
-        "+".join(answer.pred),
-        rule,
-        CATEGORY,
-        prediction.parser,
-        score.metric,
-        score.value,
-        score.status,
-        score.message,
-    )
-
-
 def _answers(
-    how: HowJudged, page: Page, prediction: Prediction
+    how: SemanticProtocol, page: Page, prediction: Prediction
 ) -> tuple[list[TruthAnswer], int, str | None, AskingCost]:
     """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
+    sure = [p for p in prediction.tables if is_positive(p.confidence)]
     if how.match == NGRAMS:
-        sure = [p for p in prediction.tables if is_positive(p.confidence)]
         return (*deterministic_answers(page.tables, sure), None, AskingCost())
-    outcome = _locate(how, page, prediction)
+    outcome = _locate_some(how, [truth_source(t) for t in page.tables], output_text(prediction))
     asked = AskingCost(outcome.cost_usd or 0.0, outcome.seconds)
     if outcome.status in _BY_THE_OUTPUT:  # silence must not pay: what the output prevents is not left out
-        sure = [p for p in prediction.tables if is_positive(p.confidence)]
         return (*deterministic_answers(page.tables, sure), None, asked)
     if not isinstance(outcome.value, LocatedTruths):
         why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
@@ -259,11 +215,7 @@ def _table_of(text: str) -> Table | None:
     return stack_tables(found) if found else None
 
 
-def _locate(how: HowJudged, page: Page, prediction: Prediction) -> JudgeOutcome:
-    return _locate_some(how, [truth_source(t) for t in page.tables], output_text(prediction))
-
-
-def _locate_some(how: HowJudged, truths: Sequence[str], output: str) -> JudgeOutcome:
+def _locate_some(how: SemanticProtocol, truths: Sequence[str], output: str) -> JudgeOutcome:
     """Ask for all truths at once; where the answer is cut off at its limit, for half of them at a time."""
     got: list[JudgeOutcome] = []
     locate([(None, truths, output)], get_judge(how.match), _asker(how), lambda _, o: got.append(o))
@@ -286,7 +238,7 @@ def _locate_some(how: HowJudged, truths: Sequence[str], output: str) -> JudgeOut
     return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 
-def _semantic(how: HowJudged, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], AskingCost]:
+def _semantic(how: SemanticProtocol, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], AskingCost]:
     """The score of each truth that has an answer."""
     answered = [a for a in answers if a.pred]
     if how.judge == READER:
@@ -330,7 +282,7 @@ def _teds(answer: TruthAnswer) -> Score:
 
 
 @lru_cache(maxsize=4)
-def _asker(how: HowJudged) -> Asker:
+def _asker(how: SemanticProtocol) -> Asker:
     """One for each process; processes of one command share the answers and the limit on cost."""
     options = AskOptions(concurrency=how.concurrency, max_cost_usd=how.max_cost or None)
     return Asker(AnswerStore(), options)

@@ -53,16 +53,14 @@ def histogram(run: RunView, parsers: Sequence[RunParser], key: str, title: str) 
             shares = tuple(n / total for n in numbers)
             positions = tuple(float(i) for i in range(len(numbers)))
             series.append(Series(parser.name, "bars", positions, shares, parser=parser.name))
-    if not series:
-        return None
-    return Chart(
+    scores = ChartAxis("score", kind="category", categories=(_MISSED, *_SCORES))
+    return Chart.of(
         key,
         title,
         "Share of the judged tables by score, rounded; tables that the parser missed, or lost to a failure, "
         "stand apart. A mean hides whether a parser is a little wrong everywhere or drops whole tables.",
-        ChartAxis("score", kind="category", categories=(_MISSED, *_SCORES)),
-        ChartAxis("share of tables", 0.0),
-        tuple(series),
+        (scores, ChartAxis("share of tables", 0.0)),
+        series,
     )
 
 

@@ -56,10 +56,9 @@ class SemanticProtocol(PageProtocol):
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
         """Match and score the tables of one page; see `page.py`."""
-        from parsemark.protocols.semantic.page import HowJudged, score_page
+        from parsemark.protocols.semantic.page import score_page
 
-        how = HowJudged(self.judge, self.match, self.max_cost, self.concurrency)
-        return score_page(how, truth, prediction)
+        return score_page(self, truth, prediction)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures are made of; see `figures.py`."""
@@ -71,7 +70,7 @@ class SemanticProtocol(PageProtocol):
         """All figures of a run; see `figures.py`."""
         from parsemark.protocols.semantic.figures import summarise
 
-        return summarise(self, tables, self.judge, self.match)
+        return summarise(self, tables)
 
     def presentation(self) -> Presentation:
         """Show Horn & Keuper's Figure 6 and Table 3; see `presentation.py`."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parsemark.formats.notation import fold_notation
+from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.model import Prediction
 
 _WORD = re.compile(r"[^\W_]+")
@@ -67,8 +66,7 @@ def _fold(text: str) -> str:
     """Compatibility forms, case and accents folded: text layers often hold accents as separate glyphs."""
     if text.isascii():
         return text.casefold()
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+    return without_accents(text).casefold()
 
 
 def _digits(number: str) -> str:

@@ -128,17 +128,8 @@ class PageScorer:
 
     def _match_row(self, rule: str, match: Match) -> MatchRow:
         confidence = max((c for p in match.pred if (c := self._pred(p).confidence) is not None), default=None)
-        return MatchRow(
-            self.prediction.sample,
-            self.prediction.parser,
-            rule,
-            CATEGORY,
-            match.truth,
-            match.pred,
-            match.kind,
-            match.overlap,
-            confidence,
-        )
+        place = self.prediction.sample, self.prediction.parser, rule, CATEGORY
+        return MatchRow(*place, match.truth, match.pred, match.kind, match.overlap, confidence)
 
     def _score_row(self, rule: str, match: Match, metric: str, answers: Mapping[str, Table]) -> ScoreRow:
         if not match.truth:
@@ -149,17 +140,8 @@ class PageScorer:
             score = Score(metric, None, status, message=self.prediction.message)
         else:
             score = self._score(match, metric, answers.get(match.truth[0]))
-        return ScoreRow(
-            self.prediction.sample,
-            match.truth[0] if match.truth else match.pred[0],
-            "+".join(match.pred),
-            rule,
-            CATEGORY,
-            self.prediction.parser,
-            metric,
-            score.value,
-            score.status,
-            score.message,
+        return ScoreRow.of_element(
+            self.prediction, rule, CATEGORY, match.truth[:1], match.pred, replace(score, metric=metric)
         )
 
     def _score(self, match: Match, metric: str, answer: Table | None) -> Score:

@@ -1,19 +1,42 @@
-"""What a report shows of the `tables` protocol beside its figures."""
+"""What a report shows of the `tables` protocol beside its figures, and its types of errors.
+
+Missed, invented, split and merged tables follow from the matches. What went wrong inside a table is what the
+metric `reader` says happened to it: its events, put together under the names by which people ask for them.
+"""
 
 from __future__ import annotations
 
+import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
 
-from parsemark.matching.ngrams import put_together
-from parsemark.model import Element
-from parsemark.protocols.presentation import Presentation
+import polars as pl
+
+from parsemark.matching import ngrams
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Element, Table
+from parsemark.protocols.exhibits import ErrorKind, Explanation, Finding
+from parsemark.protocols.presentation import MatchView, Presentation
 from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.charts import charts_of_parser, sections
-from parsemark.protocols.tables.errors import ERROR_KINDS, errors_of_matches, explain_pair
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA
 from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.papers import NEEDS, soric_tables
+
+METRIC = "reader"
+MAX_CELLS = 1_000
+MAX_CHARACTERS = 100_000
+"""Larger tables get no explanation: a parser must not decide how long a report takes."""
+
+_KINDS = tomllib.loads(files("parsemark.protocols.tables").joinpath("errors.toml").read_text("utf-8"))["kind"]
+ERROR_KINDS = tuple(ErrorKind(kind["name"], kind["label"], kind["definition"]) for kind in _KINDS)
+OF_EVENT = {event: str(kind["name"]) for kind in _KINDS for event in kind["events"]} | {"padded": ""}
+"""An event of `reader` to the type of error it is; padding harms nobody who reads the table."""
+
 
 RULE_WORDS = {
     "bbox": "an optimal one-to-one assignment by the overlap of boxes (IoU)",
@@ -49,5 +72,70 @@ def _slice_figure(summary: Summary, scope: str) -> str:
 
 def _join_pieces(truth: Element, pieces: Sequence[Element]) -> Element | None:
     """Put pieces below or beside each other, as they are scored."""
-    table = put_together(truth, pieces)
+    table = ngrams.put_together(truth, pieces)
     return None if table is None else replace(pieces[0], table=table, html=None, latex=None)
+
+
+def errors_of_matches(run: MatchView) -> pl.DataFrame:
+    """Missed, partly found, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
+
+    Splits and merges are those that matching by characters sees, since the others pair one with one. A table
+    that was merged is not counted as missed once more.
+    """
+    by_characters = _by_characters(run)
+    split = _elements(by_characters.filter(pl.col("kind") == "split"), "truth", "split")
+    merged = _elements(by_characters.filter(pl.col("kind") == "merge"), "truth", "merged")
+    missed = _elements(run.matches.filter(pl.col("kind") == "miss"), "truth", "missed")
+    sure = pl.col("confidence").is_null() | (pl.col("confidence") > CONFIDENCE_THRESHOLD)
+    invented = _elements(run.matches.filter((pl.col("kind") == "extra") & sure), "pred", "invented")
+    answered = (pl.col("truth").list.len() > 0) & (pl.col("pred").list.len() > 0)
+    weak = run.matches.filter(answered & (pl.col("overlap") <= THETA))
+    partly = _elements(weak.with_columns(pl.col("truth").list.head(1)), "truth", "partly_found")
+    place = ["sample", "parser", "element"]
+    return pl.concat([missed.join(merged, on=place, how="anti"), partly, invented, split, merged])
+
+
+def _by_characters(run: MatchView) -> pl.DataFrame:
+    if run.rule == ngrams.RULE:
+        return run.matches
+    pieces = pl.col("kind").is_in(["split", "merge"])
+    return run.scan("matches").filter((pl.col("rule") == ngrams.RULE) & pieces).drop("rule").collect()
+
+
+def _elements(matches: pl.DataFrame, side: str, error: str) -> pl.DataFrame:
+    """Each element of one side of some matches, with the type of its error."""
+    return matches.explode(side).select("sample", "parser", element=side, error=pl.lit(error))
+
+
+def explain_pair(truth: Element, pred: Element) -> Explanation | None:
+    """What `reader` says about a pair of tables; None for tables that are too large."""
+    left, right = _content(truth), _content(pred)
+    if left is None or right is None:
+        return None
+    score = get_metric(METRIC).score(_prepared(left), TableInput(right))
+    if score.value is None:
+        return None
+    told = [(OF_EVENT.get(e["kind"], ""), e["message"]) for e in score.details.get("errors", ())]
+    counts: Counter[str] = Counter()
+    for event, n in score.details.get("counts", {}).items():
+        if kind := OF_EVENT.get(event, ""):
+            counts[kind] += n
+    return Explanation(
+        title=f"{METRIC} {score.value:.1f} of 10",
+        findings=tuple(Finding(kind, message) for kind, message in told),
+        counts=dict(counts),
+        n_findings=int(score.details.get("n_errors", len(told))),
+    )
+
+
+@lru_cache(maxsize=64)  # one truth is compared with the answers of many parsers
+def _prepared(content: Table | str) -> TableInput:
+    return TableInput(content)
+
+
+def _content(element: Element) -> Table | str | None:
+    content = element.table if element.table is not None else element.html
+    if content is None or isinstance(content, str):
+        return None if content is None or len(content) > MAX_CHARACTERS else content
+    small = content.n_cells <= MAX_CELLS and sum(len(c.text) for c in content.cells) <= MAX_CHARACTERS
+    return content if small else None

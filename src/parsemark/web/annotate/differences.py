@@ -48,7 +48,18 @@ def differences(before: Page, after: Page) -> list[ParserDifference]:
     ]
     if orders[0] != orders[1]:
         found.append(ParserDifference("", "order", " ".join(orders[0]), " ".join(orders[1])))
+    if before.attributes != after.attributes:
+        found.append(_of_attributes("page", before, after))
+    ties = [{f"{r.target} to {r.source}" for r in page.relations} for page in (before, after)]
+    if ties[0] != ties[1]:
+        shown = (", ".join(sorted(one - other)) for one, other in (ties, reversed(ties)))
+        found.append(ParserDifference("", "affiliation", *shown))
     return found
+
+
+def _of_attributes(name: str, before: Element | Page, after: Element | Page) -> ParserDifference:
+    shown = ("; ".join(f"{k}: {v}" for k, v in sorted(side.attributes.items())) for side in (before, after))
+    return ParserDifference(name, "attributes", *map(_short, shown))
 
 
 def _of_element(before: Element, after: Element) -> list[ParserDifference]:
@@ -57,6 +68,8 @@ def _of_element(before: Element, after: Element) -> list[ParserDifference]:
         found.append(ParserDifference(before.id, "category", before.category, after.category))
     if before.box != after.box:
         found.append(ParserDifference(before.id, "box", _box(before), _box(after)))
+    if before.attributes != after.attributes:
+        found.append(_of_attributes(before.id, before, after))
     if before.table is not None and after.table is not None:
         found += _of_tables(before.id, before.table, after.table)
     elif _content(before) != _content(after):

@@ -5,16 +5,20 @@ An edit is `{"do": NAME, "element": ID, …}`. One that cannot be done raises `E
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from parsemark.formats.limits import MAX_GRID
 from parsemark.formats.model_json import table_from_json
-from parsemark.model import Box, Category, Cell, Element, Page, Table
+from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Table
 
 MAX_TEXT = 100_000
 MAX_ELEMENTS = 2000
+MAX_ATTRIBUTES, MAX_ATTRIBUTE = 100, 200
+AFFILIATION = "parent_son"
+"""OmniDocBench's name of the tie from a table, figure or formula to its caption or note."""
 _ROUNDING = 0.01
 """In points: what a box may stick out of the page, because browsers and files round differently."""
 Edit = Mapping[str, Any]
@@ -325,6 +329,45 @@ def _add(page: Page, edit: Edit) -> Page:
     return replace(page, elements=(*page.elements, element))
 
 
+def _set_attributes(page: Page, edit: Edit) -> Page:
+    """Lines `name: value`, in place of all attributes of an element, or of the page where none is named."""
+    found: dict[str, AttributeValue] = {}
+    for line in filter(str.strip, _new_text(edit).splitlines()):
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not colon or not name or len(name) > MAX_ATTRIBUTE or len(value) > MAX_ATTRIBUTE:
+            raise EditError(f"An attribute is a line “name: value”, both short. This is none: {line[:60]}")
+        found[name] = _value(value)
+    if len(found) > MAX_ATTRIBUTES:
+        raise EditError(f"There are at most {MAX_ATTRIBUTES} attributes.")
+    if edit.get("element") is None:
+        return replace(page, attributes=found)
+    changed = replace(_find(page, edit["element"]), attributes=found)
+    return replace(page, elements=tuple(changed if e.id == changed.id else e for e in page.elements))
+
+
+def _value(text: str) -> AttributeValue:
+    """What JSON calls true, false and numbers is that; all else is a text."""
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return (int(text) if text.lstrip("-").isdecimal() else number) if math.isfinite(number) else text
+
+
+def _belong(page: Page, edit: Edit) -> Page:
+    """Say to which table, figure or formula a caption or note belongs; `to` null says to none."""
+    element, kept = _find(page, edit.get("element")), page.relations
+    kept = tuple(r for r in kept if r.kind != AFFILIATION or r.target != element.id)
+    if edit.get("to") is None:
+        return replace(page, relations=kept)
+    head = _find(page, edit["to"])
+    if head is element:
+        raise EditError("Nothing belongs to itself.")
+    return replace(page, relations=(*kept, Relation(AFFILIATION, head.id, element.id)))
+
+
 def _remove(page: Page, edit: Edit) -> Page:
     element = _find(page, edit.get("element"))
     kept = tuple(e for e in page.elements if e.id != element.id)
@@ -375,4 +418,6 @@ _ON_PAGE: dict[str, Callable[[Page, Edit], Page]] = {
     "remove": _remove,
     "move": _move,
     "no_table": _clear,
+    "attributes": _set_attributes,
+    "belongs": _belong,
 }

@@ -18,6 +18,7 @@ from parsemark.corpora.latex.documents.repairs import missing_file, package_of, 
 from parsemark.errors import LatexError
 from parsemark.plain_words import counted
 from parsemark.system.pdflatex import (
+    FONTS_EXTRA,
     REPRODUCIBLE,
     Compiled,
     CompileLimits,
@@ -249,9 +250,7 @@ def _why(log: str, reason: str | None = None) -> str:
         return reason
     file = missing_file(log)
     if file is not None:
-        package = package_of(file)
-        known = f"Debian's {package} has it" if package else "no Debian package of TeX has it"
-        return f"{file} is missing ({known})"
+        return f"{file} is missing ({_where(file) or 'no Debian package of TeX has it'})"
     fatal = re.search(r"^! ?((?:TeX capacity exceeded|pdfTeX error).*)", log, re.MULTILINE)
     why = (fatal[1] if fatal else first_error(log)) or reason or "it makes no page"
     if _SHELL_ESCAPE.search(why):
@@ -269,8 +268,15 @@ def _problems(log: str) -> Iterator[str]:
             yield f"wants to run programs, which is not done: {escape}"
     missing = missing_file(log)
     if missing is not None:
-        package = package_of(missing)
-        yield f"{missing} is missing" + (f" (Debian's {package} has it)" if package else "")
+        where = _where(missing)
+        yield f"{missing} is missing" + (f" ({where})" if where else "")
+
+
+def _where(file: str) -> str:
+    """Which Debian package has a file, and what installs it."""
+    package = package_of(file)
+    how = f": {FONTS_EXTRA}" if package == "texlive-fonts-extra" else ""
+    return f"Debian's {package} has it{how}" if package else ""
 
 
 def _forget(build: Build) -> None:

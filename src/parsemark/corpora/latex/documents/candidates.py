@@ -19,24 +19,9 @@ from parsemark.formats.latex.grid import TexGrid, read_grid
 _COMMENT = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
 _NEW_IF = re.compile(r"\\newif\s*\\(if[A-Za-z@]+)")
 _CONDITIONAL = re.compile(r"(?P<new>\\newif\s*)?\\(?P<name>if[A-Za-z@]*|else|fi)(?![A-Za-z@])\s?")
-_IFS = frozenset(
-    [
-        *(
-            "if",
-            "ifcat",
-            "ifx",
-            "ifcase",
-            "ifnum",
-            "ifdim",
-            "ifodd",
-            "ifvmode",
-            "ifhmode",
-            "ifmmode",
-            "ifinner",
-        ),
-        *("ifvoid", "ifhbox", "ifvbox", "ifeof", "iftrue", "iffalse", "ifdefined", "ifcsname", "iffontchar"),
-    ]
-)
+_TEX_IFS = """if ifcat ifx ifcase ifnum ifdim ifodd ifvmode ifhmode ifmmode ifinner ifvoid ifhbox ifvbox ifeof
+iftrue iffalse ifdefined ifcsname iffontchar"""
+_IFS = frozenset(_TEX_IFS.split())
 """Conditionals of TeX's own; those that a document declares come with them."""
 MIN_ROW, MIN_ROWS = 6, 2
 """Glyphs of a row by which it can be found on a page, and rows by which a table can."""

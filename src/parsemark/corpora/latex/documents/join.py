@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.corpora.latex.cell_boxes import MarkedCell, turn, turn_back
+from parsemark.corpora.latex.cell_boxes import MarkedCell
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.page_attributes import line_style
@@ -26,7 +26,7 @@ from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
 from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.tex_grids import cells_in, covers
-from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
+from parsemark.corpora.latex.visible_grid import cuts_numbers, with_whole_numbers, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
@@ -86,14 +86,13 @@ def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
     while waiting:
         identifier = waiting.pop()
         inner = children.get(identifier, [])
-        found.append(parts[identifier])
-        if not is_table(parts[identifier]) or _holds_tables(parts, identifier, inner):
+        own = parts[identifier]
+        is_frame = is_table(own) and _holds_tables(parts, identifier, inner)
+        if not is_frame:
+            found.append(own)
+        if is_frame or not is_table(own):
             waiting += inner[::-1]
-    return [
-        own
-        for own in found
-        if not (is_table(own) and _holds_tables(parts, own[0].marked.id, children.get(own[0].marked.id, [])))
-    ]
+    return found
 
 
 def _holds_tables(parts: Mapping[int, list[DocumentPart]], outer: int, inner: Sequence[int]) -> bool:
@@ -258,7 +257,9 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
     new = {row: index for index, row in enumerate(kept)}
     cells = tuple(replace(c, row=new[c.row]) for c in marked.cells if c.row in new)
     box = _box_of_rows(marked, kept) if cells else marked.box
-    return replace(marked, n_rows=len(kept), cells=tuple(_within(cell, box) for cell in cells), box=box)
+    return replace(
+        marked, n_rows=len(kept), cells=tuple(replace(c, box=c.box.clipped(box)) for c in cells), box=box
+    )
 
 
 def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
@@ -267,21 +268,14 @@ def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
     for cell in marked.cells:
         if cell.ink is None:
             continue
-        ink = turn(cell.ink, marked.angle)
+        ink = cell.ink.turned(marked.angle)
         if cell.row < kept[0]:
             top = max(top, ink.y1)
         elif cell.row > kept[-1]:
             bottom = min(bottom, ink.y0)
     own = [ink for ink in marked.painted if top <= (ink.y0 + ink.y1) / 2 <= bottom]
-    own = own or [turn(cell.box, marked.angle) for cell in marked.cells if cell.row in kept]
-    return turn_back(Box.hull(own), marked.angle)
-
-
-def _within(cell: MarkedCell, frame: Box) -> MarkedCell:
-    """The cell with its slot cut at the edges of the table."""
-    xs = [min(max(x, frame.x0), frame.x1) for x in (cell.box.x0, cell.box.x1)]
-    ys = [min(max(y, frame.y0), frame.y1) for y in (cell.box.y0, cell.box.y1)]
-    return replace(cell, box=Box(xs[0], ys[0], xs[1], ys[1]))
+    own = own or [cell.box.turned(marked.angle) for cell in marked.cells if cell.row in kept]
+    return Box.hull(own).turned(360 - marked.angle)
 
 
 def _join_table(
@@ -297,9 +291,7 @@ def _join_table(
         placed = place_table(grid)
     except (FormatError, ValueError):
         return None
-    shown_spans = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells if c.text}
-    spans = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells}
-    if not covers(placed, spans, shown_spans):
+    if not covers(placed, part.marked) or cuts_numbers({slot[1] for slot in placed.tex_slots}, part.marked):
         return None
     shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
     texts = [_cell_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
@@ -357,7 +349,7 @@ def _with_page(
     """Boxes, and the text of the page where the source has another (None)."""
     cells = []
     for cell, own, text in zip(placed.table.cells, shown, texts, strict=True):
-        box = rounded(Box.hull(c.box for c in own)) if own else None
+        box = Box.hull(c.box for c in own).rounded() if own else None
         seen = " ".join(_seen(c) for c in own if c.text) if text is None else text
         cells.append(replace(cell, text=seen, box=box))
     return Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
@@ -379,7 +371,7 @@ def _from_page(part: DocumentPart, number: int | None, head: int | None) -> Join
                 c.rowspan,
                 c.colspan,
                 header=None if head is None else c.row < head,
-                box=rounded(c.box),
+                box=c.box.rounded(),
             )
             for c in part.marked.cells
         )
@@ -404,9 +396,9 @@ def _finished(
     marked = part.marked
     table = without_unseen(table, marked)
     if not has_head:
-        stated = None if marked.rules else _own_header(table)
-        table = _with_header(table, header_rows(table, marked) if stated is None else stated)
-    n_head = len({c.row for c in table.cells if c.header})
+        stated = 0 if marked.rules else table.header_rows
+        table = _with_header(table, stated or header_rows(table, marked))
+    n_head = table.header_rows
     found: dict[str, AttributeValue] = {
         "rotated": marked.angle != 0,
         "complexity": complexity(table),
@@ -419,7 +411,7 @@ def _finished(
     element = Element(
         id=f"t{marked.id}" if number is None else f"t{marked.id}-{number + 1}",
         category=Category.TABLE,
-        box=rounded(marked.box),
+        box=marked.box.rounded(),
         latex=latex,
         html=write_table(table, "html"),
         table=table,
@@ -428,17 +420,6 @@ def _finished(
     return JoinedTable(part.page, element)
 
 
-def _own_header(table: Table) -> int | None:
-    """The header rows that the source says."""
-    rows = {cell.row for cell in table.cells if cell.header}
-    return len(rows) if rows else None
-
-
 def _with_header(table: Table, head: int | None) -> Table:
     cells = (replace(cell, header=None if head is None else cell.row < head) for cell in table.cells)
     return Table(table.n_rows, table.n_cols, tuple(cells))
-
-
-def rounded(box: Box) -> Box:
-    """To hundredths of a point, the precision of the truth."""
-    return Box(*(round(value, 2) for value in box.as_tuple()))

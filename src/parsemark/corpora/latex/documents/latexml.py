@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import read_tables
 from parsemark.model import Element, Table
-from parsemark.system.processes import Rights, kill_group, start_confined
+from parsemark.system.processes import run_program, tool_environment, tool_rights
 
 TIMEOUT_S = 300
 _LIMITS = {"cpu_s": 240, "memory_mb": 2048, "file_mb": 64}
-_READABLE = ["/usr", "/lib", "/lib64", "/bin", "/etc", "/dev/null", "/dev/urandom", "/var/lib/texmf"]
+_READABLE = ["/etc", "/var/lib/texmf"]
 
 
 class LatexmlDisagreement(BaseModel):
@@ -58,16 +58,11 @@ def compare_with_latexml(
 
 def _run(program: str, folder: Path, main: str) -> str | None:
     """LaTeXML's HTML, made with the same confinement as TeX's."""
-    rights = Rights(**_LIMITS, read=[*_READABLE, str(Path(program).parent)], write=[str(folder), "/dev/null"])
+    rights = tool_rights([*_READABLE, str(Path(program).parent)], [str(folder)], **_LIMITS)
     target = folder / "parsemark-latexml.html"
     command = [program, "--quiet", "--format=html5", "--nodefaultresources", f"--dest={target.name}", main]
-    env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LC_ALL": "C.UTF-8"}
-    process = start_confined(command, rights, cwd=folder, env=env)
-    try:
-        process.wait(TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        kill_group(process.pid)
-        process.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        run_program(command, rights, cwd=folder, env=tool_environment(folder), timeout_s=TIMEOUT_S)
     return target.read_text(encoding="utf-8", errors="replace") if target.is_file() else None
 
 
@@ -79,7 +74,7 @@ def _compare(element: Element, theirs: Sequence[Table]) -> LatexmlDisagreement |
     best = max(theirs, key=lambda other: _common(wanted, _glyphs(other)))
     if _common(wanted, _glyphs(best)) < 0.6:
         return LatexmlDisagreement(table=element.id, kind="missing", ours=_describe(table))
-    if _shape(table) != _shape(best):
+    if table.slots != best.slots:
         return LatexmlDisagreement(
             table=element.id, kind="grid", ours=_describe(table), theirs=_describe(best)
         )
@@ -96,10 +91,6 @@ def _glyphs(table: Table) -> list[str]:
 def _common(one: Sequence[str], other: Sequence[str]) -> float:
     shared = len(set(one) & set(other))
     return 2 * shared / (len(set(one)) + len(set(other)) or 1)
-
-
-def _shape(table: Table) -> set[tuple[int, int, int, int]]:
-    return {(c.row, c.col, c.rowspan, c.colspan) for c in table.cells}
 
 
 def _describe(table: Table) -> str:

@@ -20,18 +20,7 @@ _INPUT = re.compile(
 )
 """A command that reads a file; `import` has its folder apart."""
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
-_BESIDES = (
-    "cover",
-    "letter",
-    "response",
-    "reply",
-    "rebuttal",
-    "review",
-    "revision",
-    "diff",
-    "poster",
-    "slides",
-)
+_BESIDES = re.compile("cover|letter|response|reply|rebuttal|review|revision|diff|poster|slides")
 """Parts of the names of files that go with a paper."""
 _USUAL_NAMES = ("main", "ms", "paper", "article", "manuscript")
 
@@ -54,7 +43,7 @@ def main_files(document: SourceDocument) -> list[str]:
     def rank(name: str) -> tuple[bool, bool, int, bool, int]:
         stem = PurePosixPath(name).stem.lower()
         place = _USUAL_NAMES.index(stem) if stem in _USUAL_NAMES else len(_USUAL_NAMES)
-        is_besides = any(word in stem for word in _BESIDES)
+        is_besides = _BESIDES.search(stem) is not None
         size = len(flattened(document, name)) if name.count("/") == 0 else len(texts[name])
         return "/" in name, is_besides, place, _stem(name) in read, -size
 

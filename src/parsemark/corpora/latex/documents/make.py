@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -24,15 +18,14 @@ from parsemark.corpora.latex.documents.page_attributes import page_looks
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
+from parsemark.corpora.making import Progress, in_processes, new_folder, silent
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError, UsageError
+from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 from parsemark.pdf import PageInk, page_ink
-from parsemark.system import make_folder, write_bytes, write_text
+from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from parsemark.system.scratch import ScratchFolder, made_whole
 
 GENERATOR = "parsemark latex 2"
 MAX_MAINS = 3
@@ -89,6 +82,7 @@ class _Made:
     samples: list[Sample] = field(default_factory=list)
 
 
+@made_whole
 def make_documents(
     sources: Iterable[Path],
     out: Path,
@@ -97,7 +91,7 @@ def make_documents(
     licence: str = "unknown",
     latexml: bool = False,
     workers: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> tuple[CorpusFile, Report]:
     """Compile each document and write a corpus of all pages; what does not compile is listed in the report.
 
@@ -111,16 +105,12 @@ def make_documents(
         progress: Called with 1 for each document that is done.
     """
     require_pdflatex("Making a corpus from LaTeX documents")
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    for folder in ("pdfs", "truth"):
-        make_folder(out / folder)
+    new_folder(out, "pdfs", "truth")
     opinion = find_latexml() if latexml else None
     reports = []
     for made in _make_all(locate(sources), out, licence, opinion, workers):
         reports.append(made)
-        if progress is not None:
-            progress(1)
+        progress(1)
     report = Report(documents=sorted(reports, key=lambda r: r.document))
     write_text(out / REPORT, report.model_dump_json(indent=1) + "\n")
     if len(report.failed) == len(report.documents):
@@ -141,35 +131,11 @@ def make_documents(
 def _make_all(
     documents: list[FoundDocument], out: Path, licence: str, opinion: str | None, workers: int | None
 ) -> Iterable[DocumentReport]:
-    count = min(workers or os.cpu_count() or 1, len(documents))
     make = partial(_make_one, out=out, licence=licence, opinion=opinion)
-    if count <= 1:
-        yield from map(make, documents)
-        return
-    for document, report in in_processes(make, documents, count):
+    for document, report in in_processes(make, documents, workers):
         yield report or DocumentReport(
             document=document.name, origin=str(document.path), licence=licence, problem="ends the program"
         )
-
-
-def in_processes(
-    function: Callable[[Item], Result], items: Sequence[Item], count: int
-) -> Iterator[tuple[Item, Result | None]]:
-    """Each item with its result as it is done; None for one that ends its process, which costs no other."""
-    lost: list[Item] = []
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = {pool.submit(function, item): item for item in items}
-        for done in as_completed(futures):
-            try:
-                yield futures[done], done.result()
-            except BrokenProcessPool:  # one of them did, and all that were waiting are lost with it
-                lost.append(futures[done])
-    for item in lost:
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            try:
-                yield item, pool.submit(function, item).result()
-            except BrokenProcessPool:
-                yield item, None
 
 
 def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | None) -> DocumentReport:
@@ -188,9 +154,9 @@ def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | No
         return report.model_copy(update={"problem": str(error)})
     problems: list[str] = []
     for main in mains[:MAX_MAINS]:
-        with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+        with ScratchFolder("parsemark-") as work:
             try:
-                set_document = typeset(document, main, Path(work))
+                set_document = typeset(document, main, work)
                 made = _join(document, main, set_document, report)
             except (LatexError, PdfError, *_UNEXPECTED) as error:
                 why = str(error) if isinstance(error, ParsemarkError) else f"cannot be read: {error!r}"
@@ -263,7 +229,8 @@ def _sample(
     key = f"{document}-p{page.number:03d}"
     placed = _in_order(elements)
     size = round(page.width, 2), round(page.height, 2)
-    numbered = tuple(replace(_clipped(e, *size), order=order) for order, e in enumerate(placed))
+    frame = Box(0, 0, *size)  # a rule may stand over its edge by a hair
+    numbered = tuple(replace(_cut(e, frame), order=order) for order, e in enumerate(placed))
     rotated = any(element.attributes.get("rotated") for element in elements)
     truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated}, only_tables=True)
     return Sample(key, document, page.number, truth)
@@ -297,21 +264,11 @@ def _at_ink(element: Element, ink: PageInk) -> Element:
     return _cut(replace(element, box=hull), hull) if MIN_SNAP < moved <= MAX_SNAP else element
 
 
-def _clipped(element: Element, width: float, height: float) -> Element:
-    """The element with all boxes cut at the edges of the page, over which a rule may stand by a hair."""
-    return _cut(element, Box(0, 0, width, height))
-
-
 def _cut(element: Element, frame: Box) -> Element:
     """The element with all boxes cut at the edges of a frame."""
 
     def cut(box: Box | None) -> Box | None:
-        if box is None:
-            return None
-        xs = (min(max(x, frame.x0), frame.x1) for x in (box.x0, box.x1))
-        ys = (min(max(y, frame.y0), frame.y1) for y in (box.y0, box.y1))
-        (x0, x1), (y0, y1) = xs, ys
-        return Box(*(round(v, 2) for v in (x0, y0, x1, y1)))
+        return None if box is None else box.clipped(frame).rounded()
 
     table = element.table
     if table is not None:

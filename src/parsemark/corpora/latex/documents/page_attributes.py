@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
+from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.model import AttributeValue, Box
 from parsemark.pdf import Glyph, document_glyphs, page_shapes
@@ -208,7 +208,7 @@ def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, f
 
 def line_style(table: MarkedTable) -> str:
     """OmniDocBench's name for the lines of a table: all, some, those of a head and a frame, or none."""
-    frame = turn(table.box, table.angle)
+    frame = table.box.turned(table.angle)
     flat = [((r.y0 + r.y1) / 2, r.x0, r.x1) for r in table.rules if r.width > max(r.height, 2.0)]
     steep = [((r.x0 + r.x1) / 2, r.y0, r.y1) for r in table.rules if r.height > r.width]
     across = _long_lines(flat, frame.width, gap=JOINT)

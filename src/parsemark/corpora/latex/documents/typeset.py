@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,14 +99,26 @@ def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
 def _difference(one: Sequence[Glyph], other: Sequence[Glyph]) -> str | None:
     if Counter(g.text for g in one) != Counter(g.text for g in other):
         return "the marks change what it shows"
-    if [g.text for g in one] != [g.text for g in other]:  # the same glyphs in another order of the file
-        one, other = sorted(one, key=_place), sorted(other, key=_place)
-    moved = max((_distance(a, b) for a, b in zip(one, other, strict=True) if a.text == b.text), default=0)
+    moved = _farthest(one, other)
     return f"the marks move what it shows by {moved:.1f} pt" if moved > MAX_MOVED else None
 
 
-def _place(glyph: Glyph) -> tuple[str, float, float]:
-    return glyph.text, round(glyph.box.y0), glyph.box.x0
+def _farthest(one: Sequence[Glyph], other: Sequence[Glyph]) -> float:
+    """How far apart the same glyphs stand at most, each with the nearest one left."""
+    places: dict[tuple[str, int, int], list[Glyph]] = defaultdict(list)
+    for glyph in other:
+        places[glyph.text, round(glyph.box.x0), round(glyph.box.y0)].append(glyph)
+    farthest = 0.0
+    for glyph in one:
+        x, y = round(glyph.box.x0), round(glyph.box.y0)
+        around = ((glyph.text, x + right, y + down) for right in (-1, 0, 1) for down in (-1, 0, 1))
+        near = [(_distance(glyph, found), key, found) for key in around for found in places.get(key, ())]
+        if not near:
+            return min(_distance(glyph, found) for found in other if found.text == glyph.text)
+        distance, key, found = min(near, key=lambda candidate: candidate[0])
+        places[key].remove(found)
+        farthest = max(farthest, distance)
+    return farthest
 
 
 def _visible_glyphs(page: Sequence[Glyph]) -> list[Glyph]:

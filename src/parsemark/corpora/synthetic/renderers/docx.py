@@ -6,11 +6,14 @@ paragraph and cell shaded in a colour of its own, which moves nothing, and its P
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import shutil
+import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,6 @@ from parsemark.corpora.synthetic.document import (
     TextBlock,
     flowing_blocks,
 )
-from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, PARTIAL
 from parsemark.corpora.synthetic.pieces import Piece, plain
 from parsemark.corpora.synthetic.renderers.fonts import families, require_glyphs
 from parsemark.corpora.synthetic.table_draft import Placed
@@ -30,9 +32,11 @@ from parsemark.errors import MakingError
 from parsemark.model import Category
 from parsemark.pdf import count_pages, painted_rectangles
 from parsemark.system import write_bytes
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import run_program, tool_environment, tool_rights
+from parsemark.system.scratch import ScratchFolder
 
 TIMEOUT_S = 900.0
+LIMITS = {"cpu_s": 900, "memory_mb": 4096, "file_mb": 1024}
 MARKED = "marked-"
 FIRST_COLOUR = 0x100000
 """Colours of marks count upwards from here, so that none of a draft's own is among them."""
@@ -44,7 +48,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     if office is None:
         raise MakingError("LibreOffice is missing; install it: apt-get install libreoffice-writer-nogui")
     keys: dict[str, dict[int, str]] = {}
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+    with ScratchFolder("parsemark-") as work:
         for draft in drafts:
             if draft.words.right_to_left:
                 raise MakingError(f"DOCX in {draft.language} cannot be made; use Typst or HTML.")
@@ -54,7 +58,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
             write_bytes(folder / f"{MARKED}{draft.name}.docx", writer.bytes())
             keys[draft.name] = writer.keys
         names = [f"{mark}{draft.name}" for draft in drafts for mark in ("", MARKED)]
-        _convert(office, folder, names, Path(work))
+        _convert(office, folder, names, work)
     return [
         Rendered(
             draft,
@@ -76,19 +80,30 @@ def _convert(office: str, folder: Path, names: list[str], profile: Path) -> None
     ]
     for name in names:
         (folder / f"{name}.pdf").unlink(missing_ok=True)
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    try:
-        said, _ = process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise MakingError(f"LibreOffice took longer than {TIMEOUT_S:.0f} s.") from error
-    finally:
-        kill_group(process.pid)
-        process.wait()
-    missing = [name for name in names if not (folder / f"{name}.pdf").is_file()]
-    if missing:
-        raise MakingError(f"LibreOffice made no PDF of {missing[0]}: {said.strip()[-300:]}")
+    rights = tool_rights([str(Path(office).resolve().parents[1])], [str(folder), str(profile)], **LIMITS)
+    rights = replace(rights, sockets=("/tmp",))  # it asks there whether it runs already, whatever TMPDIR is
+    env = tool_environment(profile)
+    missing = names
+    for _ in range(2):  # with a new profile it starts itself anew, and stumbles over its own socket
+        try:
+            done = run_program(command, rights, cwd=folder, env=env, timeout_s=TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise MakingError(f"LibreOffice took longer than {TIMEOUT_S:.0f} s.") from error
+        finally:
+            _remove_dead_sockets()
+        missing = [name for name in names if not (folder / f"{name}.pdf").is_file()]
+        if not missing:
+            return
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    raise MakingError(f"LibreOffice made no PDF of {missing[0]}: {said.strip()[-300:]}")
+
+
+def _remove_dead_sockets() -> None:
+    """What LibreOffice must leave behind in `/tmp`, where it may remove nothing."""
+    for path in Path("/tmp").glob("OSL_PIPE_*"):
+        with socket.socket(socket.AF_UNIX) as asked, contextlib.suppress(OSError):
+            if asked.connect_ex(str(path)) == errno.ECONNREFUSED:
+                path.unlink()
 
 
 def _places(marked: Path, keys: dict[int, str]) -> Iterator[Place]:
@@ -279,17 +294,14 @@ class _DocxWriter:
         form = paragraph.paragraph_format
         form.space_before = form.space_after = Pt(0)
         form.keep_with_next = not block.long and placed.row + placed.rowspan < block.layout.n_rows
-        side = draft.alignments[placed.col][0]
-        if in_head and placed.colspan > 1:
-            side = "c"
-        paragraph.alignment = {"r": WD_ALIGN_PARAGRAPH.RIGHT, "c": WD_ALIGN_PARAGRAPH.CENTER}.get(side)
+        sides = {"r": WD_ALIGN_PARAGRAPH.RIGHT, "c": WD_ALIGN_PARAGRAPH.CENTER}
+        paragraph.alignment = sides.get(block.side(placed))
         piece = placed.piece.bold() if in_head else placed.piece
         white = RGBColor(255, 255, 255) if in_head and look.head_white else None
         self._fill(paragraph, piece if piece.runs else plain(" "), look.size, white)
         properties = cell._tc.get_or_add_tcPr()
         properties.append(_borders(block, placed))
-        body_row = placed.row - draft.header_rows
-        fill = look.head_fill if in_head else look.stripe if body_row % 2 else None
+        fill = block.fill(placed.row)
         if self.shaded:
             self._mark(properties, f"{index}.{placed.row}.{placed.col}")
         elif fill:
@@ -348,29 +360,11 @@ def _margins(table: Any, x: float, y: float) -> None:
 
 def _borders(block: TableBlock, cell: Placed) -> Any:
     """Sizes are eighths of a point."""
-    draft, line = block.layout.draft, block.look.line
-    head, rows = draft.header_rows, block.layout.n_rows
-    sides: dict[str, int] = {}
-    below = cell.row + cell.rowspan
-    if line == FULL:
-        sides = dict.fromkeys(("top", "left", "bottom", "right"), 4)
-    elif line in (BOOKTABS, PARTIAL):
-        if cell.row == 0:
-            sides["top"] = 8
-        if below == rows:
-            sides["bottom"] = 8
-        elif below == head or (line == BOOKTABS and below < head and cell.colspan > 1):
-            sides["bottom"] = 4
-        if line == PARTIAL and draft.stub and cell.col + cell.colspan == len(draft.stub):
-            sides["right"] = 4
-        if line == BOOKTABS and cell.row > head and draft.rows[cell.row - head].kind == "total":
-            sides["top"] = 4
-    borders = _element("w:tcBorders")
+    sides, borders = block.borders(cell), _element("w:tcBorders")
     for side in ("top", "left", "bottom", "right"):
         if side in sides:
-            borders.append(
-                _element(f"w:{side}", val="single", sz=str(sides[side]), space="0", color="000000")
-            )
+            size = "8" if sides[side] else "4"
+            borders.append(_element(f"w:{side}", val="single", sz=size, space="0", color="000000"))
     return borders
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -11,24 +12,6 @@ from parsemark.errors import MakingError
 
 FOLDERS = (Path("/usr/share/fonts/truetype/noto"), Path("/usr/share/fonts/opentype/noto"))
 PACKAGES = "fonts-noto-core fonts-noto-cjk"
-FILES = {
-    "Noto Sans": "NotoSans",
-    "Noto Serif": "NotoSerif",
-    "Noto Sans CJK SC": "NotoSansCJK",
-    "Noto Serif CJK SC": "NotoSerifCJK",
-    "Noto Sans CJK JP": "NotoSansCJK",
-    "Noto Serif CJK JP": "NotoSerifCJK",
-    "Noto Sans CJK KR": "NotoSansCJK",
-    "Noto Serif CJK KR": "NotoSerifCJK",
-    "Noto Sans Arabic": "NotoSansArabic",
-    "Noto Naskh Arabic": "NotoNaskhArabic",
-    "Noto Sans Hebrew": "NotoSansHebrew",
-    "Noto Serif Hebrew": "NotoSerifHebrew",
-    "Noto Sans Symbols": "NotoSansSymbols",
-    "Noto Sans Symbols2": "NotoSansSymbols2",
-    "Noto Sans Math": "NotoSansMath",
-}
-"""Families and the start of their files' names."""
 OWN = {
     "zh": ("Noto Sans CJK SC", "Noto Serif CJK SC"),
     "ja": ("Noto Sans CJK JP", "Noto Serif CJK JP"),
@@ -51,11 +34,12 @@ def font_files(wanted: Iterable[str]) -> list[Path]:
     """The files of font families; raises MakingError with the packages that have them."""
     found = []
     for family in dict.fromkeys(wanted):
+        start = re.sub(" (SC|JP|KR)$", "", family).replace(" ", "")
         files = [
             path
             for folder in FOLDERS
             for weight in ("Regular", "Bold", "Italic")
-            for path in sorted(folder.glob(f"{FILES[family]}-{weight}.*"))
+            for path in sorted(folder.glob(f"{start}-{weight}.*"))
         ]
         if not files:
             raise MakingError(f"The font {family} is missing; install it: apt-get install {PACKAGES}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from html import escape
 from pathlib import Path
 
@@ -24,9 +23,12 @@ from parsemark.corpora.synthetic.table_draft import Placed
 from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category
+from parsemark.system.processes import run_our_module, tool_rights
+from parsemark.system.scratch import ScratchFolder
 
 TIMEOUT_S = 600.0
 """For a batch of documents, on a busy machine."""
+LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 1024}
 _STYLE = """
 * { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
 .page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
@@ -61,10 +63,10 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
                 "height": draft.look.page_size[1],
                 "head": draft.running_head,
                 "numbered": draft.page_numbers,
-                "pdf": str(folder / f"{draft.name}.pdf"),
+                "pdf": str((folder / f"{draft.name}.pdf").resolve()),
             }
         )
-    places = _print({"chromium": chromium, "pages": pages})
+    places = _print({"chromium": chromium, "pages": pages}, folder)
     return [
         Rendered(
             draft,
@@ -77,16 +79,22 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     ]
 
 
-def _print(jobs: dict[str, object]) -> list[list[tuple[str, int, float, float, float, float]]]:
-    command = [sys.executable, "-m", "parsemark.corpora.synthetic.renderers.browser"]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(jobs), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise MakingError(f"Chromium took longer than {TIMEOUT_S:.0f} s.") from error
+def _print(jobs: dict[str, object], folder: Path) -> list[list[tuple[str, int, float, float, float, float]]]:
+    read = [str(Path(str(jobs["chromium"])).resolve().parent)]
+    with ScratchFolder("parsemark-") as work:
+        rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
+        try:
+            done = run_our_module(
+                f"{__package__}.browser",
+                rights,
+                cwd=work,
+                timeout_s=TIMEOUT_S,
+                given=json.dumps(jobs).encode(),
+            )
+        except subprocess.TimeoutExpired as error:
+            raise MakingError(f"Chromium took longer than {TIMEOUT_S:.0f} s.") from error
     if done.returncode:
-        raise MakingError(f"Chromium cannot print: {done.stderr.strip()[-300:]}")
+        raise MakingError(f"Chromium cannot print: {done.stderr.decode(errors='replace').strip()[-300:]}")
     found: list[list[tuple[str, int, float, float, float, float]]] = json.loads(done.stdout)
     return found
 
@@ -170,7 +178,7 @@ class _HtmlWriter:
         written = [
             f"<tr{_background(block, number)}>{''.join(cells)}</tr>" for number, cells in enumerate(rows)
         ]
-        width = "width: 100%;" if look.full_width or _has_text(block) else ""
+        width = "width: 100%;" if look.full_width or block.has_text else ""
         rule = "border-top: 1.2px solid #000; border-bottom: 1.2px solid #000;"
         edges = rule if look.line in (BOOKTABS, PARTIAL) else ""
         return (
@@ -181,8 +189,7 @@ class _HtmlWriter:
     def _cell(self, index: int, block: TableBlock, cell: Placed) -> str:
         look, draft = block.look, block.layout.draft
         in_head = cell.row < draft.header_rows
-        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
-        side = "center" if in_head and cell.colspan > 1 else side
+        side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
         style = [f"padding: {look.pad_y}pt {look.pad_x}pt", f"text-align: {side}", *_borders(block, cell)]
         if draft.alignments[cell.col].startswith(("l", "r", "c")) and cell.colspan == 1:
             style.append("white-space: nowrap")
@@ -198,34 +205,18 @@ class _HtmlWriter:
         return f'<{tag}{spans}{key} style="{"; ".join(style)}">{_content(cell.piece)}</{tag}>'
 
 
-def _has_text(block: TableBlock) -> bool:
-    return any(a.startswith("p") for a in block.layout.draft.alignments)
-
-
 def _background(block: TableBlock, row: int) -> str:
-    head, look = block.layout.draft.header_rows, block.look
-    colour = look.head_fill if row < head else look.stripe if (row - head) % 2 else None
+    colour = block.fill(row)
     return f' style="background: {colour}"' if colour else ""
 
 
 def _borders(block: TableBlock, cell: Placed) -> list[str]:
-    draft, line = block.layout.draft, block.look.line
-    head = draft.header_rows
+    """The lines of a cell; thick ones are those of the table."""
     thin = "0.6px solid #000"
-    if line == FULL:
+    if block.look.line == FULL:
         return [f"border: {thin}"]
-    borders = []
-    below = cell.row + cell.rowspan
-    if line in (BOOKTABS, PARTIAL) and below == head:
-        borders.append(f"border-bottom: {thin}")
-    if line == BOOKTABS:
-        if below < head and cell.colspan > 1:
-            borders.append(f"border-bottom: {thin}")
-        if cell.row > head and draft.rows[cell.row - head].kind == "total":
-            borders.append(f"border-top: {thin}")
-    if line == PARTIAL and draft.stub and cell.col + cell.colspan == len(draft.stub):
-        borders.append(f"border-inline-end: {thin}")
-    return borders
+    sides = [side for side, thick in block.borders(cell).items() if not thick]
+    return [f"border-{'inline-end' if side == 'right' else side}: {thin}" for side in sides]
 
 
 def _content(piece: Piece) -> str:

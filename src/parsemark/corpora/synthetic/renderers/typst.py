@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +29,7 @@ from parsemark.errors import MakingError
 from parsemark.model import Box, Category
 from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes, write_text
+from parsemark.system.processes import run_our_module, tool_rights
 
 _MARKS = """
 #let _at(key, end) = [#metadata((key, end))<mark>]
@@ -42,31 +45,52 @@ _PLACES = """
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 
 
+TIMEOUT_S = 600.0
+LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}
 _SET_AT = 0
 """When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
 
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
-    """Set documents, each as a PDF in `folder`."""
-    return [_render(draft, folder) for draft in drafts]
-
-
-def _render(draft: DocumentDraft, folder: Path) -> Rendered:
-    typst: Any = import_module("typst")  # its stubs are wrong
-    require_glyphs(draft)
-    source = folder / f"{draft.name}.typ"
-    write_text(source, _document(draft))
-    folders = tuple(sorted({str(path.parent) for path in font_files(families(draft))}))
+    """Set documents, each as a PDF in `folder`, in one process that sees nothing else."""
+    folder = folder.resolve()
+    jobs = []
+    for draft in drafts:
+        require_glyphs(draft)
+        source = folder / f"{draft.name}.typ"
+        write_text(source, _document(draft))
+        fonts = sorted({str(path.parent) for path in font_files(families(draft))})
+        jobs.append([draft.name, str(source), fonts])
+    import_module("typst")  # says that it is missing, where it is
+    rights = tool_rights((), [str(folder)], **LIMITS)
+    given = json.dumps(jobs).encode()
     try:
-        compiler = typst.Compiler(source, root=folder, font_paths=_fonts(folders))
-        pdf = compiler.compile(format="pdf", timestamp=_SET_AT)
-        found = json.loads(compiler.query("<places>", field="value", one=True))
-    except (typst.TypstError, RuntimeError) as error:
-        raise MakingError(f"{draft.name}: Typst says {str(error)[:300]}") from error
-    path = folder / f"{draft.name}.pdf"
-    assert isinstance(pdf, bytes)
-    write_bytes(path, pdf)
-    return Rendered(draft, path, tuple(_places(draft, found)))
+        done = run_our_module(__name__, rights, cwd=folder, timeout_s=TIMEOUT_S, given=given)
+    except subprocess.TimeoutExpired as error:
+        raise MakingError(f"Typst took longer than {TIMEOUT_S:.0f} s.") from error
+    if done.returncode:
+        raise MakingError(f"Typst failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
+    found = json.loads(done.stdout)
+    return [
+        Rendered(draft, folder / f"{draft.name}.pdf", tuple(_places(draft, places)))
+        for draft, places in zip(drafts, found, strict=True)
+    ]
+
+
+def main() -> None:
+    """Set each document of the jobs that stand on stdin, and print where everything stands."""
+    typst: Any = import_module("typst")  # its stubs are wrong
+    found = []
+    for name, source, folders in json.load(sys.stdin):
+        path = Path(source)
+        try:
+            compiler = typst.Compiler(path, root=path.parent, font_paths=_fonts(tuple(folders)))
+            pdf = compiler.compile(format="pdf", timestamp=_SET_AT)
+            found.append(json.loads(compiler.query("<places>", field="value", one=True)))
+        except (typst.TypstError, RuntimeError) as error:
+            sys.exit(f"{name}: {str(error)[:250]}")
+        write_bytes(path.with_suffix(".pdf"), pdf)
+    json.dump(found, sys.stdout)
 
 
 @lru_cache(maxsize=4)
@@ -85,7 +109,7 @@ def _places(draft: DocumentDraft, found: list[tuple[str, int, dict[str, Any]]]) 
             starts[key, at["page"]].append(where)
             continue
         x, y = starts[key, at["page"]].pop()
-        box = Box(min(x, where[0]), min(y, where[1]), max(x, where[0]), max(y, where[1]))
+        box = Box.of_points((x, where[0]), (y, where[1]))
         index, _, cell = key.partition(".")
         if cell and cell[0].isdigit():
             block = draft.blocks[int(index)]
@@ -215,9 +239,7 @@ class _TypstWriter:
             fill = "white" if look.head_white else "black"
             content = f'text(weight: "bold", fill: {fill}, {content})'
         area = self._area(f"{self.index}.{cell.row}.{cell.col}", content)
-        side = {"l": "start", "p": "start", "r": "end", "c": "center"}[draft.alignments[cell.col][0]]
-        if in_head and cell.colspan > 1:
-            side = "center"
+        side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
         return (
             f"table.cell(x: {cell.col}, y: {cell.row}, colspan: {cell.colspan}, rowspan: {cell.rowspan}, "
             f"align: {side} + horizon, {{{area}}})"
@@ -282,3 +304,7 @@ def _run(run: TextRun) -> str:
 def _string(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
 from parsemark.matching.adjacency import assignment, ned, ned_matrix
-from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
+from parsemark.protocols.document.published.cdm import cdm_variants
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.quick_match import Strings, as_array, prepare, quick_match
 from parsemark.protocols.document.published.records import (
@@ -176,17 +176,12 @@ class _Value:
     inline: int
 
     def beats(self, other: _Value | None) -> bool:
-        if other is None or self.cost < other.cost - _EPSILON:
-            return True
-        if self.cost > other.cost + _EPSILON:
-            return False
-        mine = self.distance / self.length if self.length else float("inf")
-        theirs = other.distance / other.length if other.length else float("inf")
-        if mine < theirs - _EPSILON:
-            return True
-        if mine > theirs + _EPSILON:
-            return False
-        return self.inline < other.inline
+        return other is None or _less(self._key, other._key)
+
+    @property
+    def _key(self) -> tuple[float, ...]:
+        mean = self.distance / self.length if self.length else float("inf")
+        return self.cost, mean, self.inline
 
 
 def _dp_rows(prepared: _Prepared, gaps: bool) -> list[Record]:
@@ -438,20 +433,3 @@ def _is_logic(body: str, after: str) -> bool:
     if LOGIC.search(body) or LOGIC.search(after[:200]):
         return True
     return leading_environment(after.lstrip()) is not None
-
-
-# --- strings for CDM ---------------------------------------------------------------------------------------
-
-
-def cdm_variants(gt: str, pred: str) -> tuple[str, str | None]:
-    """What CDM compares: the truth without tags, and a cleaned prediction where matrices are concerned."""
-    from parsemark.protocols.document.published.cdm_variants import clean_matrix, has_empty_spec, is_matrix
-
-    truth = without_tags(unwrap_formula(gt))
-    if has_empty_spec(truth):
-        truth = clean_matrix(truth)
-    if not (is_matrix(gt) or is_matrix(pred)):
-        return truth, None
-    plain = without_tags(unwrap_formula(pred))
-    cleaned = clean_matrix(plain)
-    return truth, cleaned if cleaned != plain else None

@@ -152,33 +152,23 @@ def measure_pages(
         profile: Whose rules.
         is_whole_run: Whether these are all pages; v1.5 loses formulas answered by text if no page has text.
     """
-    text: list[Record] = []
-    moved: list[Record] = []
-    formulas: list[Record] = []
-    html_tables: list[Record] = []
-    latex_tables: list[Record] = []
+    found = PageRecords("")
     orders: list[Order] = []
     results = MeasuredRecords({}, {}, {"table": [], "display_formula": []})
     for annotation, records in pages:
-        text += records.text
-        moved += records.moved
-        formulas += records.formulas
-        html_tables += records.tables
-        latex_tables += records.latex_tables
-        if records.order is not None:
-            orders.append(records.order)
+        for kind in ("text", "moved", "formulas", "tables", "latex_tables"):
+            getattr(found, kind).extend(getattr(records, kind))
+        orders += [] if records.order is None else [records.order]
         results.page_attributes[records.name] = annotation["page_info"].get("page_attribute") or {}
         kinds = {d.get("category_type") for d in annotation["layout_dets"] if not d.get("ignore")}
-        if "table" in kinds:
-            results.pages_with["table"].append(records.name)
-        if "equation_isolated" in kinds:
-            results.pages_with["display_formula"].append(records.name)
-    if text or not is_whole_run:
-        text += moved
-    tables = latex_tables if len(latex_tables) > len(html_tables) else html_tables
+        for element, category in (("table", "table"), ("display_formula", "equation_isolated")):
+            if category in kinds:
+                results.pages_with[element].append(records.name)
+    text = found.text + (found.moved if found.text or not is_whole_run else [])
+    tables = found.latex_tables if len(found.latex_tables) > len(found.tables) else found.tables
     results.elements = {
         "text_block": [measure_text(r) for r in text],
-        "display_formula": [measure_text(r) for r in formulas],
+        "display_formula": [measure_text(r) for r in found.formulas],
         "table": [measure_table(r, profile) for r in tables],
         "reading_order": [measure_order(o) for o in orders],
     }

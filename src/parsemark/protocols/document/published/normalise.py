@@ -10,6 +10,7 @@ from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import (
     DelimitedSpan,
     brace_ends,
+    is_enclosed,
     replace_spans,
     sub_closed,
 )
@@ -92,7 +93,7 @@ def unwrap_formula(text: str) -> str:
     text = text.strip()
     while True:
         for left, right in ENVELOPES:
-            if len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right):
+            if is_enclosed(text, left, right):
                 text = text[len(left) : -len(right)].strip()
                 break
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,23 +12,26 @@ from parsemark.protocols.document.published.formulas import match_formulas
 from parsemark.protocols.document.published.latex_text import latex_to_text
 from parsemark.protocols.document.published.normalise import clean
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.quick_match import quick_match, simple_match
+from parsemark.protocols.document.published.quick_match import Kind, prepare, quick_match, simple_match
 from parsemark.protocols.document.published.records import (
     FORMULA,
     IGNORED,
     INLINE,
     RESCUE,
     TEXT,
+    TEXT_CATEGORIES,
     MarkdownItem,
+    PageTruth,
     Place,
     Record,
     Truth,
+    page_truth,
 )
 from parsemark.protocols.document.published.span_search import compare_mixed_as_text, search_spans
 from parsemark.protocols.document.published.table_html import parse_html
-from parsemark.protocols.document.published.truth import TEXT_CATEGORIES, PageTruth, page_truth
 
 _TABLES = frozenset({"html_table", "latex_table"})
+Matcher = Callable[[Sequence[Truth], Sequence[MarkdownItem], Profile, Kind], list[Record]]
 
 
 @dataclass(slots=True)
@@ -76,14 +79,9 @@ def page_records(
         counted += [*records.formulas, *records.tables]
     if match != "no_split":
         records.order = reading_order(counted, name)
-    for record in (
-        *records.text,
-        *records.formulas,
-        *records.tables,
-        *records.latex_tables,
-        *records.ignored,
-    ):
-        record.img_id = name
+    for own in (records.text, records.formulas, records.tables, records.latex_tables, records.ignored):
+        for record in own:
+            record.img_id = name
     if profile.moves_text_formulas:
         _set_moved_apart(records, profile)
     return records
@@ -157,31 +155,20 @@ def _cells_as_text(tables: Sequence[MarkdownItem]) -> list[MarkdownItem]:
 def _match_apart(
     records: PageRecords, truth: PageTruth, items: Sequence[MarkdownItem], profile: Profile, match: str
 ) -> None:
-    texts = [i for i in items if i.cat == TEXT]
-    formulas = [i for i in items if i.cat == FORMULA]
-    matcher = simple_match if match == "simple_match" else quick_match
-    found = (
-        _no_split(truth.text, texts, profile, "text")
-        if match == "no_split"
-        else matcher(truth.text, texts, profile, "text")
-    )
-    for record in found:
+    matchers: dict[str, Matcher] = {"simple_match": simple_match, "no_split": _no_split}
+    matcher = matchers.get(match, quick_match)
+    texts, formulas = ([i for i in items if i.cat == cat] for cat in (TEXT, FORMULA))
+    for record in matcher(truth.text, texts, profile, "text"):
         (records.ignored if record.gt_category_type in IGNORED else records.text).append(record)
-    found = (
-        _no_split(truth.formulas, formulas, profile, "formula")
-        if match == "no_split"
-        else matcher(truth.formulas, formulas, profile, "formula")
-    )
+    found = matcher(truth.formulas, formulas, profile, "formula")
     records.formulas = [r for r in found if r.has_truth]
 
 
 def _no_split(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: str
+    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: Kind
 ) -> list[Record]:
     """All of a page as one text."""
-    from parsemark.protocols.document.published.quick_match import prepare
-
-    strings = prepare(truths, items, profile, "text" if kind == "text" else "formula")
+    strings = prepare(truths, items, profile, kind)
     gt = [i for i in range(len(strings.norm_truths)) if strings.truths[i].position != ""]
     gt.sort(key=lambda i: strings.truths[i].order or 0)
     pred = [i for i in range(len(strings.norm_preds)) if strings.items[i].start]
@@ -189,10 +176,12 @@ def _no_split(
     if not gt and not pred:
         return []
     record = Record([0], [0], gt_category_type="text_merge", pred_category_type="text_merge")
-    record.gt = "\n\n".join(strings.raw_truths[i] for i in gt)
-    record.norm_gt = "\n\n".join(strings.norm_truths[i] for i in gt)
-    record.pred = "\n\n".join(strings.raw_preds[i] for i in pred)
-    record.norm_pred = "\n\n".join(strings.norm_preds[i] for i in pred)
+    record.gt, record.norm_gt = (
+        "\n\n".join(own[i] for i in gt) for own in (strings.raw_truths, strings.norm_truths)
+    )
+    record.pred, record.norm_pred = (
+        "\n\n".join(own[i] for i in pred) for own in (strings.raw_preds, strings.norm_preds)
+    )
     record.edit = ned(record.norm_gt, record.norm_pred)
     return [record]
 
@@ -241,7 +230,7 @@ def _set_moved_apart(records: PageRecords, profile: Profile) -> None:
 def reading_order(records: Sequence[Record], name: str) -> Order | None:
     """The order of what was found against that of the truth; None without both."""
     with_truth = [r for r in records if r.gt_position != [""]]
-    gt = sorted(float_or_int(p) for r in with_truth for p in r.gt_position if p)
+    gt = sorted(p for r in with_truth for p in r.gt_position if p and not isinstance(p, str))
     placed = sorted((r for r in with_truth if r.pred_position != ""), key=lambda r: r.pred_position)
     pred = [p for r in placed for p in r.gt_position if p]
     if not gt and not pred:
@@ -249,9 +238,3 @@ def reading_order(records: Sequence[Record], name: str) -> Order | None:
     from rapidfuzz.distance import Levenshtein
 
     return Order(list(gt), pred, name, Levenshtein.distance(gt, pred) / max(len(gt), len(pred)))
-
-
-def float_or_int(place: Place) -> int | float:
-    """A place that is known to be a number."""
-    assert not isinstance(place, str)
-    return place

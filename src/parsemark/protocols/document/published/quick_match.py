@@ -117,7 +117,7 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
     found = adjacency_match(
         [truths[t] for t in rows],
         [preds[p] for p in columns],
-        group_limit=profile.group_limit,
+        group_limit=profile.group_limit or None,
         can_be_contained=lambda t: profile.formulas_can_be_contained or categories[rows[t]] != FORMULA,
         leftovers_by_ned=profile.leftovers_by_ned,
         repeats_unmatched=profile.repeats_unmatched_truths,

@@ -1,10 +1,12 @@
-"""What passes between the steps: truths, predicted items, and the records of what answers what."""
+"""What passes between the steps: truths (section 2), predicted items, and records of what answers what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from parsemark.protocols.document.published.profile import Profile
 
 INLINE = "equation_inline"
 FORMULA = "equation_isolated"
@@ -12,18 +14,9 @@ TEXT = "text_all"
 RESCUE = "formula_rescue"
 
 IGNORED_IN_ORDER = (
-    "equation_caption",
-    "figure_caption",
-    "figure_footnote",
-    "table_caption",
-    "table_footnote",
-    "code_algorithm",
-    "code_algorithm_caption",
-    "header",
-    "footer",
-    "page_footnote",
-    "page_number",
-)
+    "equation_caption", "figure_caption", "figure_footnote", "table_caption", "table_footnote",
+    "code_algorithm", "code_algorithm_caption", "header", "footer", "page_footnote", "page_number",
+)  # fmt: skip
 """Categories that are matched but not counted, in the order in which the reference lists them."""
 IGNORED = frozenset(IGNORED_IN_ORDER)
 
@@ -111,3 +104,110 @@ class Record:
         return {name: getattr(self, name) for name in names} | {
             name: value for name in ("gt_cdm", "pred_cdm_alt") if (value := getattr(self, name)) is not None
         }
+
+
+# --- the truth elements of an annotated page, in the lists in which they are matched ------------------------
+
+TEXT_CATEGORIES = ("text_block", "title", "code_txt", "code_txt_caption", "reference", *IGNORED_IN_ORDER)
+
+Det = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class PageTruth:
+    """The lists of one page, each in reading order."""
+
+    text: list[Truth]
+    """Text, and with `mixes_formulas` the formulas too."""
+    formulas: list[Truth]
+    tables: list[Truth]
+
+
+def page_truth(page: Mapping[str, Any], profile: Profile) -> PageTruth:
+    """Read the truth lists from a page of the annotation."""
+    lists = _category_lists(page, profile)
+    categories = (*TEXT_CATEGORIES, FORMULA) if profile.mixes_formulas else TEXT_CATEGORIES
+    text = [truth for category in categories for truth in lists.get(category, ())]
+    return PageTruth(_sorted(text), _sorted(lists.get(FORMULA, [])), _sorted(lists.get("table", [])))
+
+
+def _sorted(truths: list[Truth]) -> list[Truth]:
+    return sorted(truths, key=lambda t: t.order or 0)
+
+
+def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list[Truth]]:
+    dets = [d for d in page.get("layout_dets") or () if isinstance(d, Mapping)]
+    relations = _relations(page)
+    groups = _united(relations) if profile.unites_truncated else _appended(relations)
+    grouped = {member for group in groups for member in group}
+    lists: dict[str, list[Truth]] = {}
+    for det in dets:
+        if det.get("anno_id") in grouped or (profile.reads_ignore and det.get("ignore")):
+            continue
+        lists.setdefault(str(det.get("category_type")), []).append(_single(det))
+    by_id = {det.get("anno_id"): det for det in reversed(dets)}
+    for group in groups:
+        members = [by_id[member] for member in group if member in by_id]
+        if not members or (profile.reads_ignore and any(m.get("ignore") for m in members)):
+            continue
+        merged = _merged(members)
+        lists.setdefault(merged.category, []).append(merged)
+    return lists
+
+
+def _relations(page: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    extra = page.get("extra")
+    listed = extra.get("relation") if isinstance(extra, Mapping) else None
+    return [
+        (r.get("source_anno_id"), r.get("target_anno_id"))
+        for r in listed or ()
+        if isinstance(r, Mapping) and r.get("relation_type", r.get("relation")) == "truncated"
+    ]
+
+
+def _appended(relations: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
+    """Groups as v1.0 and v1.5 make them: each relation is appended to all lists that it touches."""
+    groups: list[list[Any]] = []
+    for source, target in relations:
+        touched = [group for group in groups if source in group or target in group]
+        for group in touched:
+            group.extend((source, target))
+        if not touched:
+            groups.append([source, target])
+    return groups
+
+
+def _united(relations: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
+    groups: list[list[Any]] = []
+    for pair in relations:
+        touched = [group for group in groups if pair[0] in group or pair[1] in group]
+        if not touched:
+            groups.append(list(dict.fromkeys(pair)))
+            continue
+        first, *others = touched
+        first += [m for group in (*others, list(pair)) for m in group if m not in first]
+        groups = [g for g in groups if not any(g is other for other in others)]
+    return groups
+
+
+def _single(det: Det) -> Truth:
+    category = str(det.get("category_type"))
+    key = {FORMULA: "latex", "table": "html"}.get(category, "text")
+    attribute = det.get("attribute")
+    return Truth(
+        category,
+        str(det.get("content") or det.get(key) or ""),
+        det.get("order"),
+        attribute if isinstance(attribute, Mapping) else {},
+        (str(det.get("anno_id")),),
+        det.get("latex") if category == "table" else None,
+    )
+
+
+def _merged(members: list[Det]) -> Truth:
+    """One truth of parts in reading order. Where the published code would crash, a part counts as empty."""
+    ordered = sorted(members, key=lambda m: m.get("order") or 0)
+    first = ordered[0]
+    text = "".join(str(m.get("text") or "") for m in ordered)
+    ids = tuple(dict.fromkeys(str(m.get("anno_id")) for m in ordered))
+    return Truth(str(first.get("category_type")), text, first.get("order"), {}, ids)

@@ -6,7 +6,7 @@ import re
 
 from parsemark.protocols.document.published.latex_text import safe_text
 from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import collapse, replace_spans, spans
+from parsemark.protocols.document.published.scan import collapse, is_enclosed, replace_spans, spans
 from parsemark.protocols.document.published.table_html import parse_html
 
 _BLANK_LINES = re.compile(r"(\n\s*\n)")
@@ -88,16 +88,7 @@ def _ending(text: str) -> tuple[str, str] | None:
 def split_formula(item: MarkdownItem) -> list[MarkdownItem]:
     """A formula without the text in its margin, and a row of calculations one by one."""
     line = collapse(item.content)
-    envelope = next(
-        (
-            pair
-            for pair in _ENVELOPES
-            if len(line) >= len(pair[0]) + len(pair[1])
-            and line.startswith(pair[0])
-            and line.endswith(pair[1])
-        ),
-        None,
-    )
+    envelope = next((pair for pair in _ENVELOPES if is_enclosed(line, *pair)), None)
     if envelope is None:
         return [item]
     left, right = envelope
@@ -297,31 +288,10 @@ def html_fragment_text(text: str) -> str:
     return "\n".join(line for line in lines if line) or text
 
 
-_TRIVIAL = [
-    re.compile(p)
-    for p in (
-        r"[A-Za-z0-9._,-]+",
-        r"[A-Za-z][A-Za-z0-9_.,-]*",
-        r"[A-Za-z0-9]+Oy",
-        r"[ΓγλμνxyzuvwMNOabcABC0-9._,-]+",
-    )
-]
-_NOT_TRIVIAL = (
-    *["=", "<", ">", "≤", "≥", "≈", "≠", "^", "+", "-", "/"],
-    *[
-        r"\cdot",
-        r"\frac",
-        r"\sqrt",
-        r"\sum",
-        r"\int",
-        r"\times",
-        r"\div",
-        r"\approx",
-        r"\neq",
-        r"\leq",
-        r"\geq",
-    ],
+_TRIVIAL = re.compile(
+    r"[A-Za-z0-9._,-]+|[A-Za-z][A-Za-z0-9_.,-]*|[A-Za-z0-9]+Oy|[ΓγλμνxyzuvwMNOabcABC0-9._,-]+"
 )
+_NOT_TRIVIAL = re.compile(r"[=<>≤≥≈≠^+/-]|\\(?:cdot|frac|sqrt|sum|int|times|div|approx|neq|leq|geq)")
 
 
 def is_trivial_inline(item: MarkdownItem) -> bool:
@@ -334,6 +304,6 @@ def is_trivial_inline(item: MarkdownItem) -> bool:
         return True
     return (
         1 <= len(packed) <= 24
-        and not any(mark in body for mark in _NOT_TRIVIAL)
-        and any(pattern.fullmatch(packed) for pattern in _TRIVIAL)
+        and _NOT_TRIVIAL.search(body) is None
+        and _TRIVIAL.fullmatch(packed) is not None
     )

@@ -11,27 +11,10 @@ from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import FORMULA, MarkdownItem, Truth
 from parsemark.protocols.document.published.scan import balanced_end
 
-ENVIRONMENTS = frozenset(
-    [
-        "array",
-        "aligned",
-        "align",
-        "align*",
-        "alignedat",
-        "alignedat*",
-        "split",
-        "gather",
-        "gather*",
-        "gathered",
-        "multline",
-        "multline*",
-        "flalign",
-        "flalign*",
-        "eqnarray",
-        "eqnarray*",
-        "cases",
-    ]
-)
+ENVIRONMENTS = frozenset({
+    "array", "aligned", "align", "align*", "alignedat", "alignedat*", "split", "gather", "gather*",
+    "gathered", "multline", "multline*", "flalign", "flalign*", "eqnarray", "eqnarray*", "cases",
+})  # fmt: skip
 _ALIGNED = frozenset({"aligned", "align", "align*", "alignedat", "alignedat*"})
 _OLD_ARRAY = re.compile(r"\\begin\{array\}\{([^}]*)\}(.*?)\\end\{array\}", re.DOTALL)
 _SPEC_NOISE = re.compile(r"\s|\||[@!]\{[^{}]*\}")

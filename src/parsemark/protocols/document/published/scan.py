@@ -84,11 +84,6 @@ def sub_closed(
     return pattern.sub(new, text[:cut]) + text[cut:]
 
 
-def blank(text: str, start: int, end: int) -> str:
-    """The text with a span overwritten by spaces."""
-    return text[:start] + " " * (end - start) + text[end:]
-
-
 def blank_all(text: str, places: Sequence[tuple[int, int]]) -> str:
     """The text with several spans overwritten; they may overlap and reach beyond the end."""
     parts: list[str] = []
@@ -101,6 +96,11 @@ def blank_all(text: str, places: Sequence[tuple[int, int]]) -> str:
         parts += (text[done:first], " " * max(0, last - first))
         done = max(done, last)
     return "".join(parts) + text[done:]
+
+
+def is_enclosed(text: str, left: str, right: str) -> bool:
+    """Whether all of a text stands between two delimiters."""
+    return len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right)
 
 
 def collapse(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parsemark.errors import MissingDependencyError
 from parsemark.formats import markdown_of
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.document.annotation import (
@@ -24,7 +25,7 @@ from parsemark.protocols.document.published.measures import (
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.rows import PageScores, RowWriter
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
@@ -52,10 +53,10 @@ def score_page(
     truth: Page | None, prediction: Prediction, profile: Profile, *, match: str, cdm: bool
 ) -> PageScores:
     """All rows of a page under a published profile."""
-    out = PageScores()
+    writer = RowWriter(prediction, profile.name)
+    out, writer.why = writer.out, None
     if truth is None:
         return out
-    writer = _PublishedWriter(prediction, profile.name, out)
     if not is_evaluated(prediction, profile):
         status = prediction.status if prediction.status is not Status.OK else Status.NO_PREDICTION
         why = prediction.message or f"{profile.name} leaves pages without a prediction out of all means."
@@ -68,15 +69,18 @@ def score_page(
     records = page_records(annotation, "" if has_failed else markdown_of(prediction), profile, match)
     results = measure_pages([(annotation, records)], profile, is_whole_run=False)
     if cdm:
-        add_cdm(results, profile)
+        try:
+            add_cdm(results, profile)
+        except MissingDependencyError as error:
+            writer.page("cdm", None, Status.METRIC_FAILED, str(error))
     for record in records.ignored:
-        writer.match(record)
+        _write_match(writer, record)
     for element, measured in results.elements.items():
         if truth.only_tables and element != "table":
             writer.page(f"{SHORT[element]}_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
             continue
         for one in measured:
-            writer.element(element, one)
+            _write_element(writer, element, one)
         _page_rows(writer, element, measured, results, profile)
     if records.latex_tables:
         writer.page(LATEX_TABLES, float(len(records.latex_tables)))
@@ -85,70 +89,33 @@ def score_page(
     return out
 
 
-class _PublishedWriter:
-    def __init__(self, prediction: Prediction, rule: str, out: PageScores) -> None:
-        self.prediction, self.rule, self.out = prediction, rule, out
+def _write_match(writer: RowWriter, record: Record) -> tuple[Sequence[str], Sequence[str]]:
+    truths, preds = record.truth_ids, [f"i{p}" for p in record.pred_idx if p != ""]
+    overlap = 1 - record.edit if truths and preds else None
+    writer.match(record.gt_category_type or record.pred_category_type, truths, preds, overlap)
+    return truths, preds
 
-    def match(self, record: Record) -> None:
-        truth, pred = record.truth_ids, tuple(f"i{p}" for p in record.pred_idx if p != "")
-        kind = "extra" if not truth else "miss" if not pred else "pair"
-        if kind == "pair" and (len(truth) > 1 or len(pred) > 1):
-            kind = "split" if len(truth) == 1 else "merge" if len(pred) == 1 else "many"
-        self.out.matches.append(
-            MatchRow(
-                self.prediction.sample,
-                self.prediction.parser,
-                self.rule,
-                record.gt_category_type or record.pred_category_type,
-                truth,
-                pred,
-                kind,
-                1 - record.edit if truth and pred else None,
-                None,
-            )
-        )
 
-    def element(self, element: str, measured: MeasuredRecord) -> None:
-        record = measured.record
-        if not isinstance(record, Record):
-            return
-        self.match(record)
-        pred = "+".join(f"i{p}" for p in record.pred_idx if p != "")
-        status = Status.OK if pred else Status.NO_PREDICTION
-        values = {"length": float(measured.upper)}
-        for name, value in measured.metric.items():
-            values[METRICS.get(name, "edit_distance")] = value
-        for metric, value in values.items():
-            self.out.scores.append(
-                ScoreRow(
-                    self.prediction.sample,
-                    "+".join(record.truth_ids) or pred,
-                    pred,
-                    self.rule,
-                    SHORT[element],
-                    self.prediction.parser,
-                    metric,
-                    value,
-                    status if record.truth_ids else Status.NO_TRUTH,
-                    measured.reason if metric == "cdm" else None,
-                )
-            )
-
-    def page(
-        self, metric: str, value: float | None, status: Status = Status.OK, message: str | None = None
-    ) -> None:
-        place = self.prediction.sample, PAGE_LEVEL, "", self.rule, PAGE_LEVEL, self.prediction.parser
-        self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+def _write_element(writer: RowWriter, element: str, measured: MeasuredRecord) -> None:
+    if not isinstance(measured.record, Record):
+        return
+    sides = _write_match(writer, measured.record)
+    writer.element(SHORT[element], *sides, "length", float(measured.upper))
+    for name, value in measured.metric.items():
+        metric = METRICS.get(name, "edit_distance")
+        writer.element(SHORT[element], *sides, metric, value, measured.reason if metric == "cdm" else None)
 
 
 def _page_rows(
-    writer: _PublishedWriter,
+    writer: RowWriter,
     element: str,
     measured: Sequence[MeasuredRecord],
     results: MeasuredRecords,
     profile: Profile,
 ) -> None:
     short = SHORT[element]
+    of_formulas = ("CDM",) if results.has_cdm else ()
+    taken = {"display_formula": of_formulas, "table": ("TEDS", "TEDS_structure_only")}.get(element, ())
     for value in per_page_edit(measured).values():
         writer.page(f"{short}_edit", value)
     if measured:
@@ -158,18 +125,5 @@ def _page_rows(
         values = [m.metric[name] for m in measured if name in m.metric]
         if values:
             writer.page(metric, sum(values) / len(values))
-        elif (
-            profile.silent_pages_are_zero
-            and results.pages_with.get(element)
-            and _belongs(name, element, results)
-        ):
+        elif profile.silent_pages_are_zero and results.pages_with.get(element) and name in taken:
             writer.page(metric, 0.0, Status.NO_PREDICTION)
-
-
-def _belongs(metric: str, element: str, results: MeasuredRecords) -> bool:
-    """Whether a measure was taken of this kind of element."""
-    return (
-        results.has_cdm
-        if metric == "CDM" and element == "display_formula"
-        else (metric != "CDM" and element == "table")
-    )

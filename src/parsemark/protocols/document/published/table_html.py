@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.scan import collapse
+from parsemark.protocols.document.published.scan import collapse, is_enclosed
 
 _TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
 _TABLE_END = re.compile("</table>", re.IGNORECASE)
@@ -256,7 +256,7 @@ def norm_cell(text: str) -> str:
 def _without_envelopes(text: str) -> str:
     while True:
         for left, right in _PAIRS:
-            if len(text) < len(left) + len(right) or not (text.startswith(left) and text.endswith(right)):
+            if not is_enclosed(text, left, right):
                 continue
             inner = text[len(left) : -len(right)].strip()
             if inner and len(inner) <= 128 and not any(c in inner for c in "<>$"):

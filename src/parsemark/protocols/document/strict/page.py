@@ -12,12 +12,13 @@ from itertools import accumulate, groupby
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_output, write_table
+from parsemark.formats import read_output
 from parsemark.formats.latex.formula import read_formula
 from parsemark.formats.notation import fold_notation
 from parsemark.matching.blocks import BlockMatch, match_blocks
 from parsemark.matching.ngrams import ContentMatching, match_by_ngrams
 from parsemark.model import Category, Element, Page, Prediction
+from parsemark.protocols.document.published.scan import is_enclosed
 
 NEUTRAL = frozenset({Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON})
 """What a parser may give or leave out: it is matched so that it is no extra, and then not counted."""
@@ -203,7 +204,7 @@ def _block(element: Element) -> PageBlock | None:
 def _undelimited(latex: str) -> str:
     text = latex.strip()
     for left, right in (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$")):
-        if len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right):
+        if is_enclosed(text, left, right):
             text = text[len(left) : -len(right)].strip()
     return text
 
@@ -268,8 +269,3 @@ def match_page(truth: PageSide, pred: PageSide) -> PageMatches:
     matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks], n_ordered)
     tables = match_by_ngrams([*truth.tables, *truth.ignored_tables], pred.tables)
     return PageMatches(truth, pred, matching.matches, tables, matching.is_complete)
-
-
-def table_html(element: Element) -> str:
-    """A table as HTML."""
-    return write_table(element.table, "html") if element.table is not None else element.html or ""

@@ -29,14 +29,14 @@ from parsemark.protocols.document.strict.page import (
     pred_side,
     truth_side,
 )
-from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.rows import PageScores, RowWriter
 
 RULE = "strict"
 
 
 def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> PageScores:
     """Match and score one page; a page on which the parser failed has everything missed."""
-    writer = _StrictWriter(prediction)
+    writer = RowWriter(prediction, RULE)
     if truth is None:
         return writer.out
     status, why = prediction.status, prediction.message
@@ -60,7 +60,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     return writer.out
 
 
-def _score_whole(writer: _StrictWriter, matches: PageMatches, cdm: bool) -> None:
+def _score_whole(writer: RowWriter, matches: PageMatches, cdm: bool) -> None:
     shares = [matches.shares(match) for match in matches.blocks]
     _score_blocks(writer, shares)
     _score_formulas(writer, shares, cdm)
@@ -70,59 +70,7 @@ def _score_whole(writer: _StrictWriter, matches: PageMatches, cdm: bool) -> None
     _score_coverage(writer, matches)
 
 
-class _StrictWriter:
-    def __init__(self, prediction: Prediction) -> None:
-        self.prediction = prediction
-        self.status, self.why = Status.OK, prediction.message
-        self.out = PageScores()
-
-    def match(
-        self, category: str, truths: Sequence[str], preds: Sequence[str], overlap: float | None
-    ) -> None:
-        kind = "miss" if not preds else "extra" if not truths else "pair"
-        if kind == "pair" and len(truths) + len(preds) > 2:
-            kind = "split" if len(truths) == 1 else "merge" if len(preds) == 1 else "many"
-        sample, parser = self.prediction.sample, self.prediction.parser
-        self.out.matches.append(
-            MatchRow(sample, parser, RULE, category, tuple(truths), tuple(preds), kind, overlap, None)
-        )
-
-    def element(
-        self,
-        category: str,
-        truths: Sequence[str],
-        preds: Sequence[str],
-        metric: str,
-        value: float | None,
-        message: str | None = None,
-    ) -> None:
-        status = Status.OK if truths else Status.NO_TRUTH
-        if not preds:
-            status = self.status if self.status is not Status.OK else Status.NO_PREDICTION
-        pred = "+".join(preds)
-        self.out.scores.append(
-            ScoreRow(
-                self.prediction.sample,
-                "+".join(truths) or pred,
-                pred,
-                RULE,
-                category,
-                self.prediction.parser,
-                metric,
-                value,
-                status,
-                message,
-            )
-        )
-
-    def page(
-        self, metric: str, value: float | None, status: Status | None = None, message: str | None = None
-    ) -> None:
-        place = self.prediction.sample, PAGE_LEVEL, "", RULE, PAGE_LEVEL, self.prediction.parser
-        self.out.scores.append(ScoreRow(*place, metric, value, status or self.status, message or self.why))
-
-
-def _score_blocks(writer: _StrictWriter, matches: Sequence[Sequence[Share]]) -> None:
+def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None:
     """Text: edits over the longer side of every match; what is missed or extra counts in full."""
     edits_of_page = length_of_page = 0
     for shares in matches:
@@ -142,7 +90,7 @@ def _score_blocks(writer: _StrictWriter, matches: Sequence[Sequence[Share]]) -> 
         writer.page("text_length", float(length_of_page))
 
 
-def _write_match(writer: _StrictWriter, shares: Sequence[Share], edits: int) -> None:
+def _write_match(writer: RowWriter, shares: Sequence[Share], edits: int) -> None:
     truths, preds = [t for share in shares for t in share.truths], shares[0].preds
     longer = max(sum(len(t.text) for t in truths), sum(len(p.text) for p in preds))
     ids = [t.element.id for t in truths], [p.element.id for p in preds]
@@ -150,7 +98,7 @@ def _write_match(writer: _StrictWriter, shares: Sequence[Share], edits: int) -> 
     writer.match(category, *ids, 1 - edits / longer if truths and preds else None)
 
 
-def _score_formulas(writer: _StrictWriter, matches: Sequence[Sequence[Share]], cdm: bool) -> None:
+def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: bool) -> None:
     """Formulas: similarity of what they show; a missed and an invented one are 0, each counted.
 
     Several that answer one, or one that answers several, are one on each side: where a formula of many rows
@@ -196,9 +144,7 @@ def _source(block: PageBlock) -> str:
     return block.element.latex or block.element.text or ""
 
 
-def _score_cdm(
-    writer: _StrictWriter, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int
-) -> None:
+def _score_cdm(writer: RowWriter, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int) -> None:
     from parsemark.metrics.cdm.score import cdm_scores
 
     try:
@@ -220,7 +166,7 @@ def _bare(latex: str) -> str:
     return text.strip().replace("\\\\{", "\\\\ {")
 
 
-def _score_tables(writer: _StrictWriter, page: PageMatches) -> None:
+def _score_tables(writer: RowWriter, page: PageMatches) -> None:
     """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted.
 
     As in the protocol `tables`: the parts of a split table each count as a prediction and earn one credit
@@ -256,7 +202,7 @@ def _score_tables(writer: _StrictWriter, page: PageMatches) -> None:
         writer.page("false_tables", float(n_false))
 
 
-def _score_order(writer: _StrictWriter, page: PageMatches) -> None:
+def _score_order(writer: RowWriter, page: PageMatches) -> None:
     """Reading order: the truth's places in the order of the prediction, edited into the truth's order."""
     placed: list[tuple[float, int]] = []
     expected: list[int] = []
@@ -293,7 +239,7 @@ def _level(block: PageBlock) -> int | None:
     return heading_level(block.element)
 
 
-def _score_headings(writer: _StrictWriter, page: PageMatches) -> None:
+def _score_headings(writer: RowWriter, page: PageMatches) -> None:
     truth = [(i, b) for i, b in enumerate(page.truth.blocks) if _is_heading(b)]
     pred = [(i, b) for i, b in enumerate(page.pred.blocks) if _is_heading(b)]
     if not truth:
@@ -314,7 +260,7 @@ def _is_heading(block: PageBlock) -> bool:
     return block.element.category == Category.TITLE and not block.is_neutral
 
 
-def _score_coverage(writer: _StrictWriter, page: PageMatches) -> None:
+def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
     truth, pred = covered_texts(page.truth, page.pred)
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
     found = text_coverage(truth, pred)

@@ -1,4 +1,4 @@
-"""How good is what was found: bars, histograms, and metrics against each other."""
+"""How good is what was found, can the confidence be trusted, and can content stand in for boxes?"""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from parsemark.protocols.exhibits import Chart, ChartAxis, Series, interval_bars
+from parsemark.plain_words import rounded
+from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Series, interval_bars
 from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
 
+RULE_NAMES = {
+    "bbox": "boxes (IoU)",
+    "content": "content (content-Jaccard)",
+    "ngrams": "characters (3-grams, with splits and merges)",
+}
+DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))
+Points = Sequence[Sequence[float]]
 N_BINS = 20
 MOST_METRICS = 5
 """More against each other would be too many charts."""
 MOST_POINTS = 600
 """Per parser in a scatter plot; more only hide each other."""
+
+
+def columns(points: Points) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The first and the second coordinates of points."""
+    return tuple(p[0] for p in points), tuple(p[1] for p in points)
 
 
 def structure_bars(run: RunView) -> Chart | None:
@@ -28,18 +41,15 @@ def structure_bars(run: RunView) -> Chart | None:
         known = [(i, e) for i, e in entries if e and e.value is not None]
         if known:
             series.append(interval_bars(parser.name, known))
-    if not series:
-        return None
-    return Chart(
+    words = tuple(metric_words(m) for m in run.metrics)
+    metrics = ChartAxis("structure metric", kind="category", categories=words)
+    return Chart.of(
         "structure",
         "Structure of the tables that were found",
         "Mean score over found tables, with 95 % intervals. Each parser found other tables, so a parser that "
         "finds only easy ones looks better here than it is.",
-        ChartAxis(
-            "structure metric", kind="category", categories=tuple(metric_words(m) for m in run.metrics)
-        ),
-        ChartAxis("mean score", 0.0, 1.0),
-        tuple(series),
+        (metrics, ChartAxis("mean score", 0.0, 1.0)),
+        series,
     )
 
 
@@ -56,16 +66,13 @@ def score_histogram(
         if shares is not None:
             mark = "bars" if bars else "line"
             series.append(Series(parser.name, mark, centres, tuple(shares), parser=parser.name))  # type: ignore[arg-type] # one of two marks
-    if not series:
-        return None
-    return Chart(
+    return Chart.of(
         f"histogram-{metric_key(metric)}",
         f"Distribution of {metric_words(metric)}",
         f"Share of the true tables by {metric_words(metric)} score, in {N_BINS} bins. Tables "
         f"that were missed, or lost to a failure, count as {worst_value(metric):g}.",
-        ChartAxis(metric_words(metric), low, high),
-        ChartAxis("share of true tables", 0.0),
-        tuple(series),
+        (ChartAxis(metric_words(metric), low, high), ChartAxis("share of true tables", 0.0)),
+        series,
     )
 
 
@@ -140,3 +147,91 @@ def metric_key(metric: str) -> str:
     'teds-structure-only-true'
     """
     return "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in metric.lower()).split())
+
+
+def reliability(run: RunView, parser: RunParser) -> Chart | None:
+    """Precision by confidence, with the distribution of the confidences."""
+    bins = run.details("reliability", parser.name)
+    if not bins:
+        return None
+    total = sum(b["n"] for b in bins) or 1
+    centres = [(b["low"] + b["high"]) / 2 for b in bins]
+    shares = tuple(b["n"] / total for b in bins)
+    known = [(c, b["precision"]) for c, b in zip(centres, bins, strict=True) if b["precision"] is not None]
+    d_ece = run.summary.figure(parser.name, "d_ece")
+    note = f" D-ECE {rounded(d_ece.value)}." if d_ece and d_ece.value is not None else ""
+    return Chart(
+        f"reliability-{parser.key}",
+        f"Reliability of {parser.name}",
+        "Bars: precision of the predictions in each bin of confidence; on the diagonal it would equal the "
+        f"confidence.{note} Matched by {RULE_NAMES.get(run.rule, run.rule)}. Dashed: share of all "
+        "predictions in the bin.",
+        ChartAxis("confidence", 0.0, 1.0),
+        ChartAxis("precision", 0.0, 1.0),
+        (
+            Series("precision", "bars", *columns(known), parser=parser.name),
+            Series("share of predictions", "line", tuple(centres), shares, dash=True),
+        ),
+        (DIAGONAL,),
+    )
+
+
+def risk_over_coverage(run: RunView) -> Chart | None:
+    """Which share is wrong if only the surest predictions are taken, by how many that are."""
+    series = []
+    for parser in run.parsers:
+        found = run.details("risk_coverage", parser.name)
+        if found and found["points"]:
+            points = found["points"]
+            every = max(1, -(-len(points) // MOST_POINTS))
+            shown = [*points[::every], points[-1]] if every > 1 else points
+            series.append(Series(parser.name, "line", *columns(shown), parser=parser.name))
+    return Chart.of(
+        "risk-coverage",
+        "Risk over coverage",
+        "If only the predictions with the highest confidence were taken: the share of all that this is, and "
+        "how many of them are wrong (an overlap of at most one half, matched by "
+        f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 "
+        "and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
+        (ChartAxis("coverage", 0.0, 1.0), ChartAxis("risk", 0.0, 1.0)),
+        series,
+    )
+
+
+def content_against_boxes(run: RunView) -> Chart | None:
+    """Content-Jaccard over IoU for each predicted table."""
+    overlaps = predicted_overlaps(run)
+    series = []
+    for parser in run.parsers:
+        own = overlaps.filter(pl.col("parser") == parser.name)
+        shown = own.gather_every(max(1, -(-own.height // MOST_POINTS)))
+        if not shown.is_empty():
+            xs, ys = tuple(shown["bbox"]), tuple(shown["content"])
+            series.append(Series(parser.name, "points", xs, ys, parser=parser.name, faint=True))
+    halves = (Guide("", (0.5, 0.5), (0.0, 1.0)), Guide("", (0.0, 1.0), (0.5, 0.5)))
+    return Chart.of(
+        "content-iou",
+        "Content-Jaccard against IoU",
+        "One point for each predicted table with a box: how much it overlaps its match by place and content; "
+        "0 where it has no match. In the upper right and lower left quarter both rules agree.",
+        (ChartAxis("IoU", 0.0, 1.0), ChartAxis("content-Jaccard", 0.0, 1.0)),
+        series,
+        halves,
+        square=True,
+    )
+
+
+def predicted_overlaps(run: RunView) -> pl.DataFrame:
+    """For each predicted table its overlap by `bbox` and by `content`; 0 without a match."""
+    rows = (
+        run.scan("matches")
+        .filter(pl.col("rule").is_in(["bbox", "content"]) & (pl.col("pred").list.len() == 1))
+        .select("sample", "parser", pl.col("pred").list.first(), "rule", pl.col("overlap").fill_null(0.0))
+        .collect()
+    )
+    keys = ["sample", "parser", "pred"]
+    sides = [
+        rows.filter(pl.col("rule") == rule).select(*keys, pl.col("overlap").alias(rule))
+        for rule in ("bbox", "content")
+    ]
+    return sides[0].join(sides[1], on=keys).sort(keys)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraft, TableBlock, TextBlock
-from parsemark.corpora.synthetic.renderers.latex.style import gap
-from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter
+from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter, gap
 from parsemark.errors import LatexError
 from parsemark.model import Category
 

@@ -22,16 +22,18 @@ from parsemark.corpora.synthetic.looks import looks
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.plan import stream
 from parsemark.corpora.synthetic.renderers.latex.pack import Packer, SheetPlan, Size, boxes_to_measure
-from parsemark.corpora.synthetic.renderers.latex.style import (
+from parsemark.corpora.synthetic.renderers.latex.tabular import longtable
+from parsemark.corpora.synthetic.renderers.latex.writer import (
+    GAP_INSIDE,
     MACROS,
     NO_HYPHENS,
     TEX_POINT,
     TICK_BOXES,
+    LatexWriter,
     gap,
     opening,
+    setting,
 )
-from parsemark.corpora.synthetic.renderers.latex.tabular import longtable
-from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter, setting
 from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled

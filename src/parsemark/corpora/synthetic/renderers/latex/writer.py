@@ -1,4 +1,4 @@
-"""Writes the blocks of a document as LaTeX boxes, each part in a mark of its own."""
+"""Writes the blocks of a document as LaTeX boxes, each part in its own mark, and the look around them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from parsemark.corpora.synthetic.document import (
     TableBlock,
     TextBlock,
 )
+from parsemark.corpora.synthetic.looks import Look, looks
 from parsemark.corpora.synthetic.pieces import Piece, plain
 from parsemark.corpora.synthetic.renderers.latex.tabular import tabular
 from parsemark.model import Category
+from parsemark.system.pdflatex import REPRODUCIBLE
 
 GAP_INSIDE = 4.0
 """Between a table or figure and what stands beside it."""
@@ -165,3 +167,44 @@ def _boxes(block: FigureBlock, across: float, high: float) -> str:
         if index < len(block.labels) - 1:
             parts.append(rf"\put({x + wide:.1f},{high * 0.5:.1f}){{\vector(1,0){{{between:.1f}}}}}")
     return "".join(parts)
+
+
+TEX_POINT = 72 / 72.27
+"""Of TeX, in points of PDF."""
+MACROS = r"""
+\newbox\pmtmp
+\providecommand{\pmblock}[2]{\hbox{#2}}
+\def\pmbody#1{\hsize#1\linewidth#1\columnwidth#1\relax}
+\long\def\pmmeasure#1#2{\setbox\pmtmp\hbox{#2}%
+  \typeout{@PM #1 \the\wd\pmtmp\space\the\ht\pmtmp\space\the\dp\pmtmp}}
+\long\def\pmunit#1{\nointerlineskip\hbox{#1}}
+\hbadness10000 \hfuzz\maxdimen \emergencystretch20pt
+"""
+TICK_BOXES = r"\pdfglyphtounicode{square}{2610}\pdfglyphtounicode{squaremultiply}{2612}"
+"""Forms mean these by the signs of AMS, which are squares elsewhere."""
+NO_HYPHENS = r"\makeatletter\language\l@nohyphenation\makeatother\emergencystretch60pt"
+"""For languages whose hyphenation patterns may not be installed."""
+
+
+def opening(look: Look) -> str:
+    """What follows the precompiled preamble."""
+    size = (
+        f"\\KOMAoptions{{fontsize={look.size}pt}}"
+        if look.document_class == "scrartcl"
+        else f"\\makeatletter\\input{{size{look.size}.clo}}\\makeatother"
+    )
+    width, height = look.page_size
+    geometry = (
+        f"\\geometry{{paperwidth={width}bp,paperheight={height}bp,hmargin={look.margin_x}bp,"
+        f"vmargin={look.margin_y}bp,headsep=14pt,headheight=14pt,footskip=26pt,ignoreheadfoot}}"
+    )
+    spacing = (
+        f"\\linespread{{{look.spread}}}\\setlength{{\\parindent}}{{{look.indent}pt}}"
+        r"\setlength{\parskip}{0pt}\setlength{\LTpre}{6pt}\setlength{\LTpost}{6pt}\LTchunksize=500"
+    )
+    return "\n".join([REPRODUCIBLE, looks()["fonts"][look.font], size, geometry, spacing]) + "\n"
+
+
+def gap(look: Look) -> float:
+    """Space between blocks."""
+    return 8.0 if look.indent else 11.0

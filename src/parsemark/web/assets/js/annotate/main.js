@@ -97,6 +97,24 @@
     return drawText(element);
   };
 
+  // Attributes as lines, and what a caption or note belongs to. What somebody is writing is not drawn over.
+  const linesOf = (attributes) => Object.entries(attributes || {}).map(([name, value]) => `${name}: ${value}`).join("\n");
+  const drawMore = () => {
+    const element = current();
+    const { elements, relations, attributes } = annotated.page;
+    at("belonging").hidden = at("own-attributes").hidden = !element;
+    for (const [id, value] of [["element-attributes", linesOf(element?.attributes)], ["page-attributes", linesOf(attributes)]]) {
+      if (document.activeElement !== at(id)) at(id).value = value;
+    }
+    if (!element) return;
+    at("belongs").replaceChildren(el("option", { value: "" }, "nothing"), ...elements.filter((e) => e.id !== element.id).map((e) => el("option", { value: e.id }, `${e.id} (${e.category.replaceAll("_", " ")})`)));
+    at("belongs").value = (relations.find(([kind, , target]) => kind === "parent_son" && target === element.id) || [])[1] ?? "";
+  };
+  at("belongs").addEventListener("change", (event) => annotated.edit({ do: "belongs", element: chosen, to: event.target.value || null }));
+  at("element-attributes").addEventListener("change", (event) => annotated.edit({ do: "attributes", element: chosen, text: event.target.value }));
+  at("page-attributes").addEventListener("change", (event) => annotated.edit({ do: "attributes", element: null, text: event.target.value }));
+  at("more").addEventListener("keydown", (event) => event.altKey || event.stopPropagation());
+
   // What each parser has found, to be taken as it is: in place of the chosen table, or where there is none.
   const drawOffers = () => {
     const { offers } = annotated;
@@ -118,6 +136,7 @@
     drawBoxes();
     drawOffers();
     drawEditor(focus);
+    drawMore();
     drawCheck();
     const isSettled = annotated.accepted.length > 0 && !annotated.changed;
     at("withdraw").hidden = !annotated.accepted.length;

@@ -1,0 +1,265 @@
+"""Routing: one parser for each kind of page, learned from few labels, and said with its risk.
+
+A rule looks at one trait of a page (`kinds`) and names a parser for each of its values; all others get the
+default. It is learned on the labelled pages and judged on documents that it has not seen: for each fold of
+documents everything, the trait too, is learned anew from the others. What is estimated is the gain over the
+best single parser that the same labels would choose, and its one-sided 95 % limit is the stated risk.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from scipy import stats
+
+from parsemark.choose.choice import page_scores
+from parsemark.choose.kinds import TRAITS, Kinds, corpus_kinds
+from parsemark.corpora import Corpus
+from parsemark.errors import UsageError
+from parsemark.plain_words import counted, first_problem
+from parsemark.protocols.contract import get_protocol
+from parsemark.registry import is_derived
+from parsemark.store import Run
+from parsemark.system.files import write_text
+
+Floats = NDArray[np.float64]
+
+SHRINKAGE = 3.0
+"""Pages' worth of the overall mean that each kind starts with."""
+MIN_PAGES, MIN_DOCUMENTS = 3, 2
+"""Labelled pages and documents of a kind before it gets a parser of its own."""
+FOLDS = 10
+WORTH = 0.01
+"""A gain below this is none."""
+REACH = 0.975
+"""Quantile of the stated limit. Together with the correction for folds that share their documents (Nadeau and
+Bengio 2003) it makes the limit hold in 95 % of draws (`python -m bench route`); .95 alone held in 86 %."""
+RARE = 0.6
+"""A difference on one document that is assumed to be missing from every sample, as in all intervals of
+`choose`."""
+
+
+@dataclass(frozen=True)
+class RoutingRule:
+    """Which parser a page gets."""
+
+    default: str
+    trait: str | None = None
+    parsers: Mapping[str, str] = field(default_factory=dict)
+    """Value of the trait to its parser, where that is not the default."""
+
+    def parser_for(self, kinds: Kinds) -> str:
+        """The parser of a page."""
+        return self.parsers.get(kinds.get(self.trait, ""), self.default) if self.trait else self.default
+
+
+@dataclass(frozen=True)
+class Routing:
+    """A rule with what is known of it."""
+
+    rule: RoutingRule
+    single: str
+    """The best parser for all pages."""
+    score: float
+    """Mean score with the rule on documents that it has not seen."""
+    single_score: float
+    gain: float
+    low: float
+    """With 95 % confidence the rule gains at least this on unseen documents; below 0 it may lose."""
+    n_labels: int
+    n_documents: int
+    cpu_s: float | None = None
+    """Per page, over all pages of the run."""
+    single_cpu_s: float | None = None
+    cost_usd: float | None = None
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether the rule is known to be better than one parser."""
+        return bool(self.rule.parsers) and self.low > 0 and self.gain >= WORTH
+
+    def in_words(self) -> list[str]:
+        """Sentences, the answer first."""
+        known = f"{counted(self.n_labels, 'label')} of {counted(self.n_documents, 'document')}"
+        if not self.worth_it:
+            more = "" if self.n_documents >= 20 else " More labelled documents may show one."
+            seen = f" The best rule gains {self.gain:+.2f} on unseen documents." if self.rule.parsers else ""
+            return [f"One parser is as good: take {self.single} for all pages ({known}).{seen}{more}"]
+        parts = ", ".join(f"{value}: {parser}" for value, parser in sorted(self.rule.parsers.items()))
+        trait = TRAITS.get(self.rule.trait or "", self.rule.trait)
+        return [
+            f"Route by {trait}: {parts}; everything else: {self.rule.default}.",
+            f"On documents that it has not seen the rule scores {self.score:.2f}, {self.single} alone "
+            f"{self.single_score:.2f}: a gain of {self.gain:.2f}, with 95 % confidence at least "
+            f"{self.low:.2f} ({known}).",
+            *self._cost(),
+        ]
+
+    def _cost(self) -> list[str]:
+        if self.cpu_s is None or self.single_cpu_s is None:
+            return []
+        paid = f", {self.cost_usd:.4f} USD" if self.cost_usd else ""
+        return [f"It takes {self.cpu_s:.2f} CPU s a page{paid}; {self.single} alone {self.single_cpu_s:.2f}."]
+
+
+def learn_rule(
+    scores: Floats, parsers: Sequence[str], kinds: Sequence[Kinds], documents: Sequence[str]
+) -> RoutingRule:
+    """The rule of one trait that earns most on these pages, kinds of few pages drawn to the mean of all.
+
+    Args:
+        scores: (parsers, pages).
+        parsers: Their names.
+        kinds: Of each page.
+        documents: Of each page.
+    """
+    overall = scores.mean(axis=1)
+    default = int(overall.argmax())
+    best, best_gain = RoutingRule(parsers[default]), 0.0
+    for trait in TRAITS:
+        values = [page.get(trait, "") for page in kinds]
+        chosen, gain = {}, 0.0
+        for value in sorted(set(values)):
+            own = np.array([v == value for v in values])
+            if (
+                own.sum() < MIN_PAGES
+                or len({d for d, is_own in zip(documents, own, strict=True) if is_own}) < MIN_DOCUMENTS
+            ):
+                continue
+            n = int(own.sum())
+            # Differences to the default, so that hard pages make no parser look bad.
+            behind = scores[:, own] - scores[default, own]
+            lead = (behind.sum(axis=1) + SHRINKAGE * (overall - overall[default])) / (n + SHRINKAGE)
+            first = int(lead.argmax())
+            if first != default and lead[first] > WORTH:
+                chosen[value] = parsers[first]
+                gain += float(lead[first]) * n / len(values)
+        if gain > best_gain + 1e-9:
+            best, best_gain = RoutingRule(parsers[default], trait, chosen), gain
+    return best
+
+
+def learn_routing(
+    scores: Floats, parsers: Sequence[str], kinds: Sequence[Kinds], documents: Sequence[str], *, seed: int = 0
+) -> Routing:
+    """Learn a rule from labelled pages, and judge the learning on documents left out."""
+    names = sorted(set(documents))
+    if len(names) < 2:
+        raise UsageError("A rule is judged on documents that it has not seen: label pages of at least two.")
+    place = {name: k for k, name in enumerate(np.random.default_rng(seed).permutation(names).tolist())}
+    folds = np.array([place[d] % FOLDS for d in documents])
+    routed, single = np.zeros(len(documents)), np.zeros(len(documents))
+    index = {parser: i for i, parser in enumerate(parsers)}
+    for fold in np.unique(folds):
+        out, seen = np.flatnonzero(folds == fold).tolist(), np.flatnonzero(folds != fold).tolist()
+        rule = learn_rule(scores[:, seen], parsers, [kinds[i] for i in seen], [documents[i] for i in seen])
+        for i in out:
+            routed[i] = scores[index[rule.parser_for(kinds[i])], i]
+            single[i] = scores[index[rule.default], i]
+    gain, low = _gain(routed - single, documents)
+    rule = learn_rule(scores, parsers, kinds, documents)
+    return Routing(
+        rule,
+        rule.default,
+        float(routed.mean()),
+        float(single.mean()),
+        gain,
+        low,
+        len(documents),
+        len(names),
+    )
+
+
+def route_run(run: Run, corpus: Corpus, protocol: str = "tables", *, seed: int = 0) -> Routing:
+    """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages."""
+    table = run.table("samples")
+    samples, documents = list(table["sample"]), list(table["document"])
+    records = {(r.sample, r.parser): r for r in run.records() if not is_derived(r.parser)}
+    parsers = sorted({parser for _, parser in records})
+    scores, _ = page_scores(run, get_protocol(protocol), parsers, samples)
+    kinds = corpus_kinds(corpus, samples)
+    own = [i for i, key in enumerate(samples) if key in kinds and not np.isnan(scores[:, i]).any()]
+    if len(own) < MIN_PAGES:
+        raise UsageError(
+            f"A rule is learned from labels: {counted(len(own), 'page')} has truth. Label some first."
+        )
+    found = learn_routing(
+        scores[:, own], parsers, [kinds[samples[i]] for i in own], [documents[i] for i in own], seed=seed
+    )
+    taken = [records.get((key, found.rule.parser_for(kinds.get(key, {})))) for key in samples]
+    alone = [records.get((key, found.single)) for key in samples]
+    return replace(
+        found,
+        cpu_s=_mean([r.cpu_s for r in taken if r is not None]),
+        single_cpu_s=_mean([r.cpu_s for r in alone if r is not None]),
+        cost_usd=_mean([r.cost_usd for r in taken if r is not None]),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _gain(differences: Floats, documents: Sequence[str]) -> tuple[float, float]:
+    """Mean over pages, and its lower 95 % limit with documents as the units.
+
+    A residual is added that few documents may lack, as in every interval of `choose`.
+    """
+    units: dict[str, list[float]] = {}
+    for document, value in zip(documents, differences.tolist(), strict=True):
+        units.setdefault(document, []).append(value)
+    mean, n = float(differences.mean()), len(units)
+    deviations = np.array([sum(values) - mean * len(values) for values in units.values()]) / len(differences)
+    shared = 1 + FOLDS / (FOLDS - 1)
+    spread = shared * float((deviations**2).sum()) * n / (n - 1) + (RARE / n) ** 2
+    return mean, mean - float(stats.t.ppf(REACH, n - 1)) * math.sqrt(spread)
+
+
+class RouteFile(BaseModel):
+    """The rule as a file that `parse --route` follows."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int = Field(default=1, ge=1, le=1)
+    trait: str | None = None
+    parsers: dict[str, str] = Field(default_factory=dict, max_length=1000)
+    default: str = Field(min_length=1)
+    known: dict[str, float | int | str | None] = Field(default_factory=dict)
+    """What was known of it when it was learned; not used."""
+
+
+def write_route(routing: Routing, path: Path) -> None:
+    """Write the rule, or one parser for all pages where no rule is known to be better."""
+    rule = routing.rule if routing.worth_it else RoutingRule(routing.single)
+    known = {k: v for k, v in asdict(routing).items() if k not in ("rule", "single")}
+    data = {"schema_version": 1, "trait": rule.trait, "parsers": dict(rule.parsers), "default": rule.default}
+    write_text(path, json.dumps({**data, "known": known}, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_route(path: Path) -> RoutingRule:
+    """Read a rule.
+
+    Raises:
+        UsageError: It cannot be read, or names a trait that does not exist.
+    """
+    try:
+        file = RouteFile.model_validate_json(path.read_bytes())
+    except OSError as e:
+        raise UsageError(
+            f"{path} cannot be read ({e.strerror}). `parsemark choose --route` writes one."
+        ) from None
+    except ValidationError as e:
+        raise UsageError(
+            f"{path} is no routing rule: {first_problem(e)}. `parsemark choose --route` writes one."
+        ) from None
+    if file.trait is not None and file.trait not in TRAITS:
+        raise UsageError(f"{path} routes by {file.trait!r}; pages have: {', '.join(TRAITS)}.")
+    return RoutingRule(file.default, file.trait, file.parsers)

@@ -1,0 +1,93 @@
+"""What all makers of corpora share: a folder of their own, processes, and the manifest of a copy."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, TypeVar
+
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.files import write_manifest
+from parsemark.corpora.schema import CorpusFile
+from parsemark.errors import UsageError
+from parsemark.system import make_folder
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Progress = Callable[[int], None]
+"""Called with the number of pages, or documents, that were finished."""
+
+
+def silent(count: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def new_folder(out: Path, *parts: str) -> Path:
+    """The folder of a new corpus, with the folders that it has.
+
+    Raises:
+        UsageError: It holds something already, which would pass for a part of the corpus.
+    """
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    for part in parts:
+        make_folder(out / part)
+    return out
+
+
+def in_processes(
+    function: Callable[[Item], Result], items: Sequence[Item], workers: int | None
+) -> Iterator[tuple[Item, Result | None]]:
+    """Each item with its result as it is done; None for one that ends its process, which costs no other.
+
+    Args:
+        function: What is done; of a module, so that it pickles.
+        items: What it is done to.
+        workers: Processes; all cores if None. One does without others.
+    """
+    count = min(workers or os.cpu_count() or 1, len(items))
+    if count <= 1:
+        yield from ((item, function(item)) for item in items)
+        return
+    lost: list[Item] = []
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(function, item): item for item in items}
+        for done in as_completed(futures):
+            try:
+                yield futures[done], done.result()
+            except BrokenProcessPool:  # one of them did, and all that were waiting are lost with it
+                lost.append(futures[done])
+    for item in lost:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            try:
+                yield item, pool.submit(function, item).result()
+            except BrokenProcessPool:
+                yield item, None
+
+
+def write_copy_manifest(
+    out: Path, corpus: Corpus, kind: str, says: str, settings: dict[str, Any], **fields: Any
+) -> CorpusFile:
+    """The manifest of a copy of a corpus.
+
+    Args:
+        out: The folder of the copy.
+        corpus: What it was made of.
+        kind: Added to the name of the corpus.
+        says: What it is, after the name of the corpus.
+        settings: How it was made.
+        **fields: More of the manifest.
+    """
+    return write_manifest(
+        out,
+        name=f"{corpus.name}-{kind}",
+        version=corpus.version,
+        licence=corpus.licence,
+        description=f"{corpus.name} {says}.",
+        settings={**settings, "corpus": corpus.name, "corpus_hash": corpus.hash},
+        **fields,
+    )

@@ -1,0 +1,355 @@
+"""Releases and commits of a parser's own package: `pdfplumber@0.11.4`, `worker.py@git:REF`.
+
+The worker script stays what it is; the package that it stands for is taken at another version. What else it
+needs is kept at the versions that the parser is locked to, as far as that version of the package allows, so
+that two versions differ in as little as they can. What was found is kept as a lock in the cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from parsemark.errors import ParserError, UsageError
+from parsemark.parsers.environment import Environment, Progress, run_uv
+from parsemark.parsers.lock import requirement_lines
+from parsemark.parsers.parser import Parser
+from parsemark.parsers.session import WorkerFailure, WorkerSession
+from parsemark.parsers.working_tree import package_name, resolve_requirements
+from parsemark.system import cache_folder, locked, remove_tree, write_text
+from parsemark.system.scratch import ScratchFolder
+
+GIT = "git:"
+START_TIMEOUT_S = 60.0
+_GIT_TIMEOUT_S = 300
+_VERSION = re.compile(r"\d[\w.+!-]*")
+_DEPENDENCY = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.-]*)\s*(?P<extras>\[[^\]]*\])?.*", re.DOTALL)
+_NO_INDEX = re.compile(r"Failed to fetch|error sending request|connection broken|dns error|timed out", re.I)
+_NO_BUILD = re.compile(r"Failed to build|build backend|Call to `", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPackage:
+    """The package that a parser stands for, among those that its script lists."""
+
+    name: str
+    position: int
+    """Of its dependency."""
+    tree: Path | None
+    """The project that it is installed from; None for a package from an index."""
+
+
+def own_package(parser: Parser) -> OwnPackage:
+    """Find it: the one that the script names (`package` of `[tool.parsemark]`), the only one from a path, the
+    one of the parser's name, the only one whose name has the parser's in it, or the only one at all.
+
+    Raises:
+        UsageError: That is none, or several.
+    """
+    declared, wanted = parser.declaration, _normal(parser.short_name)
+    sources = {name: source.path for name, source in declared.sources.items()}
+    trees = [r.path for r in resolve_requirements(declared.dependencies, sources, parser.script.parent)]
+    names = [
+        _parted(text)[0] or (package_name(tree) if tree else None) or text
+        for text, tree in zip(declared.dependencies, trees, strict=True)
+    ]
+    every = range(len(names))
+    for found in (
+        [k for k in every if declared.info.package and _normal(names[k]) == _normal(declared.info.package)],
+        [k for k in every if trees[k] is not None],
+        [k for k in every if _normal(names[k]) == wanted],
+        [k for k in every if wanted in _normal(names[k])],
+        every,
+    ):
+        if len(found) == 1:
+            return OwnPackage(names[found[0]], found[0], trees[found[0]])
+    raise UsageError(
+        f"Parser {parser.short_name!r} has no package of its own whose versions could be chosen. In a script "
+        'of yours, say which it is: package = "NAME" in [tool.parsemark].'
+    )
+
+
+@cache
+def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
+    """The releases of a package that the index has for this Python, oldest first.
+
+    Raises:
+        ParserError: There is no such package, or the index cannot be reached.
+    """
+    flags = ["--retries", "1", "--timeout", "20", "--disable-pip-version-check", "--no-color"]
+    ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
+    pip = ours if find_spec("pip") is not None else ("tool", "run", "--quiet", "pip")
+    wanted = [*flags, "index", "versions", package, *(["--pre"] if pre else [])]
+    try:
+        said = run_uv(*pip, *wanted, variables=_pip_variables())
+    except ParserError as error:
+        if _NO_INDEX.search(str(error)) or "No matching distribution" not in str(error):
+            raise ParserError(
+                f"The package index cannot be reached for {package}: {last_line(error)}"
+            ) from error
+        raise ParserError(f"The package index has no package {package!r} for this Python.") from error
+    listed = re.search(r"^Available versions: (.+)$", said, re.MULTILINE)
+    return tuple(reversed(listed[1].split(", "))) if listed else ()
+
+
+def _pip_variables() -> dict[str, str]:
+    """Where `uv` looks for packages, in the words of `pip`, which alone lists versions."""
+    same = {
+        "UV_DEFAULT_INDEX": "PIP_INDEX_URL",
+        "UV_INDEX_URL": "PIP_INDEX_URL",
+        "UV_INDEX": "PIP_EXTRA_INDEX_URL",
+        "UV_EXTRA_INDEX_URL": "PIP_EXTRA_INDEX_URL",
+        "UV_FIND_LINKS": "PIP_FIND_LINKS",
+        "UV_NO_INDEX": "PIP_NO_INDEX",
+    }
+    return {
+        theirs: os.environ[ours].replace(",", " ") for ours, theirs in same.items() if os.environ.get(ours)
+    }
+
+
+def at_version(parser: Parser, version: str) -> Parser:
+    """The same parser with its own package at another version.
+
+    Args:
+        parser: As it is listed.
+        version: A release (`0.11.4`), a commit of the repository that its package lies in (`git:REF`), or of
+            another one (`git:DIR#REF`).
+
+    Raises:
+        UsageError: It cannot be a version, or the parser has no package of its own.
+        ParserError: There is no such release or commit, or what it needs cannot be found.
+    """
+    own = own_package(parser)
+    if not version.startswith(GIT):
+        if _VERSION.fullmatch(version) is None:
+            name = parser.short_name
+            raise UsageError(f"{version!r} is no version: write {name}@1.2.3 or {name}@git:REF.")
+        return _locked(parser, own, version, f"=={version}")
+    folder, _, ref = version.removeprefix(GIT).rpartition("#")
+    given = Path(folder).expanduser() if folder else own.tree
+    if given is None:
+        raise UsageError(
+            f"{own.name} comes from an index, not from a working copy. Name its repository: "
+            f"{parser.short_name}@{GIT}DIR#{ref}."
+        )
+    root = repository(given)
+    commit = commit_of(root, ref)
+    copy = scratch_copy(root, commit) / _project_in(root, own)
+    label = f"{GIT}{root}#{commit[:12]}" if folder else f"{GIT}{commit[:12]}"
+    return _locked(parser, own, label, f" @ {copy.as_uri()}")
+
+
+def _project_in(root: Path, own: OwnPackage) -> Path:
+    """Where in a repository the project of a package lies: where the script takes it from, or by its name."""
+    if own.tree is not None and own.tree.is_relative_to(root):
+        return own.tree.relative_to(root)
+    projects = [
+        path.parent for path in sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
+    ]
+    named = [path for path in projects if _normal(package_name(path) or "") == _normal(own.name)]
+    return named[0].relative_to(root) if len(named) == 1 else Path()
+
+
+def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
+    """The parser with its own package pinned, and all others found and written down once.
+
+    Raises:
+        ParserError: One line that says why that cannot be.
+    """
+    declared = parser.declaration
+    sources = {name: source.path for name, source in declared.sources.items()}
+    found = resolve_requirements(declared.dependencies, sources, parser.script.parent)
+    texts = [r.text if r.path or declared.info.no_deps else _unpinned(r.text) for r in found]
+    texts[own.position] = f"{own.name}{_parted(declared.dependencies[own.position])[1]}{pin}"
+    changed = declared.model_copy(update={"dependencies": tuple(texts), "sources": {}})
+    made = replace(parser, declaration=changed, lock=(), version=version)
+    if changed.info.no_deps:
+        return made
+    environment = made.environment
+    wanted = [sorted(parser.lock), environment.key, sorted(changed.overrides)]
+    key = hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:20]
+    path = cache_folder("locks") / f"{key}.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.with_suffix(".lock")):
+        if not path.is_file():
+            try:
+                write_text(path, _compiled(environment, parser.lock, changed.overrides))
+            except ParserError as error:
+                raise ParserError(_why(made.name, own.name, version, error)) from error
+    return replace(made, lock=requirement_lines(path))
+
+
+def _compiled(environment: Environment, known: Sequence[str], overrides: Sequence[str]) -> str:
+    """All packages of an environment, at the known versions where these are allowed."""
+    with ScratchFolder("parsemark-lock-") as folder:
+        wanted, found, forced = (folder / name for name in ("wanted.txt", "found.txt", "forced.txt"))
+        wanted.write_text("\n".join(environment.dependencies), encoding="utf-8")
+        found.write_text("\n".join(known), encoding="utf-8")
+        flags = ["--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
+        if overrides:
+            forced.write_text("\n".join(overrides), encoding="utf-8")
+            flags += ["--override", str(forced)]
+        run_uv(
+            "pip",
+            "compile",
+            *flags,
+            "--python",
+            environment.interpreter,
+            str(wanted),
+            "--output-file",
+            str(found),
+        )
+        return found.read_text(encoding="utf-8")
+
+
+def _why(name: str, package: str, version: str, error: ParserError) -> str:
+    """One line that says why a version cannot be had."""
+    said = str(error)
+    if _NO_INDEX.search(said):
+        return f"{name} cannot be installed: the package index cannot be reached."
+    if version and f"no version of {package.lower()}" in said.lower() and not _NO_BUILD.search(said):
+        return f"{name}: there is no release {version} of {package} for this Python; " + (
+            f"`parsemark parsers versions {name.partition('@')[0]}` lists them."
+        )
+    if _NO_BUILD.search(said):
+        return f"{name} must be built here, and that fails: {last_line(error)}"
+    return f"{name} cannot be installed: {last_line(error)}"
+
+
+def last_line(error: Exception, limit: int = 300) -> str:
+    """The end of what a program said, on one line: there it says what went wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"error|cause|cannot|not found", line, re.I)]
+    reasons = [line for line in lines if re.search(r"\bBecause\b", line)]  # `uv` begins with the reason
+    return (reasons[:1] or telling[-1:] or lines[-1:] or ["no reason given"])[0][:limit]
+
+
+def require_start(parser: Parser, progress: Progress | None = None) -> None:
+    """Install a version and start its worker once; one line where that fails.
+
+    Raises:
+        ParserError: It cannot be installed here, or does not start, as a release that hangs when imported.
+    """
+    name = parser.name
+    if missing := parser.state().missing:
+        raise ParserError(f"{name} cannot run here: it misses {'; '.join(missing)}.")
+    try:
+        parser.install(progress)
+    except ParserError as error:
+        raise ParserError(_why(name, "", "", error)) from error
+    try:
+        WorkerSession(parser.command(), start_timeout_s=START_TIMEOUT_S).close()
+    except WorkerFailure as failure:
+        tail = f" ({last_line(ParserError(failure.stderr_tail))})" if failure.stderr_tail.strip() else ""
+        raise ParserError(f"{name} is installed and does not start: {failure}{tail}") from failure
+
+
+def usable_parsers(
+    specs: Sequence[str], get: Callable[[str], Parser], note: Callable[[str], None]
+) -> list[Parser]:
+    """The parsers that specs name; of versions, those that start here. The others are noted and left out.
+
+    Args:
+        specs: Of parsers.
+        get: Makes a parser of a spec.
+        note: Told in one line why a version is left out.
+
+    Raises:
+        ParserError: None is left.
+    """
+    found: list[Parser] = []
+    for spec in specs:
+        try:
+            parser = get(spec)
+            if parser.version:
+                require_start(parser)
+            found.append(parser)
+        except ParserError as error:
+            if "@" not in spec or len(specs) == 1:
+                raise
+            note(f"Left out: {error}")
+    if not found:
+        raise ParserError("No version can be used here.")
+    return found
+
+
+def repository(folder: Path) -> Path:
+    """The root of the working copy that a folder lies in.
+
+    Raises:
+        UsageError: It lies in none.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}.")
+    try:
+        return Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    except ParserError as error:
+        raise UsageError(f"{folder} is in no git repository.") from error
+
+
+def commit_of(repo: Path, ref: str) -> str:
+    """The commit that a branch, tag or hash names.
+
+    Raises:
+        UsageError: None has that name.
+    """
+    try:
+        return _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").strip()
+    except ParserError as error:
+        raise UsageError(f"{repo} has no commit {ref!r}.") from error
+
+
+def scratch_copy(repo: Path, commit: str) -> Path:
+    """The files of a commit, in a clone in the cache folder: the working copy is not touched."""
+    name = hashlib.sha256(str(repo).encode()).hexdigest()[:8]
+    copy = cache_folder("commits") / f"{name}-{commit[:20]}"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with locked(copy.with_suffix(".lock")):
+        if not copy.exists():
+            draft = copy.with_suffix(".draft")
+            remove_tree(draft)
+            _git(repo, "clone", "--quiet", "--shared", "--no-checkout", str(repo), str(draft))
+            _git(draft, "-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "--detach", commit)
+            draft.rename(copy)
+    return copy
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ParserError(f"git {arguments[0]} cannot be run: {error}") from error
+    if done.returncode != 0:
+        raise ParserError(f"git {arguments[0]} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def _parted(dependency: str) -> tuple[str, str]:
+    """Name and extras of a dependency; empty for a path."""
+    found = _DEPENDENCY.fullmatch(dependency)
+    return (found["name"], found["extras"] or "") if found else ("", "")
+
+
+def _unpinned(dependency: str) -> str:
+    """A dependency of which any version will do."""
+    return re.sub(r"==\s*[^;,\s]+", "", dependency)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()

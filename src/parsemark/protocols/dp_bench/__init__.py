@@ -1,1 +1,0 @@
-"""DP-Bench (Upstage): text and first tables of pages."""

@@ -1,0 +1,300 @@
+"""What boards of facts have in common: verdicts as rows of a run, figures of them, and facts to look at."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from parsemark.errors import CorpusError
+from parsemark.kernels.search import TooHardError
+from parsemark.model import Fact, Page, Prediction, Status
+from parsemark.plain_words import counted
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.exhibits import PageMatch, PageView, PageViews
+from parsemark.protocols.facts.grid import TableTooLargeError
+from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.result_files import BoardRun, Files
+from parsemark.protocols.rows import PageScores, ScoreRow
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
+
+_MAX_WORDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one fact: passed, failed, or (None) not decided, and why."""
+
+    passed: bool | None
+    why: str = ""
+    counts: bool = True
+    """False for a fact that the board itself leaves out for this parser."""
+
+
+Decide = Callable[[Fact], Outcome]
+
+
+@dataclass(frozen=True)
+class FactsProtocol(PageProtocol):
+    """Every test of a board is passed or not; the score is the mean of the shares of groups of tests."""
+
+    reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str]
+    """Which facts it decides: those with these rules."""
+    headline: ClassVar[FigureInfo]
+    is_complete: ClassVar[bool] = False
+    """Whether the headline is not defined where a group has no fact that counts."""
+    group_word: ClassVar[str]
+    """What the board calls a group of tests."""
+    crashed: ClassVar[bool | None]
+    """What a fact is on which the board's own code fails."""
+
+    @abstractmethod
+    def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
+        """Prepare what decides the facts of one page.
+
+        What it gives may raise CorpusError for a fact that cannot be read, IndexError where the board's own
+        code fails, and TooHardError or TableTooLargeError where ours gives up.
+        """
+
+    @abstractmethod
+    def group_of(self, fact: Fact) -> str:
+        """Name the group that a fact counts in."""
+
+    @abstractmethod
+    def result_files(self, board: BoardRun) -> Files:
+        """Write the board's own files."""
+
+    def asks_about(self, fact: Fact) -> bool:
+        """Whether a fact of these rules is asked."""
+        return fact.rules == self.rules
+
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
+        """One row for each fact: its metric is its group, its category its kind, its message what was found.
+
+        A page on which the parser failed passes nothing; its facts stay.
+        """
+        facts = [fact for fact in truth.facts if self.asks_about(fact)] if truth else []
+        if truth is None or not facts:
+            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
+        has_failed = prediction.status is Status.METRIC_FAILED or (
+            prediction.status is not Status.OK and prediction.text is None
+        )
+        decide = None if has_failed else self.deciding(facts, truth, prediction)
+        rows = []
+        for fact in facts:
+            place = prediction.sample, fact.id, "", "", fact.kind, prediction.parser, self.group_of(fact)
+            if decide is None:
+                rows.append(ScoreRow(*place, None, prediction.status, prediction.message))
+                continue
+            outcome = self._outcome(fact, decide)
+            value = None if outcome.passed is None else float(outcome.passed)
+            undecided = Status.METRIC_FAILED if outcome.counts else Status.NO_TRUTH
+            status = undecided if outcome.passed is None else Status.OK
+            rows.append(ScoreRow(*place, value, status, outcome.why or None))
+        return PageScores(scores=rows)
+
+    def _outcome(self, fact: Fact, decide: Decide) -> Outcome:
+        try:
+            return decide(fact)
+        except CorpusError as error:
+            return Outcome(None, f"the fact cannot be read: {error}")
+        except IndexError as error:
+            return Outcome(self.crashed, f"upstream's code fails here: {error}")
+        except (TooHardError, TableTooLargeError) as error:
+            return Outcome(None, str(error))
+
+    def totals(self, tables: RunTables) -> FactTotals:
+        """Add up the facts of a run by their groups."""
+        return FactTotals.of(tables)
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """The headline, each group, each kind of test, and what could not be tried."""
+        from parsemark.protocols.aggregate import run_sums
+
+        groups, kinds = self.totals(tables), FactTotals.of(tables, "category")
+        return [
+            groups.share(self.headline, groups.groups, complete=self.is_complete),
+            *(groups.share(_share_info(self.group_word, name, main=True), [name]) for name in groups.groups),
+            *(kinds.share(_share_info("kind", name), [name]) for name in kinds.groups),
+            groups.untried(),
+            *run_sums(tables),
+        ]
+
+    def summarise(self, tables: RunTables) -> Summary:
+        """All figures, and how many facts could not be tried."""
+        return self.summary_of(tables, self.figure_sums(tables), notes=FactTotals.of(tables).notes())
+
+    def presentation(self) -> Presentation:
+        """Show facts page by page, and write the board's files."""
+        shown = PageViews(self.headline.name, "The share of a page's facts that passed.", self._view)
+        return Presentation(pages=shown, result_files=self.result_files)
+
+    def _view(self, truth: Page, prediction: Prediction) -> PageView:
+        """Decide the facts of a page again, and put each into words."""
+        facts = {fact.id: fact for fact in truth.facts}
+        rows = [row for row in self.score_page(truth, prediction).scores if row.element in facts]
+        matches = [
+            PageMatch(
+                "pair" if row.value else "miss",
+                row.category,
+                in_words(facts[row.element]),
+                _answer(row.value, row.message),
+                row.value,
+                () if (box := facts[row.element].box) is None else (box,),
+            )
+            for row in rows
+        ]
+        passed = sum(row.value or 0.0 for row in rows)
+        values = {self.headline.name: passed / len(rows)} if rows else {}
+        message = prediction.message if prediction.status is not Status.OK else None
+        return PageView(tuple(matches), (), (), (), 0, values, message)
+
+
+def _share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
+    label = name.removesuffix(".jsonl").replace("_", " ")
+    return FigureInfo(
+        name=f"{scope}.{re.sub(r'[^A-Za-z0-9_.]', '_', name)}",
+        label=label[:1].upper() + label[1:],
+        definition=f"Share of the tests of the {scope} {name} that pass.",
+        denominator=f"tests of the {scope}",
+        main=main,
+    )
+
+
+@dataclass(frozen=True)
+class FactTotals:
+    """Passed facts, facts and undecided ones of each page, group by group."""
+
+    tables: RunTables
+    groups: tuple[str, ...]
+    sums: dict[str, Floats]
+    """Parser to (pages, 2 × groups + 2): passed and all of each group, then undecided and all."""
+
+    @classmethod
+    def of(cls, tables: RunTables, key: str = "metric", groups: Sequence[str] | None = None) -> FactTotals:
+        """Add up the rows of a run by `metric` (the group) or `category` (the kind)."""
+        import polars as pl
+
+        where = pl.col("element") != ""
+        rows = tables.read("scores", "sample", "parser", "value", "status", group=key, where=where)
+        names = tuple(sorted(rows["group"].unique()) if groups is None else groups)
+        position = {sample: k for k, sample in enumerate(tables.places.samples)}
+        column = {name: 2 * k for k, name in enumerate(names)}
+        sums = {parser: np.zeros((len(position), 2 * len(names) + 2)) for parser in tables.parsers}
+        added = rows.group_by("sample", "parser", "group").agg(
+            passed=pl.col("value").sum(),
+            untried=(pl.col("status") == str(Status.METRIC_FAILED)).sum(),
+            n=(pl.col("status") != str(Status.NO_TRUTH)).sum(),
+        )
+        for sample, parser, group, passed, untried, n in added.iter_rows():
+            if parser not in sums or group not in column:
+                continue
+            row = sums[parser][position[sample]]
+            row[column[group]] += passed
+            row[column[group] + 1] += n
+            row[-2] += untried
+            row[-1] += n
+        return cls(tables, names, sums)
+
+    def share(self, info: FigureInfo, groups: Sequence[str], *, complete: bool = False) -> FigureSums:
+        """The mean over groups of the share that passes; the share itself for one group.
+
+        Args:
+            info: What it is.
+            groups: Which ones.
+            complete: Whether it is not defined where a group has no fact that counts.
+        """
+        columns = [2 * self.groups.index(group) for group in groups]
+        places = self.tables.places
+        picked = [k for column in columns for k in (column, column + 1)]
+
+        def cut(sums: Floats) -> Floats:
+            own = sums[:, picked]
+            return np.concatenate([own, own[:, 1::2].sum(axis=1, keepdims=True)], axis=1)
+
+        sums = {parser: cut(own) for parser, own in self.sums.items()}
+        statistic = complete_mean_of_shares if complete else mean_of_shares
+        per_page = mean_of_shares if complete else None
+        return FigureSums(info, places.samples, places.documents, sums, statistic, 2 * len(columns), per_page)
+
+    def untried(self) -> FigureSums:
+        """How many facts were not decided."""
+        from parsemark.protocols.aggregate import total_statistic
+
+        places = self.tables.places
+        sums = {parser: own[:, -2:] for parser, own in self.sums.items()}
+        info = read_figures("parsemark.protocols", "left_out")["not_tried"]
+        return FigureSums(info, places.samples, places.documents, sums, total_statistic)
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know."""
+        most = max((float(own[:, -2].sum()) for own in self.sums.values()), default=0.0)
+        said = f"Up to {counted(int(most), 'fact')} could not be tried and count as not passed."
+        return [said] if most else []
+
+
+def mean_of_shares(totals: Floats) -> Floats:
+    """The unweighted mean of quotients; groups without a fact are left out, without any it is not defined."""
+    passed, n = totals[..., 0:-1:2], totals[..., 1:-1:2]
+    shares = np.divide(passed, n, out=np.zeros_like(passed, dtype=float), where=n > 0)
+    known = (n > 0).sum(axis=-1)
+    return np.where(known > 0, shares.sum(axis=-1) / np.maximum(known, 1), np.nan)
+
+
+def complete_mean_of_shares(totals: Floats) -> Floats:
+    """The same; not defined where a group has no fact."""
+    return np.where((totals[..., 1:-1:2] > 0).all(axis=-1), mean_of_shares(totals), np.nan)
+
+
+# --- facts in words -----------------------------------------------------------------------------------------
+
+
+def _answer(value: float | None, why: str | None) -> str:
+    verdict = "not tried" if value is None else "passed" if value else "not passed"
+    return f"{verdict}: {why}" if why else verdict
+
+
+_WORDS: Mapping[str, str] = {
+    "present": "The page says {text!r}.",
+    "absent": "The page does not say {text!r}.",
+    "order": "{before!r} comes before {after!r}.",
+    "math": "The page has the formula {math}.",
+    "format": "{text!r} is {format}.",
+    "footnote": "There is a footnote {marker!r}.",
+    "baseline": "The output is neither empty nor endless.",
+}
+
+
+def in_words(fact: Fact) -> str:
+    """A fact as a sentence; where its kind has none, its arguments."""
+    try:
+        said = _WORDS[fact.kind].format(**fact.arguments)
+    except (KeyError, IndexError, ValueError, AttributeError):
+        said = _table_words(fact) if fact.kind in ("table", "table_cell") else f"{fact.kind}: {_json(fact)}"
+    differences = fact.arguments.get("max_diffs")
+    return said[:_MAX_WORDS] + (f" It may differ in {differences}." if differences else "")
+
+
+def _table_words(fact: Fact) -> str:
+    arguments = {key: _text(value) for key, value in fact.arguments.items() if value}
+    cell = arguments.pop("cell", "")
+    around = [f"{key.replace('_', ' ')} {value!r}" for key, value in arguments.items() if key != "max_diffs"]
+    return f"A table has the cell {cell!r}" + (f" with {', '.join(around)}." if around else ".")
+
+
+def _text(value: Any) -> Any:
+    return value["text"] if isinstance(value, Mapping) and "text" in value else value
+
+
+def _json(fact: Fact) -> str:
+    return json.dumps(dict(fact.arguments), ensure_ascii=False, default=str)

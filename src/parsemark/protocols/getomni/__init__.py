@@ -1,1 +1,0 @@
-"""getomni-ai/benchmark: text similarity and accuracy of extracted JSON."""

@@ -1,1 +1,0 @@
-"""marker's own benchmark (Datalab): blocks looked for in a page."""

@@ -1,1 +1,0 @@
-"""opendataloader-bench: reading order, tables and headings of Markdown pages."""

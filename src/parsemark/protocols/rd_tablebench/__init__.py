@@ -1,1 +1,0 @@
-"""RD-TableBench (Reducto): tables aligned row by row."""

@@ -1,0 +1,110 @@
+"""What parsers returned, as files that one can use: Markdown, HTML, CSV or JSON, named after the PDFs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.formats import write_table
+from parsemark.formats.document import write_document
+from parsemark.formats.model_json import prediction_to_json
+from parsemark.model import Prediction, Status
+from parsemark.parsers import read_raw
+from parsemark.store import Run
+from parsemark.system.files import make_folder, write_text
+
+_CHARSET = '<!doctype html>\n<meta charset="utf-8">\n'
+_UNSAFE = re.compile(r"[^\w.@=,+()-]+")
+
+
+def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | None = None) -> list[Path]:
+    """Write the output of each parser for each page; a page on which it failed has no file.
+
+    `OUT/PARSER/REPORT.p3.md`; as CSV each table is a file of its own, `REPORT.p3.table1.csv`.
+
+    Args:
+        run: The run, parsed.
+        format: `md`, `html`, `csv` or `json`.
+        out: Folder, new or not.
+        parsers: Only these.
+
+    Raises:
+        UsageError: The format is unknown, or nothing was parsed.
+    """
+    if format not in WRITERS:
+        raise UsageError(f"Outputs are written as {', '.join(WRITERS)}, not as {format!r}.")
+    known = [entry.name for entry in run.manifest.parsers]
+    for parser in parsers or ():
+        if parser not in known:
+            raise UnknownNameError("parser", parser, known)
+    names = page_names(run)
+    written: list[Path] = []
+    for record in sorted(run.records(), key=lambda r: (r.parser, r.sample)):
+        if record.blob is None or (parsers and record.parser not in parsers):
+            continue
+        prediction = read_raw(run.raw(record.blob), record.sample, record.parser)
+        if prediction.status is not Status.OK:
+            continue
+        folder = make_folder(out, _UNSAFE.sub("_", record.parser))
+        for ending, content in WRITERS[format](prediction):
+            path = folder / f"{names[record.sample]}{ending}"
+            write_text(path, content)
+            written.append(path)
+    return written
+
+
+def page_names(run: Run) -> dict[str, str]:
+    """For each page `REPORT.p3`, after its PDF; the page's id where two PDFs have one name."""
+    table = run.table("samples")
+    rows = list(zip(table["sample"], table["pdf"], table["page_number"], strict=True))
+    named = {s: f"{_UNSAFE.sub('_', Path(pdf).stem)}.p{page}" if pdf else s for s, pdf, page in rows}
+    often = Counter(name.casefold() for name in named.values())
+    return {sample: name if often[name.casefold()] == 1 else sample for sample, name in named.items()}
+
+
+def _markdown(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    yield ".md", as_markdown(prediction)
+
+
+def as_markdown(prediction: Prediction) -> str:
+    """The output as Markdown: as the parser wrote it where it writes Markdown, else its elements."""
+    if prediction.text is not None and prediction.format in ("markdown", "text"):
+        return prediction.text if prediction.text.endswith("\n") else prediction.text + "\n"
+    return write_document(prediction.elements)
+
+
+def _html(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    parts = []
+    if not prediction.elements and prediction.text:
+        parts.append(f"<pre>{escape(prediction.text)}</pre>")
+    for element in prediction.elements:
+        if element.table is not None:
+            parts.append(write_table(element.table, "html"))
+        elif content := (element.text or element.latex):
+            tag = "h2" if element.category == "title" else "p"
+            parts.append(f"<{tag}>{escape(content)}</{tag}>")
+    yield ".html", _CHARSET + "\n".join(parts) + "\n"
+
+
+def _csv(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    tables = [element.table for element in prediction.tables if element.table is not None]
+    for number, table in enumerate(tables, start=1):
+        yield f".table{number}.csv", write_table(table, "csv")
+
+
+def _json(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    yield ".json", json.dumps(prediction_to_json(prediction), indent=1, ensure_ascii=False) + "\n"
+
+
+WRITERS: dict[str, Callable[[Prediction], Iterator[tuple[str, str]]]] = {
+    "md": _markdown,
+    "html": _html,
+    "csv": _csv,
+    "json": _json,
+}
+"""Format to the files of one page: ending and content."""

@@ -1,0 +1,179 @@
+"""One document as several parsers read it, side by side: what others do not have is marked."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup
+
+from parsemark.choose.kinds import TRAITS, corpus_kinds
+from parsemark.corpora import Corpus
+from parsemark.errors import PdfError
+from parsemark.model import Element, Prediction, Status, Table
+from parsemark.parsers import read_raw
+from parsemark.pdf import render_page
+from parsemark.plain_words import FILTERS
+from parsemark.store import ParseRecord, Run
+from parsemark.system.files import write_text
+
+_DPI = 90
+_MAX_CHARS = 20_000
+"""Of one parser on one page; the rest is left out, and said."""
+_WORD = re.compile(r"\w+(?:[.,'’-]\w+)*|\S")
+
+
+@dataclass(frozen=True)
+class TriedOutput:
+    """What one parser made of one page."""
+
+    parser: str
+    seconds: float | None
+    body: Markup
+    n_tables: int
+    n_alone: int
+    """Words that most of the others do not have."""
+    missing: tuple[str, ...]
+    """Words that most of the others have and this one does not."""
+    failed: str | None = None
+
+
+@dataclass(frozen=True)
+class TriedPage:
+    """One page with its outputs."""
+
+    title: str
+    picture: str | None
+    kinds: tuple[tuple[str, str], ...]
+    outputs: tuple[TriedOutput, ...]
+
+
+def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
+    """Write the page; it needs nothing else and loads nothing."""
+    table = run.table("samples")
+    records = {(r.sample, r.parser): r for r in run.records()}
+    parsers = [entry.name for entry in run.manifest.parsers]
+    pages = []
+    kinds = corpus_kinds(corpus, list(table["sample"]))
+    for sample, pdf, number in zip(table["sample"], table["pdf"], table["page_number"], strict=True):
+        own = {p: records[sample, p] for p in parsers if (sample, p) in records}
+        traits = tuple((TRAITS[trait], value) for trait, value in kinds.get(sample, {}).items())
+        pages.append(TriedPage(f"Page {number}", _picture(pdf, number), traits, _outputs(run, own)))
+    environment = Environment(
+        loader=PackageLoader("parsemark.report"), autoescape=select_autoescape(default=True)
+    )
+    environment.filters |= FILTERS
+    title = Path(table["pdf"][0] or corpus.name).name
+    write_text(path, environment.get_template("try.html").render(title=title, pages=pages))
+    return path
+
+
+def _picture(pdf: str | None, number: int) -> str | None:
+    try:
+        picture = render_page(Path(pdf or ""), number, _DPI)
+    except (PdfError, OSError):
+        return None
+    data = io.BytesIO()
+    picture.save(data, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
+
+
+def _outputs(run: Run, records: dict[str, ParseRecord]) -> tuple[TriedOutput, ...]:
+    read = {
+        parser: read_raw(run.raw(record.blob), record.sample, parser)
+        for parser, record in records.items()
+        if record.blob is not None
+    }
+    given = {parser: p for parser, p in read.items() if p.status is Status.OK}
+    words = {parser: Counter(folded(said(p))) for parser, p in given.items()}
+    made = []
+    for parser, record in records.items():
+        if parser not in given:
+            problem = record.error or "no output"
+            made.append(TriedOutput(parser, record.cpu_s, Markup(), 0, 0, (), problem))
+            continue
+        usual, missing = compare_words(parser, words)
+        body, alone = _Marked(usual).body(given[parser])
+        tables = len(given[parser].tables)
+        made.append(TriedOutput(parser, record.cpu_s, body, tables, alone, missing))
+    return tuple(made)
+
+
+def said(prediction: Prediction) -> str:
+    """All text of an output."""
+    if prediction.elements:
+        return "\n".join(_content(e) for e in prediction.elements)
+    return prediction.text or ""
+
+
+def _content(element: Element) -> str:
+    if element.table is not None:
+        return "\n".join(" ".join(row) for row in element.table.text_rows())
+    return element.text or element.latex or ""
+
+
+def folded(text: str) -> list[str]:
+    """Words as they are compared."""
+    return [word.casefold() for word in _WORD.findall(text[:_MAX_CHARS])]
+
+
+def compare_words(parser: str, words: dict[str, Counter[str]]) -> tuple[set[str] | None, tuple[str, ...]]:
+    """The words that at least half of the other parsers have (None without others), and those that miss here.
+
+    Others that say nothing at all do not count: many parsers give tables alone.
+    """
+    others = [own for name, own in words.items() if name != parser and own]
+    if not others:
+        return None, ()
+    often = Counter(word for own in others for word in own)
+    usual = {word for word, n in often.items() if 2 * n >= len(others)}
+    missing = [
+        w for w in sorted(usual) if 2 * often[w] > len(others) and w not in words[parser] and w.isalnum()
+    ]
+    return usual, tuple(missing) if words[parser] else ()
+
+
+class _Marked:
+    """Renders an output with the words marked that others do not have."""
+
+    def __init__(self, usual: set[str] | None) -> None:
+        self.usual, self.alone = usual, 0
+
+    def body(self, prediction: Prediction) -> tuple[Markup, int]:
+        """As HTML, and how many words are marked."""
+        if prediction.elements:
+            parts = [self._element(element) for element in prediction.elements]
+        else:
+            parts = [f"<pre>{self._text(prediction.text or '')}</pre>" if prediction.text else ""]
+        return Markup("\n".join(parts)), self.alone  # every text in it is escaped
+
+    def _element(self, element: Element) -> str:
+        if element.table is not None:
+            return self._table(element.table)
+        return f"<p>{self._text(_content(element))}</p>"
+
+    def _table(self, table: Table) -> str:
+        rows: list[list[str]] = [[] for _ in range(table.n_rows)]
+        for cell in sorted(table.cells, key=lambda c: (c.row, c.col)):
+            spans = (f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else "") + (
+                f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
+            )
+            rows[cell.row].append(f"<td{spans}>{self._text(cell.text)}</td>")
+        return "<table>" + "".join(f"<tr>{''.join(row)}</tr>" for row in rows) + "</table>"
+
+    def _text(self, text: str) -> str:
+        if len(text) > _MAX_CHARS:
+            text = text[:_MAX_CHARS] + " …"
+        return "".join(self._word(part) for part in re.split(f"({_WORD.pattern})", text) if part)
+
+    def _word(self, part: str) -> str:
+        if self.usual is None or part.casefold() in self.usual or not any(c.isalnum() for c in part):
+            return escape(part)
+        self.alone += 1
+        return f"<mark>{escape(part)}</mark>"

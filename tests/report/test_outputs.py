@@ -1,0 +1,53 @@
+"""Outputs as files, and one document side by side."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.engine.fakes import FakeParser, make_corpus
+
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.report.outputs import export_outputs, page_names
+from parsemark.report.try_page import compare_words, write_try
+from parsemark.store import Run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    corpus = make_corpus(tmp_path / "corpus", ["fine", "crash", "fine"])
+    parsers = [FakeParser("one"), FakeParser("two")]
+    return parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
+
+
+@pytest.mark.parametrize("format", ["md", "html", "csv", "json"])
+def test_outputs_are_files_named_after_the_documents(run: Run, tmp_path: Path, format: str) -> None:
+    written = export_outputs(run, format, tmp_path / "out", ["one"])
+    names = page_names(run)
+    ok = {names[r.sample] for r in run.records() if r.parser == "one" and r.status == "ok"}
+    assert ok and {path.name.split(".table")[0].removesuffix(f".{format}") for path in written} == ok
+    assert all(path.parent == tmp_path / "out" / "one" and path.read_text() for path in written)
+    if format == "json":
+        assert json.loads(written[0].read_text())["parser"] == "one"
+
+
+def test_wrong_formats_and_parsers_are_refused(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="md, html, csv, json"):
+        export_outputs(run, "docx", tmp_path)
+    with pytest.raises(UnknownNameError):
+        export_outputs(run, "md", tmp_path, ["three"])
+
+
+def test_words_that_others_lack_and_words_that_are_missing() -> None:
+    words = {"a": Counter(["x", "y"]), "b": Counter(["x", "z"]), "c": Counter(["x", "z"]), "d": Counter()}
+    usual, missing = compare_words("a", {k: Counter(v) for k, v in words.items()})
+    assert usual == {"x", "z"} and missing == ("z",)
+    assert compare_words("a", {"a": Counter(["x"])}) == (None, ())
+
+
+def test_one_document_side_by_side(run: Run, tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "again", ["fine", "crash", "fine"])
+    html = write_try(run, corpus, tmp_path / "try.html").read_text()
+    assert html.count("<h3>one</h3>") == 3 and html.count("<h3>two</h3>") == 3
+    assert html.count('class="failed"') == 2 and "<script" not in html
