@@ -37,6 +37,7 @@ EXTRAS = (
         ("polars", "bs4", "jinja2", "PIL", "pylatexenc", "pypdfium2", "scipy", "uv"),
     ),
     InstallExtra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
+    InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
     InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
     InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
     InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),

@@ -9,8 +9,9 @@ from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
+from parsemark.model import Element, Prediction, Table
 from parsemark.report.outputs import export_outputs, page_names
-from parsemark.report.try_page import compare_words, write_try
+from parsemark.report.try_page import _Marked, compare_words, write_try
 from parsemark.store import Run
 
 
@@ -51,3 +52,15 @@ def test_one_document_side_by_side(run: Run, tmp_path: Path) -> None:
     html = write_try(run, corpus, tmp_path / "try.html").read_text()
     assert html.count("<h3>one</h3>") == 3 and html.count("<h3>two</h3>") == 3
     assert html.count('class="failed"') == 2 and "<script" not in html
+    assert (
+        'class="own"' not in html and "<mark>Marked</mark>" in html and html.count("<mark>") == 1
+    )  # all alike
+
+
+def test_what_one_parser_has_alone_is_marked() -> None:
+    made = Prediction(
+        "s", "p", elements=(Element("e", "table", table=Table.from_rows([["a b", "<i>"], ["c", "d"]])),)
+    )
+    body, alone = _Marked({"a", "c", "d"}, {"c", "d"}).body(made)
+    assert '<td class="own">a <mark>b</mark></td>' in body and "<td>d</td>" in body
+    assert alone == 2 and "<i>" not in body

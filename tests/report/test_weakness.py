@@ -27,7 +27,9 @@ def test_small_groups_are_held_back_and_every_row_leads_to_its_pages(source: Run
     assert [row.behind for row in shown] == sorted((row.behind for row in shown), reverse=True)
     for row in (*shown, *held_back):
         assert row.href.startswith("viewer.html#") and "parser=fair" in row.href
-    assert any("filter=" in row.href for row in shown)
+        assert row.behind > 0  # weaknesses only
+    poor = next(p for p in source.parsers if p.name == "poor")
+    assert any("filter=" in row.href for row in profile(source, poor)[0])
 
 
 def test_thumbnails_are_told_apart(site: Path, source: RunSource) -> None:
@@ -72,7 +74,7 @@ def test_less_may_be_better(edit_runs: tuple[Run, Run]) -> None:
     source = RunSource(edit_runs[1])
     assert not source.summary.info(source.primary).higher_is_better
     for parser in source.parsers:
-        values = [float(page["text"]) for page in parser_page._worst(source, parser, set())]
+        values = [float(page["text"]) for page in parser_page.worst_pages(source, parser, set())]
         assert values and values == sorted(values, reverse=True) and min(values) > 0
 
 

@@ -77,7 +77,8 @@ def test_strata_take_turns(sizes: dict[tuple[str, str, int], int], n: int, seed:
 
 
 def test_a_picture_of_another_file_is_not_shown(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "page.pdf").write_bytes((tmp_path / "page.pdf").read_bytes() + b"\n")
+    for pdf in (tmp_path / "run-pdfs").iterdir():
+        pdf.write_bytes(pdf.read_bytes() + b"\n")
     out = tmp_path / "pairs.json"
     result = CliRunner().invoke(app, ["study", "sample", str(run.path), "--pairs", "3", "--out", str(out)])
     assert "0 with a picture" in result.output

@@ -166,6 +166,7 @@ def choose(
     labelled = tuple(samples[i] for i in used.pages)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     kinds = {} if corpus is None else corpus_kinds(corpus, samples)
+    is_used = np.isin(np.arange(len(samples)), used.pages)
     unread = unread_scans(kinds, predictions)
     candidates = tuple(
         ParserCandidate(
@@ -204,7 +205,7 @@ def choose(
             samples,
             parsers,
             best,
-            np.where(known, scores, np.nan),
+            np.where(is_used, scores, np.nan),
             agreement.guesses() * trust[:, None],
         ),
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.options import fill
+
 if TYPE_CHECKING:
     from parsemark.store import Run
 
@@ -36,6 +38,12 @@ def gate(
     max_slowdown: Annotated[
         float | None, typer.Option(min=1, help="Ratio of CPU time per page that is allowed: 1.1")
     ] = None,
+    time_again: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="PAGES", help="Time old and new versions here, in turns on so many pages."
+        ),
+    ] = 0,
     max_memory: Annotated[
         float | None, typer.Option(min=1, help="Ratio of peak memory that is allowed: 1.2")
     ] = None,
@@ -75,19 +83,10 @@ def gate(
 
     if (run is None) == (new is None):
         raise UsageError("Name one run to check: parsemark gate --new RUN --old BASELINE.")
-    limits = GateLimits(
-        minimum=_values(minimum or ()),
-        max_drop=max_drop,
-        interval=interval,
-        max_failures=max_failures,
-        max_lost_tables=max_lost_tables,
-        max_page_drop=max_page_drop,
-        max_slowdown=max_slowdown,
-        max_memory=max_memory,
-    )
+    limits = fill(GateLimits, locals(), minimum=_values(minimum or ()))
     older = _older(old, save)
     opened = Run.open(new or run or Path())
-    result = gate_runs(opened, older, limits, parsers=parser, protocol=protocol)
+    result = gate_runs(opened, older, limits, parsers=parser, protocol=protocol, time_again=time_again)
     text = gate_markdown(result, report_link(opened, link))
     typer.echo(text, nl=False)
     if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -134,8 +133,3 @@ def _values(pairs: list[str] | tuple[str, ...]) -> dict[str, float]:
         except ValueError as error:
             raise UsageError(f"--min {pair}: give a figure and a number, as in te_f1_con=0.7.") from error
     return values
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(gate)

@@ -130,6 +130,7 @@ PROTOCOLS = Registry(
     "protocol",
     "parsemark.protocols",
     {
+        "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",

@@ -29,6 +29,7 @@ def _write(site: Site) -> None:
         current="compare",
         scripts=(*CHART_SCRIPTS, "js/compare.js"),
         parsers=source.parsers,
+        best=source.summary.ordered()[:2],
         protocols=[site.title(s) for s in site.sources],
         older=older.run.manifest if older else None,
         refused=older.refused if older else "",

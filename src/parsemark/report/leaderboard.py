@@ -14,10 +14,12 @@ from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
 from parsemark.report.chunks import write_chunk
 from parsemark.report.names import viewer_link
+from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
 from parsemark.store import Run
 from parsemark.verdicts.errors import Errors
+from parsemark.verdicts.plain import plain_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def _write(site: Site) -> None:
             board=parts[0].board,
             settings=source.summary.settings,
             failures_count=source.summary.failures_count,
+            verdict=plain_verdict(source.summary, source.run.records(), source.manifest.corpus.spec),
+            worst=_worst_of_best(source, site.images),
             notes=[*source.summary.ranking.notes, *source.summary.notes],
             facts=_facts(source),
             errors=error_table(source, found, parts[0].board),
@@ -84,6 +88,14 @@ def _write(site: Site) -> None:
             looks_inside=found.looks_inside,
             slice_groups=_groups([part.pages for part in parts]),
         )
+
+
+def _worst_of_best(source: RunSource, images: set[int]) -> list[dict[str, Any]]:
+    """The three worst pages of the best parser that have a picture."""
+    best = next((p for p in source.parsers if p.name == source.summary.ranking.best), None)
+    if best is None:
+        return []
+    return [page for page in worst_pages(source, best, images) if page["thumbnail"]][:3]
 
 
 def error_table(source: RunSource, errors: Errors, board: Board) -> list[tuple[ShownParser, list[ErrorCell]]]:

@@ -72,7 +72,7 @@ def _write_parser(site: Site, parser: ShownParser) -> None:
         unit=Scale(0.0, source.summary.info(source.primary).top or 1.0),
         charts=charts,
         errors=_errors(parser, site.errors[0]),
-        worst=_worst(source, parser, site.images),
+        worst=worst_pages(source, parser, site.images),
         failures=_failures(source, parser),
         n_failures=source.failures(parser.name).height,
         viewer_link=viewer_link(parser=parser.name, queue="worst"),
@@ -92,7 +92,7 @@ def _figures(source: RunSource, parser: ShownParser) -> list[tuple[FigureInfo, F
 
 
 def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], list[Weakness]]:
-    """Every attribute value with this parser's score beside the others', where it is furthest behind first.
+    """The attribute values on which this parser is behind the others, where it is furthest behind first.
 
     Returns:
         Those with enough pages or elements to say something, and those that are held back.
@@ -104,7 +104,9 @@ def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], lis
         figure = part.figures.get(parser.name, {}).get(name)
         if counts[part.scope, part.attribute] < 2 or figure is None or figure.value is None:
             continue
-        found.append(_weakness(source, parser, part, name, figure.value))
+        weakness = _weakness(source, parser, part, name, figure.value)
+        if weakness.behind > 0 or weakness.gap == "–":  # of a parser alone nothing else is known
+            found.append(weakness)
     found.sort(key=lambda w: (-w.behind, w.label))
     return [w for w in found if w.n >= FEWEST], [w for w in found if w.n < FEWEST]
 
@@ -151,7 +153,7 @@ def _errors(parser: ShownParser, errors: Errors) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["n"])
 
 
-def _worst(source: RunSource, parser: ShownParser, images: set[int]) -> list[dict[str, Any]]:
+def worst_pages(source: RunSource, parser: ShownParser, images: set[int]) -> list[dict[str, Any]]:
     """The pages with the worst score; perfect ones are no weakness."""
     info = source.summary.info(source.primary)
     best = info.top if info.higher_is_better else 0.0

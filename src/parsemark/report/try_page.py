@@ -92,6 +92,7 @@ def _outputs(run: Run, records: dict[str, ParseRecord]) -> tuple[TriedOutput, ..
     }
     given = {parser: p for parser, p in read.items() if p.status is Status.OK}
     words = {parser: Counter(folded(said(p))) for parser, p in given.items()}
+    cells = {parser: Counter(_cells(p)) for parser, p in given.items()}
     made = []
     for parser, record in records.items():
         if parser not in given:
@@ -99,7 +100,7 @@ def _outputs(run: Run, records: dict[str, ParseRecord]) -> tuple[TriedOutput, ..
             made.append(TriedOutput(parser, record.cpu_s, Markup(), 0, 0, (), problem))
             continue
         usual, missing = compare_words(parser, words)
-        body, alone = _Marked(usual).body(given[parser])
+        body, alone = _Marked(usual, compare_words(parser, cells)[0]).body(given[parser])
         tables = len(given[parser].tables)
         made.append(TriedOutput(parser, record.cpu_s, body, tables, alone, missing))
     return tuple(made)
@@ -110,6 +111,12 @@ def said(prediction: Prediction) -> str:
     if prediction.elements:
         return "\n".join(_content(e) for e in prediction.elements)
     return prediction.text or ""
+
+
+def _cells(prediction: Prediction) -> list[str]:
+    """The texts of all cells, as they are compared."""
+    tables = [element.table for element in prediction.tables if element.table is not None]
+    return [" ".join(folded(cell.text)) for table in tables for cell in table.cells]
 
 
 def _content(element: Element) -> str:
@@ -140,10 +147,10 @@ def compare_words(parser: str, words: dict[str, Counter[str]]) -> tuple[set[str]
 
 
 class _Marked:
-    """Renders an output with the words marked that others do not have."""
+    """Renders an output with the words and cells marked that others do not have."""
 
-    def __init__(self, usual: set[str] | None) -> None:
-        self.usual, self.alone = usual, 0
+    def __init__(self, usual: set[str] | None, cells: set[str] | None) -> None:
+        self.usual, self.cells, self.alone = usual, cells, 0
 
     def body(self, prediction: Prediction) -> tuple[Markup, int]:
         """As HTML, and how many words are marked."""
@@ -164,6 +171,8 @@ class _Marked:
             spans = (f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else "") + (
                 f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
             )
+            if self.cells is not None and (own := " ".join(folded(cell.text))) and own not in self.cells:
+                spans += ' class="own"'
             rows[cell.row].append(f"<td{spans}>{self._text(cell.text)}</td>")
         return "<table>" + "".join(f"<tr>{''.join(row)}</tr>" for row in rows) + "</table>"
 

@@ -16,6 +16,7 @@ app.command("reveal")(fresh.reveal)
 app.command("info")(describe.info)
 app.command("list")(describe.list_pages)
 app.command("pages")(describe.write_pages)
+app.command("facts")(describe.facts)
 app.command("show")(describe.show)
 app.command("harvest")(make.harvest)
 app.command("check")(check.check)
@@ -27,8 +28,3 @@ app.command("sample")(make.sample)
 app.command("crops")(change.crops)
 app.command("mislead")(change.mislead)
 app.command("lie", hidden=True)(change.mislead)  # its name in older versions
-
-
-def register(root: typer.Typer) -> None:
-    """Add the command."""
-    root.add_typer(app)

@@ -25,24 +25,20 @@ def info(
     strict: opt.Strict = False,
 ) -> None:
     """Print what a corpus consists of."""
-    from rich.console import Console
-    from rich.table import Table
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.corpora.describe import corpus_info
 
     found = corpus_info(running.load(corpus, strict=strict))
-    table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
-    for label, value in (
-        ("Documents", found.documents),
-        ("Pages", found.pages),
-        ("Positive pages", found.positive_pages),
-        ("Tables", found.tables),
-        ("Cells", found.cells),
-        ("Pages without truth", found.without_truth),
-        ("Left out", len(found.left_out)),
-    ):
-        table.add_row(label, str(value))
+    rows = [
+        ("Documents", str(found.documents)),
+        ("Pages", str(found.pages)),
+        ("Positive pages", str(found.positive_pages)),
+        ("Tables", str(found.tables)),
+        ("Cells", str(found.cells)),
+        ("Pages without truth", str(found.without_truth)),
+        ("Left out", str(len(found.left_out))),
+    ]
     for label, counts in (
         ("Languages", found.languages),
         ("Producers", found.producers),
@@ -52,8 +48,9 @@ def info(
     ):
         more = f", and {len(counts) - 12} more" if len(counts) > 12 and not full else ""
         shown = counts.most_common(None if full else 12)
-        table.add_row(label, ", ".join(f"{key} {n}" for key, n in shown) + more)
-    Console().print(table)
+        rows.append((label, ", ".join(f"{key} {n}" for key, n in shown) + more))
+    title = f"{found.name} (version {found.version}, {found.licence})"
+    plain_console().print(plain_table(("", ""), rows, words=2, title=title, show_header=False))
 
 
 def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
@@ -108,6 +105,25 @@ def write_pages(
     from parsemark.corpora.describe import write_detector_input
 
     print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
+
+
+def facts(
+    corpus: opt.CorpusArgument,
+    out: Annotated[Path, typer.Option("--out", help="File for the facts, a line of JSON each.")],
+    form: Annotated[
+        str, typer.Option(help="`answers`, to be edited and asked again; or `olmocr`, for olmOCR-bench.")
+    ] = "answers",
+) -> None:
+    """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
+    from parsemark.cli import running
+    from parsemark.errors import UnknownNameError
+    from parsemark.protocols.answers.files import FORMS, fact_lines
+
+    if form not in FORMS:
+        raise UnknownNameError("form of facts", form, FORMS)
+    lines = list(fact_lines(running.load(corpus).samples(), form))
+    write_text(out, "".join(lines))
+    print(f"{len(lines)} facts in {out}")
 
 
 def schema(

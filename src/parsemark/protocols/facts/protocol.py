@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -141,23 +142,36 @@ class FactsProtocol(PageProtocol):
 
     def _view(self, truth: Page, prediction: Prediction) -> PageView:
         """Decide the facts of a page again, and put each into words."""
-        facts = {fact.id: fact for fact in truth.facts}
-        rows = [row for row in self.score_page(truth, prediction).scores if row.element in facts]
-        matches = [
-            PageMatch(
-                "pair" if row.value else "miss",
-                row.category,
-                in_words(facts[row.element]),
-                _answer(row.value, row.message),
-                row.value,
-                () if (box := facts[row.element].box) is None else (box,),
-            )
-            for row in rows
-        ]
-        passed = sum(row.value or 0.0 for row in rows)
-        values = {self.headline.name: passed / len(rows)} if rows else {}
-        message = prediction.message if prediction.status is not Status.OK else None
-        return PageView(tuple(matches), (), (), (), 0, values, message)
+        return view_of_facts(
+            truth.facts, self.score_page(truth, prediction), prediction, self.headline.name, in_words
+        )
+
+
+def view_of_facts(
+    facts: Sequence[Fact],
+    scored: PageScores,
+    prediction: Prediction,
+    figure: str,
+    words: Callable[[Fact], str],
+) -> PageView:
+    """Facts of a page to look at: each in words, where it stands, what the parser wrote there."""
+    known = {fact.id: fact for fact in facts}
+    rows = [row for row in scored.scores if row.element in known]
+    matches = [
+        PageMatch(
+            "pair" if row.value else "miss",
+            row.category,
+            words(known[row.element]),
+            _answer(row.value, row.message),
+            row.value,
+            () if (box := known[row.element].box) is None else (box,),
+        )
+        for row in rows
+    ]
+    passed = sum(row.value or 0.0 for row in rows)
+    values = {figure: passed / len(rows)} if rows else {}
+    message = prediction.message if prediction.status is not Status.OK else None
+    return PageView(tuple(matches), (), (), (), 0, values, message)
 
 
 def _share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
@@ -181,11 +195,17 @@ class FactTotals:
     """Parser to (pages, 2 × groups + 2): passed and all of each group, then undecided and all."""
 
     @classmethod
-    def of(cls, tables: RunTables, key: str = "metric", groups: Sequence[str] | None = None) -> FactTotals:
-        """Add up the rows of a run by `metric` (the group) or `category` (the kind)."""
+    def of(
+        cls,
+        tables: RunTables,
+        key: str = "metric",
+        groups: Sequence[str] | None = None,
+        metric: str | None = None,
+    ) -> FactTotals:
+        """Add up the rows of a run, or of one metric, by `metric` (the group) or `category` (the kind)."""
         import polars as pl
 
-        where = pl.col("element") != ""
+        where = (pl.col("element") != "") & (pl.col("metric") == metric if metric else True)
         rows = tables.read("scores", "sample", "parser", "value", "status", group=key, where=where)
         names = tuple(sorted(rows["group"].unique()) if groups is None else groups)
         position = {sample: k for k, sample in enumerate(tables.places.samples)}
@@ -214,6 +234,8 @@ class FactTotals:
             groups: Which ones.
             complete: Whether it is not defined where a group has no fact that counts.
         """
+        from parsemark.protocols.aggregate import mean_of_quotients
+
         columns = [2 * self.groups.index(group) for group in groups]
         places = self.tables.places
         picked = [k for column in columns for k in (column, column + 1)]
@@ -223,9 +245,12 @@ class FactTotals:
             return np.concatenate([own, own[:, 1::2].sum(axis=1, keepdims=True)], axis=1)
 
         sums = {parser: cut(own) for parser, own in self.sums.items()}
-        statistic = complete_mean_of_shares if complete else mean_of_shares
-        per_page = mean_of_shares if complete else None
-        return FigureSums(info, places.samples, places.documents, sums, statistic, 2 * len(columns), per_page)
+
+        def mean(totals: Floats, complete: bool = complete) -> Floats:
+            return mean_of_quotients(totals[..., :-1], complete=complete)
+
+        of_page = partial(mean, complete=False) if complete else None
+        return FigureSums(info, places.samples, places.documents, sums, mean, 2 * len(columns), of_page)
 
     def untried(self) -> FigureSums:
         """How many facts were not decided."""
@@ -241,19 +266,6 @@ class FactTotals:
         most = max((float(own[:, -2].sum()) for own in self.sums.values()), default=0.0)
         said = f"Up to {counted(int(most), 'fact')} could not be tried and count as not passed."
         return [said] if most else []
-
-
-def mean_of_shares(totals: Floats) -> Floats:
-    """The unweighted mean of quotients; groups without a fact are left out, without any it is not defined."""
-    passed, n = totals[..., 0:-1:2], totals[..., 1:-1:2]
-    shares = np.divide(passed, n, out=np.zeros_like(passed, dtype=float), where=n > 0)
-    known = (n > 0).sum(axis=-1)
-    return np.where(known > 0, shares.sum(axis=-1) / np.maximum(known, 1), np.nan)
-
-
-def complete_mean_of_shares(totals: Floats) -> Floats:
-    """The same; not defined where a group has no fact."""
-    return np.where((totals[..., 1:-1:2] > 0).all(axis=-1), mean_of_shares(totals), np.nan)
 
 
 # --- facts in words -----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
+    failed_scores,
     mean_sums,
     page_groups,
     page_slices,
@@ -20,6 +21,7 @@ from parsemark.protocols.aggregate import (
 from parsemark.protocols.figures import FigureSums, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.semantic.options import SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -29,12 +31,10 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
-from parsemark.protocols.semantic.protocol import SemanticProtocol
 from parsemark.protocols.summary import Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
-_MAX_REASON = 300
 
 
 def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
@@ -100,7 +100,7 @@ def _table_rows(tables: RunTables) -> pl.DataFrame:
     return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
 
 
-def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
+def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
     sums = figure_sums(protocol.judge, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
@@ -136,16 +136,8 @@ def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:
 
 
 def _notes(tables: RunTables, semantic: pl.DataFrame) -> list[str]:
-    notes = []
-    for parser in tables.parsers:
-        failed = semantic.filter(
-            (pl.col("parser") == parser) & (pl.col("status") == str(Status.METRIC_FAILED))
-        )
-        if failed.is_empty():
-            continue
-        first = failed.sort("sample", "element").row(0, named=True)
-        why = " ".join(str(first["message"] or "no reason given").split())[:_MAX_REASON]
-        have = "has" if failed.height == 1 else "have"
-        tables_failed = counted(failed.height, "table")
-        notes.append(f"{parser}: {tables_failed} {have} no verdict. {first['sample']}: {why}")
-    return notes
+    failed = semantic.filter(pl.col("status") == str(Status.METRIC_FAILED))
+    return [
+        f"{parser}: {counted(own.height, 'table')} {'has' if own.height == 1 else 'have'} no verdict. {why}"
+        for parser, own, why in failed_scores(failed, tables.parsers)
+    ]

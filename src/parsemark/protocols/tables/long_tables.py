@@ -24,9 +24,11 @@ from itertools import pairwise
 
 import polars as pl
 
+from parsemark.formats import markdown_of
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.matching.combine import repeated_rows, slice_rows, stack_tables
 from parsemark.model import Element, Page, Prediction, Status, Table
+from parsemark.protocols.measured import in_order
 from parsemark.protocols.run_tables import RunTables
 
 NUMBERS = ("part", "region")
@@ -74,8 +76,18 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
     first = next((truth for truth in truths if truth is not None), None)
     if first is None:
         return None
-    elements = tuple(_joined_chain(chain) for chain in chains)
-    return replace(first, elements=elements, relations=(), annotation=None, only_tables=True)
+    whole = {(chain[0][0], chain[0][1].id): _joined_chain(chain) for chain in chains}
+    parts = {(number, element.id) for chain in chains for number, element in chain}
+    elements: list[Element] = []
+    for number, page in enumerate(truths, start=1):
+        for element in () if page is None else in_order(page):
+            if (table := whole.get((number, element.id))) is not None:
+                elements.append(table)
+            elif (number, element.id) not in parts:
+                elements.append(replace(element, id=_named(number, element.id), box=None))
+    numbered = (e if e.order is None else replace(e, order=k) for k, e in enumerate(elements))
+    only_tables = any(truth.only_tables for truth in truths if truth is not None)
+    return replace(first, elements=tuple(numbered), relations=(), annotation=None, only_tables=only_tables)
 
 
 def _chains(truths: Sequence[Page | None]) -> list[Chain]:
@@ -225,7 +237,7 @@ def joined_prediction(
         if own:
             parts = [] if own[-1].table is None else [own[-1].table]
         elements += own
-    texts = [p.text for p in predictions if p.text is not None]
+    texts = [markdown_of(p) for p in predictions if p.text is not None or len(p.elements) > len(p.tables)]
     return replace(
         first,
         sample=predictions[0].sample,

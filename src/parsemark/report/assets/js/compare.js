@@ -112,9 +112,12 @@
     const names = pages.parsers.map((p) => p.name);
     const fromHash = () => {
       const hash = parsemark.readHash();
-      choice.a.value = String(Math.max(0, names.indexOf(hash.get("a") ?? "")));
-      const second = names.indexOf(hash.get("b") ?? "");
-      choice.b.value = String(second >= 0 ? second : Math.min(1, names.length - 1));
+      // Without a choice in the address: the two best, which the page was written with.
+      for (const side of ["a", "b"]) {
+        const asked = names.indexOf(hash.get(side) ?? "");
+        const written = [...choice[side].options].findIndex((option) => option.defaultSelected);
+        choice[side].value = String(asked >= 0 ? asked : Math.max(written, 0));
+      }
       return show(data, pages);
     };
     const write = () => parsemark.writeHash({ a: names[choice.a.value], b: names[choice.b.value] });

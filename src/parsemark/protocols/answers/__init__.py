@@ -1,0 +1,1 @@
+"""Facts of our own: would someone get the right answer from this output?"""

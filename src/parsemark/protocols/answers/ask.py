@@ -1,0 +1,155 @@
+"""One fact asked of an output, by look-up alone: right, wrong, or not found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from parsemark.errors import CorpusError
+from parsemark.metrics import get_metric
+from parsemark.model import Fact
+from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, value_of, words_of
+
+ANSWER = "answer"
+"""Metric of the row of a fact."""
+State = Literal["right", "wrong", "not found"]
+_GAP = 3
+"""Words that may stand in an answer's place, at most."""
+_NEARLY = 0.5
+"""A formula that scores this much is an attempt at the one that is asked for."""
+_MAX_FORMULAS = 200
+_OF_THE_TABLE = 0.5
+"""Share of a table's cells by which another one is known to be it."""
+
+
+class GivenAnswer(NamedTuple):
+    """What an output says to a fact."""
+
+    state: State
+    said: str = ""
+
+
+_NOT_FOUND = GivenAnswer("not found")
+
+
+def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
+    """Ask an output.
+
+    Raises:
+        CorpusError: Nobody knows facts of this kind, or it lacks an argument.
+    """
+    asked = _KINDS.get(fact.kind)
+    if asked is None:
+        raise CorpusError(f"Fact {fact.id}: {fact.kind!r} is no kind of fact. There are {', '.join(_KINDS)}.")
+    try:
+        return asked(fact.arguments, output)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CorpusError(f"Fact {fact.id} of kind {fact.kind!r} lacks an argument: {error!r}.") from error
+
+
+def _cell(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Every table that has both names must say the same: a value beside another one answers nothing."""
+    row, column = name_of(arguments["row"]), name_of(arguments["column"])
+    said = {value for _, table in output.tables for value in table.answers(row, column)}
+    return _judged(said, {value_of(arguments["answer"])})
+
+
+def _judged(said: set[str], right: set[str]) -> GivenAnswer:
+    if not said:
+        return _NOT_FOUND
+    return GivenAnswer("right" if said == right else "wrong", " | ".join(sorted(said))[:200])
+
+
+def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """What stands after the words before it and before the words after it."""
+    before, after = words_of(arguments["before"])[-SIDE:], words_of(arguments["after"])[:SIDE]
+    answer = words_of(arguments["answer"])
+    said = {" ".join(found) for found in _between(before, after, len(answer), output) if found}
+    return _judged(said, {" ".join(answer)})
+
+
+def _between(before: Words, after: Words, size: int, output: AskedOutput) -> list[Words]:
+    begins = [k + SIDE for k in output.starts(before)] if len(before) == SIDE else []
+    ends = output.starts(after) if len(after) == SIDE else []
+    if begins and ends:
+        spans = [(b, e) for b in begins for e in ends if b <= e <= b + _GAP]
+        if spans:
+            return [output.words[b:e] for b, e in spans]
+    # Only one side is as it should be: what stands there answers if it is the like of an answer.
+    words = output.words
+    beside = [words[b : b + size] for b in begins] + [words[max(e - size, 0) : e] for e in ends]
+    return [found for found in beside if len(found) == size]
+
+
+def _number(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    found = _in_text(arguments, output)
+    # A lost number leaves its neighbours, which are no answer.
+    return found if found.state == "right" or any(map(str.isdigit, found.said)) else _NOT_FOUND
+
+
+def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    first, second = (output.starts(words_of(arguments[key])) for key in ("before", "after"))
+    if not first or not second:
+        return _NOT_FOUND
+    return GivenAnswer("right") if first[0] < second[0] else GivenAnswer("wrong", "the other way round")
+
+
+def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    wanted = words_of(arguments["text"])
+    return GivenAnswer("right") if any(wanted == heading.words for heading in output.headings) else _NOT_FOUND
+
+
+def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Which of two headings stands above the other; how deep the first one is, nobody can say of a page."""
+    levels = {heading.words: heading.level for heading in reversed(output.headings)}
+    one, other = (levels.get(words_of(arguments[key])) for key in ("text", "other"))
+    if one is None or other is None:
+        return _NOT_FOUND
+    said = "above" if one < other else "below" if one > other else "beside"
+    return GivenAnswer("right" if said == arguments["answer"] else "wrong", said)
+
+
+def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    metric = get_metric("formula_reader")
+    best, said = 0.0, ""
+    for latex in output.formulas[:_MAX_FORMULAS]:
+        value = (metric.score(arguments["latex"], latex).value or 0.0) / metric.facts.range[1]
+        if value > best:
+            best, said = value, latex
+    if best < _NEARLY:
+        return _NOT_FOUND
+    return GivenAnswer("right" if best > 1 - 1e-9 else "wrong", said[:200])
+
+
+def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Whether the table next to a caption, before or after it, is its own."""
+    wanted, cells = words_of(arguments["text"]), set(map(value_of, arguments["cells"]))
+    at = next((k for k, words in enumerate(output.blocks) if words and words == wanted), None)
+    if at is None or not output.tables:
+        return _NOT_FOUND
+    before = [table for k, table in output.tables if k < at][-1:]
+    after = [table for k, table in output.tables if k > at][:1]
+    own = any(len(cells & table.values) >= _OF_THE_TABLE * len(cells) for table in before + after)
+    return GivenAnswer("right") if own else GivenAnswer("wrong", "another table")
+
+
+def _absent(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Short texts may stand inside of others; as a block of their own they are what was to be left out."""
+    unwanted = words_of(arguments["text"])
+    there = unwanted in output.blocks or (len(unwanted) >= SIDE and output.starts(unwanted))
+    return GivenAnswer("wrong", arguments["text"]) if there else GivenAnswer("right")
+
+
+_KINDS = {
+    "cell number": _cell,
+    "cell text": _cell,
+    "number": _number,
+    "name": _in_text,
+    "order": _order,
+    "heading": _heading,
+    "level": _level,
+    "formula": _formula,
+    "caption": _caption,
+    "absent": _absent,
+}
+KINDS = tuple(_KINDS)

@@ -1,0 +1,90 @@
+"""Facts as files: one JSON line each, to be read, edited and asked; or in olmOCR-bench's form."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from parsemark.errors import CorpusError, FormatError
+from parsemark.formats.model_json import fact_from_json, fact_to_json
+from parsemark.model import Fact, Sample
+from parsemark.protocols.answers.ask import ask
+from parsemark.protocols.answers.derive import RULES, facts_of_page, question
+from parsemark.protocols.answers.output import SIDE, AskedOutput, words_of
+
+FORMS = ("answers", "olmocr")
+_MAX_BYTES = 1_000_000_000
+
+
+def fact_lines(samples: Iterable[Sample], form: str = "answers") -> Iterator[str]:
+    """The facts of a corpus, a line of JSON each; what olmOCR-bench has no test for is left out."""
+    for sample in samples:
+        for fact in () if sample.truth is None else facts_of_page(sample.truth):
+            if form == "answers":
+                yield _line({"sample": sample.id, "question": question(fact), **fact_to_json(fact)})
+            elif (test := _olmocr_test(fact)) is not None and not _has_markup(test):
+                place = {
+                    "pdf": sample.pdf.name if sample.pdf else f"{sample.id}.pdf",
+                    "page": sample.page_number,
+                }
+                yield _line({**place, "id": f"{sample.id}_{fact.id}", **test})
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def _olmocr_test(fact: Fact) -> dict[str, Any] | None:
+    said = fact.arguments
+    if fact.kind in ("cell number", "cell text"):
+        heads = {"left_heading": said["row"][-1], "top_heading": said["column"][-1]}
+        return {"type": "table", "max_diffs": 0, "cell": said["answer"], **heads}
+    if fact.kind in ("number", "name") and "sentence" in said:
+        return {"type": "present", "max_diffs": 0, "text": said["sentence"]}
+    if fact.kind == "order":
+        return {"type": "order", "max_diffs": 0, "before": said["before"], "after": said["after"]}
+    if fact.kind == "formula":
+        return {"type": "math", "max_diffs": 0, "math": said["latex"]}
+    # A page number stands in many a text: as a text of three words it cannot be said there.
+    if fact.kind == "heading" or (fact.kind == "absent" and len(words_of(said["text"])) >= SIDE):
+        kind = "present" if fact.kind == "heading" else "absent"
+        return {"type": kind, "max_diffs": 0, "text": said["text"]}
+    return None
+
+
+def _has_markup(test: Mapping[str, Any]) -> bool:
+    """Whether a text has signs that olmOCR-bench takes for Markdown and removes."""
+    return any(set(str(test.get(key, ""))) & set("*_<$|") for key in ("text", "before", "after", "cell"))
+
+
+@lru_cache(4)
+def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
+    """Sample to its facts, from a file that `fact_lines` wrote and somebody may have edited.
+
+    Raises:
+        CorpusError: The file cannot be read, or a line is no fact; it says which.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise CorpusError(f"{file} is larger than any file of facts.")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"The facts {file} cannot be read: {error}.") from error
+    found: dict[str, list[Fact]] = defaultdict(list)
+    nothing = AskedOutput(())
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+            fact = fact_from_json({"rules": RULES, **data})
+            ask(fact, nothing)  # a kind that nobody knows, or a missing argument, is said here
+            found[str(data["sample"])].append(fact)
+        except (ValueError, TypeError, KeyError, RecursionError, FormatError, CorpusError) as error:
+            raise CorpusError(f"{file}, line {number} is no fact of `corpus facts`: {error}.") from error
+    return {sample: tuple(facts) for sample, facts in found.items()}

@@ -1,0 +1,162 @@
+"""An output as it is asked: its words in order, its headings, its tables by their headers, its formulas."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from parsemark.formats.document.write import heading_level
+from parsemark.formats.notation import CACHE_SIZE, fold_notation
+from parsemark.model import Category, Element, Table
+
+Words = tuple[str, ...]
+SIDE = 3
+"""How many words on one side of an answer say where it stands."""
+_WORD = re.compile(r"(?<![\w)\]])-?\d+(?:[.,:/]\d+)*%?|\d+(?:[.,:/]\d+)*%?|[^\W\d_]+")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})++(?!\d)")
+_MAX_LEVELS = 4
+"""Rows of headers, or columns of labels, that a reader looks through."""
+_MAX_ASKED = 60_000
+"""Places of a table that are asked; no page has more."""
+
+
+@lru_cache(CACHE_SIZE)
+def words_of(text: str) -> Words:
+    """The words and numbers of a text, folded as all notation is."""
+    return tuple(_WORD.findall(_folded(text)))
+
+
+def _folded(text: str) -> str:
+    """White space of every kind is the same; thousands are written with a thin one, or with any."""
+    return fold_notation(_THOUSANDS.sub(lambda m: "".join(m[0].split()), " ".join(text.split())))
+
+
+def name_of(texts: Iterable[str]) -> Words:
+    """What a header path says, however it is cut into cells; case does not matter in a name."""
+    said: list[str] = []
+    for text in texts:
+        folded = _folded(text).casefold()
+        if folded and folded not in said[-1:]:
+            said.append(folded)
+    joined = " ".join(said)
+    return tuple(_WORD.findall(joined)) or tuple(joined.split())
+
+
+def value_of(text: str) -> str:
+    """The text of a cell as it is compared: white space says nothing, each digit does."""
+    return "".join(fold_notation(text).split())
+
+
+class FoundHeading(NamedTuple):
+    """A heading of an output."""
+
+    words: Words
+    level: int
+
+
+class AskedTable(NamedTuple):
+    """A table by its headers."""
+
+    values: frozenset[str]
+    """Of its cells, for what it is about."""
+    rows: dict[Words, set[int]]
+    columns: dict[Words, set[int]]
+    grid: list[list[str]]
+
+    @classmethod
+    def of(cls, table: Table) -> AskedTable:
+        """Index a table; one that is too large is not asked."""
+        if table.n_rows * table.n_cols > _MAX_ASKED:
+            return cls(frozenset(), {}, {}, [])
+        grid = filled_grid(table)
+        said = frozenset(value_of(cell.text) for cell in table.cells)
+        turned = [list(column) for column in zip(*grid, strict=True)]
+        return cls(said, _names(grid), _names(turned), grid)
+
+    def answers(self, row: Words, column: Words) -> set[str]:
+        """What stands where both names meet, in either orientation."""
+        found: set[str] = set()
+        for across, down in ((row, column), (column, row)):
+            rows, columns = self.rows.get(across, ()), self.columns.get(down, ())
+            found |= {value for r in rows for c in columns if (value := value_of(self.grid[r][c]))}
+            if found:
+                return found
+        return found
+
+
+def filled_grid(table: Table) -> list[list[str]]:
+    """Texts by row and column; a cell that spans is read at each place that it covers."""
+    grid = [[""] * table.n_cols for _ in range(table.n_rows)]
+    for cell in table.cells:
+        for r in range(cell.row, cell.row + cell.rowspan):
+            grid[r][cell.col : cell.col + cell.colspan] = [cell.text] * cell.colspan
+    return grid
+
+
+def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:
+    """Lines by what their first cells say, one or several of them together.
+
+    Where a notation has no spans, the name of a group stands in its first line alone.
+    """
+    names: dict[Words, set[int]] = defaultdict(set)
+    carried = [""] * _MAX_LEVELS
+    for k, line in enumerate(lines):
+        head = [text.strip() for text in line[:_MAX_LEVELS]]
+        for level, text in enumerate(head):
+            if text:
+                carried[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
+        for levels in range(1, len(head) + 1):
+            for texts in (head[:levels], [*carried[: levels - 1], head[levels - 1]]):
+                if name := name_of(texts):
+                    names[name].add(k)
+    return names
+
+
+@dataclass(frozen=True)
+class AskedOutput:
+    """The elements of a page, of its truth or of an output, ready to be asked."""
+
+    elements: tuple[Element, ...]
+    blocks: tuple[Words, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blocks", tuple(words_of(element.text or "") for element in self.elements))
+
+    @cached_property
+    def words(self) -> Words:
+        """All words of texts in order; tables are asked by their headers."""
+        return tuple(word for words in self.blocks for word in words)
+
+    @cached_property
+    def places(self) -> dict[Words, list[int]]:
+        """Where each run of `SIDE` words begins."""
+        found: dict[Words, list[int]] = defaultdict(list)
+        for k in range(len(self.words) - SIDE + 1):
+            found[self.words[k : k + SIDE]].append(k)
+        return found
+
+    @cached_property
+    def tables(self) -> tuple[tuple[int, AskedTable], ...]:
+        """Position among the elements, and the table."""
+        return tuple((k, AskedTable.of(e.table)) for k, e in enumerate(self.elements) if e.table is not None)
+
+    @cached_property
+    def headings(self) -> tuple[FoundHeading, ...]:
+        """Those that are marked as such."""
+        titles = zip(self.elements, self.blocks, strict=True)
+        return tuple(
+            FoundHeading(w, heading_level(e)) for e, w in titles if e.category == Category.TITLE and w
+        )
+
+    @cached_property
+    def formulas(self) -> tuple[str, ...]:
+        """Display formulas, each once."""
+        return tuple(dict.fromkeys(e.latex for e in self.elements if e.latex and e.table is None))
+
+    def starts(self, words: Words) -> list[int]:
+        """Where these words stand one after another; at least `SIDE` of them."""
+        return [k for k in self.places.get(words[:SIDE], ()) if self.words[k : k + len(words)] == words]

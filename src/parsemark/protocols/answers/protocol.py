@@ -1,0 +1,135 @@
+"""The recipe: facts of a page asked of an output, and the shares that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from parsemark.model import Fact, Page, Prediction, Status
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.exhibits import PageView, PageViews
+from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.rows import PageScores, ScoreRow
+from parsemark.protocols.run_tables import RunTables
+
+
+@dataclass(frozen=True)
+class AnswersProtocol(PageProtocol):
+    """Would someone get the right answer from this text?
+
+    Facts come from the exact truth: values under their headers, numbers and names in their sentences, what
+    comes before what, headings, formulas, captions, and what must not be there. They are looked up, never
+    guessed: `docs/answers.md`.
+
+    Args:
+        scope: `page`, or `document`: pages are asked together, and a search over chunks must find answers.
+        facts: A file of facts as `parsemark corpus facts` writes them, in place of those of the truth.
+    """
+
+    name: ClassVar[str] = "answers"
+    title: ClassVar[str] = "Answers that an output gives"
+    comparability: ClassVar[int] = 1
+    reads_facts: ClassVar[bool] = True
+
+    scope: Literal["page", "document"] = "page"
+    facts: str = ""
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether the pages of a document are asked together."""
+        return self.scope == "document"
+
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
+        """Ask every fact of one page."""
+        facts = self._facts(truth, prediction.sample)
+        if not facts:
+            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
+        place = prediction.sample, prediction.parser
+        if prediction.status is Status.METRIC_FAILED or (
+            prediction.status is not Status.OK and prediction.text is None
+        ):
+            rows = [_row(*place, fact, None, prediction.status, prediction.message) for fact in facts]
+            return PageScores(scores=rows)
+        return PageScores(scores=self._asked(facts, prediction))
+
+    def _facts(self, truth: Page | None, sample: str) -> tuple[Fact, ...]:
+        from parsemark.protocols.answers.derive import facts_of_page
+        from parsemark.protocols.answers.files import read_facts
+
+        if self.facts:
+            return read_facts(self.facts).get(sample, ())
+        return () if truth is None else facts_of_page(truth)
+
+    def _asked(self, facts: Sequence[Fact], prediction: Prediction) -> list[ScoreRow]:
+        from parsemark.formats import markdown_of
+        from parsemark.protocols.answers.ask import GivenAnswer, ask
+        from parsemark.protocols.answers.output import AskedOutput
+        from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
+        from parsemark.protocols.measured import predicted_elements
+
+        output = AskedOutput(tuple(predicted_elements(prediction)))
+        answers = {fact.id: ask(fact, output) for fact in facts}
+        if not any(answers[f.id].state == "right" for f in facts if f.kind != "absent"):
+            # Who says nothing of a page has left nothing out.
+            answers |= {fact.id: GivenAnswer("not found") for fact in facts if fact.kind == "absent"}
+        rows = []
+        for fact in facts:
+            answer = answers[fact.id]
+            row = _row(
+                prediction.sample,
+                prediction.parser,
+                fact,
+                float(answer.state == "right"),
+                Status.OK,
+                answer.said or None,
+                found=answer.state != "not found",
+            )
+            rows.append(row)
+        if not self.whole_documents:
+            return rows
+        wanted = [fact for fact in facts if fact.kind in ASKED]
+        for chunking in CHUNKINGS:
+            retriever = Retriever(markdown_of(prediction), chunking)
+            for fact in wanted:
+                lost = "parse" if answers[fact.id].state != "right" else retriever.lost(fact)
+                place = prediction.sample, fact.id, "", lost, fact.kind, prediction.parser, FOUND + chunking
+                rows.append(ScoreRow(*place, float(not lost), Status.OK, lost or None))
+        return rows
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """What the figures are made of; see `figures.py`."""
+        from parsemark.protocols.answers.figures import figure_sums
+
+        return figure_sums(tables)
+
+    def presentation(self) -> Presentation:
+        """Show facts page by page."""
+        from parsemark.protocols.answers.derive import question
+        from parsemark.protocols.facts.protocol import view_of_facts
+
+        def view(truth: Page, prediction: Prediction) -> PageView:
+            facts = self._facts(truth, prediction.sample)
+            return view_of_facts(facts, self.score_page(truth, prediction), prediction, "right", question)
+
+        return Presentation(pages=PageViews("right", "The share of a page's facts that it answers.", view))
+
+
+def _row(
+    sample: str,
+    parser: str,
+    fact: Fact,
+    value: float | None,
+    status: Status,
+    message: str | None,
+    *,
+    found: bool = False,
+) -> ScoreRow:
+    """One fact: its metric is what is asked, its `pred` says whether the output has an answer at all."""
+    from parsemark.protocols.answers.ask import ANSWER
+
+    pred = "answer" if found else ""
+    return ScoreRow(sample, fact.id, pred, "", fact.kind, parser, ANSWER, value, status, message)

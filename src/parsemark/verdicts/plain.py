@@ -1,0 +1,116 @@
+"""The verdict on a run in plain words: what to take, where it fails, what would settle it, what it costs."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+
+from parsemark.plain_words import counted, listed
+from parsemark.protocols.contract import get_protocol
+from parsemark.protocols.summary import Summary, Verdict
+from parsemark.store import ParseRecord
+
+WEAK_BY = 0.1
+"""How far below its own score a parser is on pages that it is said to fail on."""
+FEWEST = 5
+"""Pages or elements of a kind before something is said of it."""
+MOST_LABELS = 10_000
+"""More documents than this nobody labels."""
+MILLION = 1_000_000
+
+
+def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
+    """Sentences, the answer first; without truth what is known, and the next step.
+
+    Args:
+        summary: Of the run under one protocol.
+        records: Its parses, for times and costs.
+        corpus: Its spec, for the next step.
+    """
+    best = summary.ranking.best
+    figure = summary.figure(best, summary.primary) if best is not None else None
+    if best is None or figure is None or figure.value is None:
+        return _without_truth(summary, records, corpus)
+    info = summary.info(summary.primary)
+    interval = f", 95 % interval {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
+    name = f"{get_protocol(summary.protocol).title.lower()} score"
+    verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
+    open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
+    same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
+    certain = "" if not open_ else f" for now: it is not told apart from {listed(open_)}"
+    said = [f"Take {best}{certain}. Its {name} is {figure.value:.2f} ({info.label}{interval})."]
+    if same:
+        said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
+    said += _fails_on(summary, best, records)
+    said += [_settled_by(best, p, verdicts[p]) for p in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]]
+    return said + _costs(best, records)
+
+
+def _gap(verdict: Verdict) -> float:
+    return math.inf if verdict.difference is None else abs(verdict.difference)
+
+
+def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> list[str]:
+    info, overall = summary.info(summary.primary), summary.figure(best, summary.primary)
+    sign = 1 if info.higher_is_better else -1
+    found = []
+    for part in summary.slices:
+        figure = part.figures.get(best, {}).get(summary.primary)
+        if (
+            figure is None
+            or figure.value is None
+            or overall is None
+            or overall.value is None
+            or part.n < FEWEST
+        ):
+            continue
+        behind = sign * (overall.value - figure.value)
+        if behind >= WEAK_BY * (info.top or 1.0):
+            found.append((behind, f"{part.attribute} {part.value} ({figure.value:.2f})"))
+    failed = sum(r.parser == best and r.status != "ok" for r in records)
+    said = []
+    if found:
+        said.append(f"It is weakest on {listed([words for _, words in sorted(found, reverse=True)[:2]])}.")
+    if failed:
+        said.append(f"It gave no answer on {counted(failed, 'page')}.")
+    return said
+
+
+def _settled_by(best: str, other: str, verdict: Verdict) -> str:
+    """How many more documents would tell two parsers apart, if they went on as they do."""
+    if not verdict.difference or verdict.low is None or verdict.high is None:
+        return f"More labels are not likely to tell {other} from {best}."
+    half = (verdict.high - verdict.low) / 2
+    more = math.ceil(verdict.n_documents * ((half / abs(verdict.difference)) ** 2 - 1))
+    if more > MOST_LABELS:
+        return f"More labels are not likely to tell {other} from {best}."
+    return f"About {counted(max(more, 1), 'more labelled document')} would tell {other} from {best}."
+
+
+def _costs(best: str, records: Sequence[ParseRecord]) -> list[str]:
+    own = [r for r in records if r.parser == best]
+    cpu = [r.cpu_s for r in own if r.cpu_s is not None]
+    usd = [r.cost_usd for r in own if r.cost_usd is not None]
+    if not cpu:
+        return []
+    hours = sum(cpu) / len(cpu) * MILLION / 3600
+    dollars = f" and {sum(usd) / len(usd) * MILLION:,.0f} USD for the service" if usd and sum(usd) else ""
+    return [f"A million pages take {max(hours, 0.1):,.1f} CPU hours on this machine{dollars}."]
+
+
+def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
+    parsers = sorted({r.parser for r in records})
+    failed = {p: sum(r.parser == p and r.status != "ok" for r in records) for p in parsers}
+    bad = [f"{p} on {n}" for p, n in failed.items() if n]
+    pages = counted(len({r.sample for r in records}), "page")
+    said = [
+        f"Nobody knows yet who is right: no page has truth. {counted(len(parsers), 'parser')} read {pages}"
+        + (f"; no answer from {listed(bad)}." if bad else ", each with an answer to every page.")
+    ]
+    step = (
+        f"parsemark choose {shlex.quote(corpus)} --labels 10"
+        if corpus
+        else "parsemark choose CORPUS --labels 10"
+    )
+    return [*said, f"Next: {step} ranks them by agreement and names the pages whose labels tell most."]

@@ -1,0 +1,324 @@
+"""`answers`: a perfect copy answers everything, a lost value loses its facts, and no trick pays."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.errors import CorpusError
+from parsemark.formats import read_output, write_document, write_table
+from parsemark.model import Cell, Element, Fact, Page, Prediction, Status, Table
+from parsemark.protocols import get_protocol
+from parsemark.protocols.answers.ask import KINDS, ask
+from parsemark.protocols.answers.derive import facts_of_page, question
+from parsemark.protocols.answers.files import fact_lines, read_facts
+from parsemark.protocols.answers.output import AskedOutput
+from parsemark.protocols.answers.retrieval import SIZE, Retriever, chunks_of
+
+ROWS = [["City", "Inhabitants", "Area"], ["Ulm", "126,329", "118.7"], ["Bonn", "330,579", "141.1"]]
+TABLE = Table.from_rows(ROWS, header_rows=1)
+TEXT = "In the spring of 1923 the engineer Tomas Weber moved to the old harbour with 17 helpers and a boat."
+OTHER = "Later on the workshop was sold for 4,500 crowns to a cousin who lived near the river."
+FORMULA = r"\frac{a+b}{c} = \sqrt{2}"
+
+
+def page(*elements: Element) -> Page:
+    return Page("p", 600, 800, elements)
+
+
+PAGE = page(
+    Element("h", "header", text="Annual report of the harbour"),
+    Element("t1", "title", order=0, text="History", attributes={"level": 1}),
+    Element("a", "text_block", order=1, text=TEXT),
+    Element("t2", "title", order=2, text="Decline", attributes={"level": 2}),
+    Element("b", "text_block", order=3, text=OTHER),
+    Element("c", "table_caption", order=4, text="Table 1: Cities of the region"),
+    Element("t", "table", order=5, table=TABLE),
+    Element("f", "equation_isolated", order=6, latex=FORMULA),
+)
+FACTS = facts_of_page(PAGE)
+COPY = write_document(page(*(e for e in PAGE.elements if e.category != "header")))
+
+
+def states(text: str, format: str = "markdown", facts: tuple[Fact, ...] = FACTS) -> dict[str, str]:
+    output = AskedOutput(read_output(text, format).elements)
+    return {fact.id: ask(fact, output).state for fact in facts}
+
+
+def right(text: str, facts: tuple[Fact, ...] = FACTS) -> float:
+    """As the protocol counts."""
+    found = get_protocol("answers").score_page(PAGE, Prediction("p", "x", Status.OK, text=text), None)
+    return sum(row.value or 0.0 for row in found.scores) / len(facts)
+
+
+def test_every_kind_is_derived() -> None:
+    assert {fact.kind for fact in FACTS} == set(KINDS) - {"cell text"}
+    assert {question(fact) for fact in FACTS if fact.kind == "cell number"} >= {
+        "What is the value of “Ulm” under “Area”?"
+    }
+    answers = {fact.arguments["answer"] for fact in FACTS if fact.kind in ("number", "name")}
+    assert answers == {"1923", "17", "4500", "Tomas", "Weber"}
+
+
+HTML = (
+    f"<h1>History</h1><p>{TEXT}</p><h2>Decline</h2><p>{OTHER}</p><p>Table 1: Cities of the region</p>"
+    f"{write_table(TABLE, 'html')}"
+)
+PIPES = COPY.replace(write_table(TABLE, "html"), write_table(TABLE, "markdown"))
+LATEX = (
+    rf"\section{{History}} {TEXT}"
+    "\n\n"
+    rf"\subsection{{Decline}} {OTHER}"
+    "\n\n"
+    rf"{write_table(TABLE, 'latex')}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "cannot"),
+    [
+        (COPY, "markdown", ()),
+        (PIPES, "markdown", ()),
+        (HTML, "html", ("formula",)),
+        (LATEX, "latex", ("formula", "caption")),
+        (
+            f"{TEXT}\n\n{OTHER}\n",
+            "text",
+            ("formula", "caption", "cell number", "cell text", "heading", "level"),
+        ),
+    ],
+    ids=("html tables", "pipes", "html", "latex", "text"),
+)
+def test_a_perfect_copy_answers_what_its_format_can_say(
+    text: str, format: str, cannot: tuple[str, ...]
+) -> None:
+    kinds = {fact.id: fact.kind for fact in FACTS}
+    found = states(text, format)
+    left = {
+        (kinds[key], state) for key, state in found.items() if kinds[key] not in cannot and state != "right"
+    }
+    orders = (
+        {("order", "not found")} if format in ("text", "html", "latex") else set()
+    )  # over what is not there
+    assert left <= orders
+
+
+def test_the_demo_answers_itself() -> None:
+    n = 0
+    for sample in load_corpus("demo").samples():
+        assert sample.truth is not None
+        kept = [e for e in sample.truth.elements if e.category not in ("header", "footer", "page_number")]
+        found = states(write_document(kept), facts=facts_of_page(sample.truth))
+        assert set(found.values()) <= {"right"}, sample.id
+        n += len(found)
+    assert n > 2000
+
+
+@given(st.integers(0, 5), st.sampled_from(["7", "126,328", "Ulm", ""]))
+def test_an_altered_value_changes_exactly_its_fact(place: int, value: str) -> None:
+    assume(TABLE.cells[3 + place].text != value)
+    cells = [c if k != 3 + place else replace_text(c, value) for k, c in enumerate(TABLE.cells)]
+    altered = Table(3, 3, tuple(cells))
+    found = states(COPY.replace(write_table(TABLE, "html"), write_table(altered, "html")))
+    changed = {fact.id for fact in FACTS if found[fact.id] != "right"}
+    row, column = divmod(place, 3)
+    if column:  # a value; its own fact alone
+        wanted = ROWS[1 + row][0], ROWS[0][column]
+        own = {
+            f.id
+            for f in FACTS
+            if (f.arguments.get("row"), f.arguments.get("column")) == tuple([w] for w in wanted)
+        }
+        assert changed == own and {found[key] for key in own} == {"wrong" if value else "not found"}
+    else:  # a label: all values of its row
+        assert changed >= {f.id for f in FACTS if f.arguments.get("row") == [ROWS[1 + row][0]]}
+
+
+def replace_text(cell: Cell, text: str) -> Cell:
+    return Cell(cell.row, cell.col, text, header=cell.header)
+
+
+def test_a_wrong_digit_is_wrong_and_a_lost_number_is_not_found() -> None:
+    fact = next(f for f in FACTS if f.arguments.get("answer") == "1923")
+    assert states(COPY.replace("1923", "1928"))[fact.id] == "wrong"
+    assert states(COPY.replace(" 1923", ""))[fact.id] == "not found"
+    assert states(COPY.replace(TEXT, ""))[fact.id] == "not found"
+
+
+def test_order_levels_captions_and_what_must_not_be_there() -> None:
+    swapped = COPY.replace(TEXT, "@").replace(OTHER, TEXT).replace("@", OTHER)
+    found = states(swapped)
+    assert "wrong" in {found[f.id] for f in FACTS if f.kind == "order"}
+    assert {states(COPY.replace("## Decline", "# Decline"))[f.id] for f in FACTS if f.kind == "level"} == {
+        "wrong"
+    }
+    other = write_table(Table.from_rows([["x", "y"], ["1", "2"]]), "html")
+    kinds = {
+        f.id: s
+        for f in FACTS
+        if f.kind == "caption"
+        for s in [states(COPY.replace(write_table(TABLE, "html"), other))[f.id]]
+    }
+    assert set(kinds.values()) == {"wrong"}
+    assert {states("Annual report of the harbour\n\n" + COPY)[f.id] for f in FACTS if f.kind == "absent"} == {
+        "wrong"
+    }
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _all_values(text: str) -> str:
+    rows = [[row[0], f"{row[1]} {row[2]}", f"{row[1]} {row[2]}"] for row in ROWS[1:]]
+    return text.replace(write_table(TABLE, "html"), write_table(Table.from_rows([ROWS[0], *rows]), "html"))
+
+
+def _both_ways(text: str) -> str:
+    turned = [[ROWS[0][0], ROWS[0][2], ROWS[0][1]], *ROWS[1:]]
+    return text + "\n\n" + write_table(Table.from_rows(turned, header_rows=1), "html")
+
+
+TRICKS: dict[str, Callable[[str], str]] = {
+    "everything twice": lambda text: f"{text}\n\n{text}",
+    "all in one line": _one_line,
+    "a page of numbers": lambda text: text + "\n\n" + " ".join(map(str, range(2000))),
+    "all values in each cell": _all_values,
+    "every assignment of columns": _both_ways,
+    "nothing": lambda text: "",
+    "one blank": lambda text: " ",
+}
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize("lost", ["nothing", "a value", "a paragraph"])
+def test_no_trick_beats_its_honest_base(trick: str, lost: str) -> None:
+    base = COPY.replace({"nothing": "\0", "a value": "118.7", "a paragraph": TEXT}[lost], "")
+    assert right(TRICKS[trick](base)) <= right(base)
+    assert right(base) == 1 or lost != "nothing"
+
+
+def test_a_failed_page_counts() -> None:
+    failed = Prediction("p", "x", Status.PARSER_FAILED, message="crash")
+    rows = get_protocol("answers").score_page(PAGE, failed, None).scores
+    assert len(rows) == len(FACTS) and {row.status for row in rows} == {Status.PARSER_FAILED}
+
+
+def test_a_question_with_two_answers_is_not_asked() -> None:
+    twice = Table.from_rows([*ROWS, ["Ulm", "1", "2"]], header_rows=1)
+    asked = {
+        tuple(f.arguments["row"])
+        for f in facts_of_page(page(Element("t", "table", table=twice)))
+        if "row" in f.arguments
+    }
+    assert asked == {("Bonn",)}
+
+
+def test_headers_of_several_levels_are_found_however_they_are_cut() -> None:
+    cells = (
+        Cell(0, 0, "Method", rowspan=2, header=True),
+        Cell(0, 1, "Urban", colspan=2, header=True),
+        Cell(1, 1, "PSNR", header=True),
+        Cell(1, 2, "SSIM", header=True),
+        Cell(2, 0, "A", header=True),
+        Cell(2, 1, "31.2"),
+        Cell(2, 2, "0.91"),
+    )
+    facts = facts_of_page(page(Element("t", "table", table=Table(3, 3, cells))))
+    assert len(facts) == 2 and facts[0].arguments["column"] == ["Urban", "PSNR"]
+    flat = "| Method | Urban PSNR | Urban SSIM |\n|---|---|---|\n| A | 31.2 | 0.91 |\n"
+    padded = "| Method | Urban | |\n|---|---|---|\n| | PSNR | SSIM |\n| A | 31.2 | 0.91 |\n"
+    turned = "| Method | | A |\n|---|---|---|\n| Urban | PSNR | 31.2 |\n| | SSIM | 0.91 |\n"
+    for text in (flat, padded, turned):
+        assert set(states(text, facts=facts).values()) == {"right"}, text
+    assert set(states(flat.replace("31.2", "37.2"), facts=facts).values()) == {"right", "wrong"}
+
+
+def test_facts_are_written_edited_and_asked(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["corpus", "facts", "demo", "--out", str(tmp_path / "facts.jsonl")])
+    assert result.exit_code == 0, result.output
+    lines = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
+    assert len(lines) > 2000 and {"sample", "question", "kind", "arguments"} <= set(lines[0])
+    sample = next(load_corpus("demo").samples())
+    own = [line for line in lines if line["sample"] == sample.id][:3]
+    edited = tmp_path / "edited.jsonl"
+    edited.write_text("".join(json.dumps(line) + "\n" for line in own))
+    protocol = get_protocol(f"answers(facts={edited})")
+    empty = Prediction(sample.id, "x", Status.OK, text="")
+    assert len(protocol.score_page(sample.truth, empty, None).scores) == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"sample": "a", "id": "1", "kind": "riddle"}',
+        '{"sample": "a", "id": "1", "kind": "order"}',
+    ],
+)
+def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "facts.jsonl"
+    path.write_text(f"\n{line}\n")
+    with pytest.raises(CorpusError, match="line 2"):
+        read_facts(str(path))
+
+
+def test_facts_in_the_form_of_olmocr_bench_hold_there(tmp_path: Path) -> None:
+    from parsemark.protocols.olmocr.rules import Quirks, check, read_test
+
+    samples = list(load_corpus("demo").samples())[:6]
+    for sample in samples:
+        assert sample.truth is not None
+        kept = [e for e in sample.truth.elements if e.category not in ("header", "footer", "page_number")]
+        text = write_document(kept, literal=True)
+        for line in fact_lines([sample], "olmocr"):
+            test = read_test(json.loads(line))
+            if test["type"] in ("present", "absent", "order"):
+                assert check(test, text, lambda _: None, Quirks()).passed, test
+
+
+def test_chunks_are_bounded_and_lose_nothing() -> None:
+    text = "# A\n" + "\n".join(f"word{k} " * 40 for k in range(60)) + "\n# B\n" + "x " * 1500
+    by_size, by_heading = chunks_of(text, "tokens"), chunks_of(text, "headings")
+    assert max(len(chunk.split()) for chunk in by_size) <= SIZE
+    assert len(by_heading) == 2
+    for chunks in (by_size, by_heading):
+        assert " ".join(chunks).split() == text.split()
+
+
+def test_where_an_answer_is_lost() -> None:
+    pytest.importorskip("bm25s")
+    facts = {f.arguments["answer"]: f for f in FACTS if f.kind in ("number", "cell number")}
+    assert Retriever(COPY, "headings").lost(facts["1923"]) == ""
+    words = TEXT.split()
+    cut = f"# A\n{' '.join(words[:4])}\n# B\n1923\n# C\n{' '.join(words[5:])}"
+    assert Retriever(cut, "headings").lost(facts["1923"]) == "chunk"
+    decoys = "\n".join(
+        f"# In the spring of the engineer {k}\nIn the spring of in the spring of the engineer"
+        for k in range(9)
+    )
+    buried = f"{decoys}\n# Z\n" + TEXT + " filler" * 3000
+    assert Retriever(buried, "headings").lost(facts["1923"]) == "retrieval"
+
+
+def test_huge_outputs_cost_little() -> None:
+    wide = "<table><tr>" + "<td>1</td>" * 100_000 + "</tr></table>"
+    assert set(states(wide).values()) <= {"right", "not found"}
+    assert "right" not in {states("word " * 200_000)[f.id] for f in FACTS if f.kind != "absent"}
+
+
+def test_pages_of_a_document_are_asked_together() -> None:
+    protocol = get_protocol("answers(scope=document)")
+    assert protocol.whole_documents
+    rows = protocol.score_page(PAGE, Prediction("p", "x", Status.OK, text=COPY), None).scores
+    assert {row.metric for row in rows} == {"answer", "found_tokens", "found_headings"}
+    assert all(row.value == 1 for row in rows)
+    assert not replace(protocol, scope="page").whole_documents

@@ -1,0 +1,68 @@
+"""The verdict in plain words, at the top of the terminal and of the report."""
+
+import re
+from pathlib import Path
+
+from tests.report.test_words import summary_of
+
+from parsemark.model import Status
+from parsemark.protocols import Figure
+from parsemark.protocols.summary import Slice
+from parsemark.report.source import RunSource
+from parsemark.store import ParseRecord
+from parsemark.verdicts.plain import plain_verdict
+
+
+def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> list[ParseRecord]:
+    return [
+        ParseRecord(f"s{k}", parser, Status.PARSER_FAILED if k < failed else Status.OK, "k", cpu_s=cpu_s)
+        for k in range(n)
+    ]
+
+
+def test_a_clear_winner_is_named_with_its_score_in_words_and_its_cost() -> None:
+    said = plain_verdict(summary_of({"x": "worse"}), parsed("best", failed=1), "demo")
+    assert said == [
+        "Take best. Its table extraction score is 0.90 (F).",
+        "It gave no answer on 1 page.",
+        "A million pages take 1,000.0 CPU hours on this machine.",
+    ]
+
+
+def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
+    said = plain_verdict(summary_of({"x": "not_resolved", "y": "equivalent"}), [], "demo")
+    assert said[0].startswith("Take best for now: it is not told apart from x.")
+    assert "As good: y; choose between them by time, cost or licence." in said
+    # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
+    assert "About 51 more labelled documents would tell x from best." in said
+
+
+def test_what_it_fails_on_is_named() -> None:
+    figures = {"best": {"f": Figure(value=0.4, n=9)}}
+    slices = [
+        Slice(scope="page", attribute="scan", value="yes", n=9, figures=figures),
+        Slice(scope="page", attribute="rare", value="yes", n=2, figures=figures),
+    ]
+    summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
+    assert "It is weakest on scan yes (0.40)." in plain_verdict(summary, [], "demo")
+
+
+def test_without_truth_the_next_step_is_said() -> None:
+    summary = summary_of({"x": "worse"})
+    summary = summary.model_copy(update={"ranking": summary.ranking.model_copy(update={"best": None})})
+    said = plain_verdict(summary, parsed("a", failed=2) + parsed("b"), "folder:my docs")
+    assert (
+        said[0]
+        == "Nobody knows yet who is right: no page has truth. 2 parsers read 4 pages; no answer from a on 2."
+    )
+    assert said[1].startswith("Next: parsemark choose 'folder:my docs' --labels 10")
+
+
+def test_the_report_begins_with_it_and_compare_opens_on_the_two_best(site: Path, source: RunSource) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    best, second = source.summary.ordered()[:2]
+    box = page[page.index('id="verdict"') : page.index('id="headline"')]
+    assert f"Take {best}" in box and "table extraction score" in box
+    assert page.index('id="verdict"') < page.index('id="leaderboard"')
+    compare = (site / "compare.html").read_text(encoding="utf-8")
+    assert re.findall(r" selected>(.*?)</option>", compare) == [best, second]
