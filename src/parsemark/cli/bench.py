@@ -44,8 +44,6 @@ def bench(
     from parsemark.cli import running
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
-    from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain import plain_verdict
 
     console = Console()
     how = api.parse_options(
@@ -73,12 +71,7 @@ def bench(
             running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
         )
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
-    for summary in summaries:
-        console.print()
-        for sentence in plain_verdict(summary, run.records(), run.manifest.corpus.spec):
-            console.print(sentence, highlight=False, markup=False)
-        console.print()
-        console.print(leaderboard(summary, console.width))
+    running.show_summaries(run, summaries, console)
     if report:
         from parsemark.report import build_report
 
