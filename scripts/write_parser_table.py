@@ -31,8 +31,8 @@ def _row(parser: Parser) -> list[str]:
     needs = [_need(need) for need in info.needs]
     for option in info.options.values():
         by_need: dict[str, list[str]] = {}
-        for choice, wanted in option.choice_needs.items():
-            for need in wanted:
+        for choice in option.choices:
+            for need in option.needs_of(choice):
                 by_need.setdefault(_need(need), []).append(f"`{choice}`")
         needs += [f"{need} ({_few(choices)})" for need, choices in by_need.items()]
     if info.reads != ("pdf",):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+LOG = logging.getLogger("parsemark")
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
@@ -128,37 +131,23 @@ def parse(
     events: Events | None = None,
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imports.derived import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.parsers.versions import usable_parsers
     from parsemark.store import Run
 
-    loaded = load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
+    loaded = _loaded(corpus, strict=strict)
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
-    chosen = usable_parsers(specs, get_parser, print if events is None else events.note)
+    chosen = usable_parsers(specs, get_parser, LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
         Run.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
-
-
-def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a parser's package that the index has for this Python, oldest first.
-
-    Args:
-        parser: A name, or the path of a worker script.
-        pre: Also alphas, betas and release candidates.
-    """
-    from parsemark.parsers import get_parser
-    from parsemark.parsers.versions import own_package, releases
-
-    return releases(own_package(get_parser(parser)).name, pre=pre)
 
 
 def parse_routed(
@@ -251,12 +240,11 @@ def score_predictions(
         workers: Processes; one per CPU by default.
         events: Told about progress.
     """
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imports.outputs import import_predictions
     from parsemark.engine.scoring.score import score_run as score
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 
-    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    loaded = _loaded(corpus)
     run = import_predictions(
         run_folder(out, loaded),
         loaded,
@@ -322,10 +310,9 @@ def board(
         verify: Score every bundle anew; one that does not verify is not shown.
         reports: Write the report of every league.
     """
-    from parsemark.corpora import load_corpus
     from parsemark.report.board_site import build_board
 
-    loaded = [load_corpus(corpus) if isinstance(corpus, str) else corpus for corpus in corpora]
+    loaded = [_loaded(corpus) for corpus in corpora]
     paths = [Path(path) for path in bundles]
     return build_board(paths, Path(out), corpora=loaded, verify=verify, reports=reports)
 
@@ -356,10 +343,9 @@ def verify_bundle(
     events: Events | None = None,
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imports.verify import verify_confined
 
-    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    loaded = None if corpus is None else _loaded(corpus)
     return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
 
 
@@ -442,15 +428,9 @@ def score_task(
         corpus: For layout: whose truth the boxes are held against.
         protocol: A spec of `document`.
     """
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imports import components
 
-    return components.score_task(
-        task,
-        Path(predictions),
-        lambda: load_corpus(corpus) if isinstance(corpus, str) else corpus,
-        protocol,
-    )
+    return components.score_task(task, Path(predictions), lambda: _loaded(corpus), protocol)
 
 
 def bench_task(
@@ -468,17 +448,22 @@ def bench_task(
     Returns:
         The folder, which holds what each parser made of the crops as `PARSER.json`, and the results.
     """
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imports import components
 
     chosen = components.crop_task(task)
     components.document_protocol(protocol)  # a wrong one is refused before anything is parsed
-    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    loaded = _loaded(corpus)
     folder = Path(out) if out is not None else Path("runs") / f"{loaded.name}-{task}"
     annotation = components.crops_for(loaded, chosen, folder)
-    crops = load_corpus(f"omnidocbench:{annotation}")
+    crops = _loaded(f"omnidocbench:{annotation}")
     run = parse(crops, parsers, options, out=folder / "run", events=events)
     return folder, components.score_crops(run, crops, annotation, chosen, protocol)
+
+
+def _loaded(corpus: str | Corpus, *, strict: bool = False) -> Corpus:
+    from parsemark.corpora import load_corpus
+
+    return load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
 
 
 def _opened(run: str | Path | Run) -> Run:

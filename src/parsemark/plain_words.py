@@ -328,3 +328,14 @@ def _kind_of(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     return "an object" if isinstance(value, dict) else ""
+
+
+def mended(value: Any) -> Any:
+    """The same without halves of surrogate pairs, which no file and no database can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [mended(item) for item in value]
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return value

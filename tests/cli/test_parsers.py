@@ -49,7 +49,7 @@ def test_names_and_options_are_never_cut(monkeypatch: pytest.MonkeyPatch) -> Non
     rows = [command._facts(name) for name in command._names()]
     for width in (60, 80, 200):
         console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-        monkeypatch.setattr("rich.console.Console", lambda console=console: console)
+        monkeypatch.setattr("rich.console.Console", lambda console=console, **_: console)
         CliRunner().invoke(app, ["parsers"], catch_exceptions=False)
         lines = console.file.getvalue().splitlines()
         assert max(map(len, lines)) <= width

@@ -210,6 +210,15 @@ def test_processes_of_one_session_share_the_limit(tmp_path: Path, monkeypatch: p
     assert sum(v.spent_usd for v in (*one.values(), *two.values())) <= 0.1
 
 
+def test_half_a_surrogate_pair_in_a_reply_ends_nothing(tmp_path: Path) -> None:
+    """Once as the endpoint writes it, once as the model does; and it is there when it is asked again."""
+    for text in ('{"errors": ["a\ud800"], "score": 5}', r'{"errors": ["a\ud800"], "score": 5}'):
+        with ChatServer(lambda r, c, text=text: completion(text)) as server:
+            for _ in range(2):
+                verdicts = judged(server, tmp_path, 2)
+                assert statuses(verdicts) == {Answered.OK}
+
+
 def test_a_reply_without_usage_counts_as_the_worst(tmp_path: Path) -> None:
     with ChatServer(lambda r, c: completion('{"score": 5}', usage=None)) as server:
         options = AskOptions(max_cost_usd=0.05)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.waiting import PATIENCE_S
 
-from parsemark.errors import ParserError
+from parsemark.errors import ParserError, WriteError
 from parsemark.parsers import Environment
 from parsemark.system import cache_folder
 
@@ -98,3 +98,12 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(monkeypatch: pytest.Monk
         environment.build()
     assert not environment.is_ready()
     assert not list(environment.folder.parent.glob("*.draft-*"))
+
+
+def test_a_cache_that_cannot_be_written_is_said_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "file"))
+    with pytest.raises(WriteError, match="Cannot write"):
+        EMPTY.build()

@@ -39,47 +39,28 @@ def bench(
 
     A run that was stopped goes on where it was when the same command is given again.
     """
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
 
-    console = Console()
-    how = api.parse_options(
-        pages=pages,
-        workers=workers,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-        max_cost_usd=max_cost,
-        cache=cache,
-        executor=executor,
-        address=address,
-        protocols=running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by),
-        command=running.command_line(),
-    )
+    console = plain_console()
+    specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
+    how = running.parse_options(locals(), protocols=specs)
     events = progress_for(console)
-    if task is not None:
-        from parsemark.cli.tasks import bench_task
-
-        with running.stoppable(console, events):
-            loaded = running.load(corpus, strict=strict)
-            bench_task(console, task, loaded, parser, how, out, protocol or [], events)
-        return
     with running.stoppable(console, events):
-        run = api.parse(
-            running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
-        )
+        loaded = running.load(corpus, strict=strict)
+        if task is not None:
+            from parsemark.cli.tasks import bench_task
+
+            bench_task(console, task, loaded, parser, how, out, protocol or [], events)
+            return
+        run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
     running.show_summaries(run, summaries, console)
     if report:
         from parsemark.report import build_report
 
         page = build_report(run.path, run.path / "report")
-        console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
+        console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(bench)

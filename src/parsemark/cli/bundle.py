@@ -57,17 +57,15 @@ def verify(
     Exit code 0: everything agrees. 1: something does not, and is named: a damaged or swapped part, an edited
     score, another corpus, another version of a protocol. 2: it could not be checked.
     """
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
     from parsemark.system.files import write_text
 
-    console = Console()
     loaded = running.load(corpus) if corpus is not None else None
-    with progress_for(Console(stderr=True)) as events:
+    with progress_for(plain_console(stderr=True)) as events:
         found = api.verify_bundle(bundle, loaded, workers=workers, events=events)
-    _show(console, found)
+    _show(plain_console(), found)
     if json_out is not None:
         write_text(json_out, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
     if not found.passed:
@@ -86,7 +84,7 @@ def _show(console: Console, found: Verification) -> None:
         for difference in check.differences:
             console.print(_hanging(console, Text(visible(f"    {difference}")), 6))
         if (more := check.n_differences - len(check.differences)) > 0:
-            console.print(f"    and {more} more", highlight=False)
+            console.print(f"    and {more} more")
     for note in found.notes:
         console.print(_hanging(console, Text(visible(f"· {note}"), "dim"), 2))
     verdict = Text("Verified.", "bold green") if found.passed else Text("NOT verified.", "bold red")
@@ -101,12 +99,6 @@ def _hanging(console: Console, text: Text, indent: int) -> Text:
     first, *others = text.wrap(console, max(console.width, 40), tab_size=4)
     rest = Text(" ").join(others).wrap(console, room) if others else ()
     return Text("\n").join([first, *(Text(" " * indent) + line for line in rest)])
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(bundle)
-    app.command()(verify)
 
 
 def board(
@@ -130,13 +122,12 @@ def board(
     Results are put together only where corpus, pages, protocol and its version are the same. Exit code 1 if
     a bundle was refused; the site is written all the same, and names it.
     """
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.plain_words import visible
     from parsemark.report.board_site import build_board
 
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
     loaded = [running.load(spec) for spec in corpus or ()]
     with console.status("reading bundles") as status:
         result = build_board(
@@ -148,17 +139,7 @@ def board(
             tell=lambda text: status.update(visible(text)),
         )
     for refused in result.refused:
-        console.print(
-            visible(f"! not shown: {refused.path}: {refused.why}"),
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        console.print(visible(f"! not shown: {refused.path}: {refused.why}"), soft_wrap=True)
     typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
     if result.refused:
         raise typer.Exit(1)
-
-
-def register_board(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(board)

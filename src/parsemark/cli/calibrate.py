@@ -44,42 +44,36 @@ def calibrate(
     Apply it to another run with `parsemark score RUN --calibrator FILE`: the run then has a parser
     `calibrated(…)` beside the original one.
     """
-    from rich.console import Console
-    from rich.table import Table as View
+    from parsemark.cli.printing import plain_console, plain_table
 
-    console = Console()
+    console = plain_console()
     found = api.calibrate(run, parser, method=method, other=other, apply=apply)
     judged, best = found.judged, found.threshold
     console.print(
         f"{parser}: {len(judged.confidence)} predicted tables of {len(set(judged.documents))} documents, "
-        f"{sum(judged.correct)} right (IoU over .5), {judged.n_truth} true ones",
-        highlight=False,
-        markup=False,
+        f"{sum(judged.correct)} right (IoU over .5), {judged.n_truth} true ones"
     )
-    view = View("calibrator", "D-ECE", "risk", box=None)
-    for name, quality in {"none": found.before, **found.after}.items():
-        view.add_row(name, rounded(quality.d_ece, 4), _risk(quality, 4))
-    console.print(view)
-    console.print(_RISK, highlight=False, markup=False)
+    qualities = {"none": found.before, **found.after}
+    rows = [(name, rounded(quality.d_ece, 4), _risk(quality, 4)) for name, quality in qualities.items()]
+    console.print(plain_table(("calibrator", "D-ECE", "risk"), rows))
+    console.print(_RISK)
     if best is not None:
         console.print(
             f"best threshold {best.at:.3f}: precision {best.precision:.3f}, recall {best.recall:.3f}, "
-            f"F1 {best.f1:.3f}",
-            highlight=False,
+            f"F1 {best.f1:.3f}"
         )
     if found.transfer is not None:
         moved, own = found.transfer.moved, found.transfer.best
         console.print(
             f"on the other run it gives F1 {moved.f1:.3f}; the best one there ({own.at:.3f}) gives "
-            f"{own.f1:.3f}, so it costs {own.f1 - moved.f1:.3f}",
-            highlight=False,
+            f"{own.f1:.3f}, so it costs {own.f1 - moved.f1:.3f}"
         )
     if not found.helps:
-        console.print("No calibrator is better than none on documents that it has not seen.", highlight=False)
+        console.print("No calibrator is better than none on documents that it has not seen.")
     if out is not None:
         content = {"parser": parser, "run": run.name, **found.calibrator.to_json()}
         out.write_text(json.dumps(content, indent=1), encoding="utf-8")
-        console.print(f"{found.chosen} calibrator of {parser} in {out}", highlight=False, soft_wrap=True)
+        console.print(f"{found.chosen} calibrator of {parser} in {out}", soft_wrap=True)
     if found.added is not None:
         typer.echo(f"{found.added} is in {run}; see it with: parsemark report {run}")
 
@@ -111,49 +105,37 @@ def confidence(
     It is made of what independent parsers see at the same place and of signals of the table itself. Fitted
     on this run, each document is judged by a model that has not seen it; the file holds the model of all.
     """
-    from rich.console import Console
+    from parsemark.cli.printing import plain_console
 
-    console = Console()
+    console = plain_console()
     found, rows = api.estimate_confidence(run, parser, model=model, apply=apply)
     if out is not None and model is None:
         out.write_text(json.dumps(found.model.to_json(), indent=1), encoding="utf-8")
-        console.print(
-            f"model of {counted(found.model.n_tables, 'table')} in {out}", highlight=False, soft_wrap=True
-        )
+        console.print(f"model of {counted(found.model.n_tables, 'table')} in {out}", soft_wrap=True)
     for name in found.added:
         typer.echo(f"{name} is in {run}")
     console.print(_confidence_table(rows))
     console.print(
         "right: by place (IoU over .5), without boxes by content. AP counts all true tables. "
         f"{_RISK}. best at: the threshold with the highest F1 here. The confidences of estimated(…) and "
-        "ensemble are ours, the others the parsers' own.",
-        highlight=False,
-        markup=False,
+        "ensemble are ours, the others the parsers' own."
     )
 
 
 def _confidence_table(rows: list[ConfidenceRow]) -> object:
     """D-ECE, AP, risk and best threshold of all that have a confidence."""
-    from rich.table import Table as View
-    from rich.text import Text
+    from parsemark.cli.printing import plain_table
 
-    view = View(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    view.add_column("parser", overflow="fold")
-    for head in ("tables", "right", "D-ECE", "AP", "risk", "best at", "F1"):
-        view.add_column(head, justify="right", no_wrap=True)
+    listed = []
     for row in rows:
         best = row.threshold
-        view.add_row(
-            Text(row.parser if len(row.parser) <= _NAME_WIDTH else row.parser.replace("(", "\n (", 1)),
-            str(row.n_tables),
-            str(row.n_right),
-            rounded(row.quality.d_ece, 3),
-            rounded(row.ap, 3),
-            _risk(row.quality, 3),
-            rounded(None if best is None else best.at, 3),
-            rounded(None if best is None else best.f1, 3),
-        )
-    return view
+        name = row.parser if len(row.parser) <= _NAME_WIDTH else row.parser.replace("(", "\n (", 1)
+        at, f1 = (None, None) if best is None else (best.at, best.f1)
+        risk = _risk(row.quality, 3)
+        counts = (name, str(row.n_tables), str(row.n_right), rounded(row.quality.d_ece, 3))
+        listed.append((*counts, rounded(row.ap, 3), risk, rounded(at, 3), rounded(f1, 3)))
+    heads = ("parser", "tables", "right", "D-ECE", "AP", "risk", "best at", "F1")
+    return plain_table(heads, listed, padding=(0, 1, 0, 0))
 
 
 def ensemble(
@@ -170,17 +152,9 @@ def ensemble(
 
     It shows the head-room: what is right in the outputs together, but in no single one.
     """
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console
     from parsemark.report.terminal import leaderboard
 
-    console = Console()
+    console = plain_console()
     for summary in api.ensemble(run, parser, min_confidence=min_confidence):
         console.print(leaderboard(summary, console.width))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(calibrate)
-    app.command()(confidence)
-    app.command()(ensemble)

@@ -51,30 +51,21 @@ def choose(
     labels would tell most. Label them (`parsemark annotate`, or truth files beside the PDFs) and give the
     same command again: nothing is parsed twice, and the answer gets its interval.
     """
-    from rich.console import Console
-
     from parsemark import choose as room
     from parsemark.cli import running
-    from parsemark.cli.progress import page_progress, progress_for
+    from parsemark.cli.printing import page_progress, plain_console
+    from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.choice_page import write_choice
     from parsemark.system.files import write_bytes
 
-    console = Console()
-    how = api.parse_options(
-        pages=pages,
-        workers=workers,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-        cache=cache,
-        protocols=[protocol],
-        command=running.command_line(),
-    )
+    console = plain_console()
+    how = running.parse_options(locals(), protocols=[protocol])
     events = progress_for(console)
     loaded = running.load(corpus, strict=strict)
     if corpus.startswith("folder:") and loaded.remarks:
         # `bench` takes the other pages of a labelled document for pages without tables.
-        console.print("Here only pages with a truth file of their own count as labelled.", highlight=False)
+        console.print("Here only pages with a truth file of their own count as labelled.")
     with running.stoppable(console, events):
         run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
@@ -91,17 +82,16 @@ def choose(
     console.print(_table(choice))
     for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):
         # A command is to be copied: it stays on one line, however long.
-        console.print(line, soft_wrap=line.startswith("  "), highlight=False, markup=False)
+        console.print(line, soft_wrap=line.startswith("  "))
     if route is not None:
         routing = room.route_run(run, loaded, how.protocols[0], seed=seed)
         room.write_route(routing, route)
         follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
         for line in ("", *routing.in_words(), "Follow it:", follow):
-            console.print(line, soft_wrap=line.startswith("  "), highlight=False, markup=False)
+            console.print(line, soft_wrap=line.startswith("  "))
     write_bytes(run.path / "choice.json", room.as_json(choice).encode())
     page = write_choice(choice, corpus, run.path)
-    console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
-    console.print(f"All numbers: {run.path / 'choice.json'}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"\nReport: {page}\nAll numbers: {run.path / 'choice.json'}", soft_wrap=True)
     if annotate and choice.next_pages and not choice.certain:
         from parsemark.cli.web_apps import annotate as open_annotate
 
@@ -109,28 +99,16 @@ def choose(
 
 
 def _table(choice: Choice) -> Table:
-    from rich.table import Table
-    from rich.text import Text
+    from parsemark.cli.printing import plain_table
 
-    table = Table(box=None, pad_edge=False)
     known = choice.best.estimate is not None
-    table.add_column("parser", overflow="fold")
-    for title in ("score", "95 % interval", "behind the first") if known else ("guess",):
-        table.add_column(title, justify="right")
-    table.add_column("s/page", justify="right")
-    table.add_column("failed", justify="right")
+    figures = ("score", "95 % interval", "behind the first") if known else ("guess",)
+    rows = []
     for candidate in choice.candidates:
-        cells = [rounded(candidate.value, 2)]
+        cells = [candidate.parser, rounded(candidate.value, 2)]
         if candidate.estimate is not None:
             cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
             gap = candidate.behind
             cells.append("" if gap is None else f"{signed(gap.low, 2)} to {signed(gap.high, 2)}")
-        cells.append(rounded(candidate.cpu_s, 2))
-        cells.append(str(candidate.failed))
-        table.add_row(Text(candidate.parser), *cells)
-    return table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(choose)
+        rows.append([*cells, rounded(candidate.cpu_s, 2), str(candidate.failed)])
+    return plain_table(("parser", *figures, "s/page", "failed"), rows)

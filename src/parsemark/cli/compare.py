@@ -120,8 +120,3 @@ def _say_of_which(summary: Summary) -> None:
     typer.echo(f"\nFigures of {summary.protocol}.")
     for note in summary.notes:
         typer.echo(f"\nNote: {note}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(compare)

@@ -13,11 +13,6 @@ from parsemark.system import write_text
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(convert)
-
-
 def convert(
     file: Annotated[str, typer.Argument(help="A text file with tables in it, or `-` for standard input.")],
     to: Annotated[str, typer.Option("--to", help="`html`, `markdown`, `latex` or `csv`.")],

@@ -112,8 +112,7 @@ def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> N
 
 
 def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console
     from parsemark.errors import UsageError
     from parsemark.report.omnidocbench import export_omnidocbench
     from parsemark.store import Run
@@ -122,15 +121,10 @@ def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
         raise UsageError(
             "--format omnidocbench writes the files of one run to a folder: give one RUN and --out."
         )
-    console = Console()
+    console = plain_console()
     with console.status("") as status:
         written = export_omnidocbench(Run.open(runs[0]), out, progress=status.update)
-    console.print(f"{counted(len(written), 'file')} in {out}", highlight=False)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(export)
+    console.print(f"{counted(len(written), 'file')} in {out}")
 
 
 def query(
@@ -147,10 +141,7 @@ def query(
     import csv
     import sys
 
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.store.query import query_run
 
     result = query_run(run, sql)
@@ -159,18 +150,9 @@ def query(
         writer.writerow(result.columns)
         writer.writerows(result.rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in result.columns:
-        table.add_column(column, overflow="fold")
-    for row in result.rows:
-        table.add_row(*(Text("" if value is None else _show_value(value)) for value in row))
-    Console().print(table)
+    rows = (["" if value is None else _show_value(value) for value in row] for row in result.rows)
+    plain_console().print(plain_table(result.columns, rows, words=len(result.columns)))
 
 
 def _show_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def register_query(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(query)

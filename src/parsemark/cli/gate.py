@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.options import fill
+
 if TYPE_CHECKING:
     from parsemark.store import Run
 
@@ -75,16 +77,7 @@ def gate(
 
     if (run is None) == (new is None):
         raise UsageError("Name one run to check: parsemark gate --new RUN --old BASELINE.")
-    limits = GateLimits(
-        minimum=_values(minimum or ()),
-        max_drop=max_drop,
-        interval=interval,
-        max_failures=max_failures,
-        max_lost_tables=max_lost_tables,
-        max_page_drop=max_page_drop,
-        max_slowdown=max_slowdown,
-        max_memory=max_memory,
-    )
+    limits = fill(GateLimits, locals(), minimum=_values(minimum or ()))
     older = _older(old, save)
     opened = Run.open(new or run or Path())
     result = gate_runs(opened, older, limits, parsers=parser, protocol=protocol)
@@ -134,8 +127,3 @@ def _values(pairs: list[str] | tuple[str, ...]) -> dict[str, float]:
         except ValueError as error:
             raise UsageError(f"--min {pair}: give a figure and a number, as in te_f1_con=0.7.") from error
     return values
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(gate)

@@ -13,16 +13,6 @@ from parsemark.cli.options import Commands
 app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
 
 
-def register(root: typer.Typer) -> None:
-    """Add the command."""
-    root.add_typer(app)
-
-
-@app.callback()
-def about() -> None:
-    """Language models that score pairs."""
-
-
 @app.command("check")
 def check(
     judge: Annotated[list[str], typer.Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
@@ -37,24 +27,21 @@ def check(
     judge obeyed a cell, or if the check is void: it gave no verdict on one of these two, or does not tell
     them apart.
     """
-    from rich.console import Console
-    from rich.table import Table
-
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.judges.attacks import ATTACKS, resistance
 
     asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
     with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 2)) as advance:
         rows = resistance(judges, asker, advance)
         bill = judging.Bill.of(asker)
-    console = Console()
-    table = Table(title="Cells that ask for a better score", title_justify="left")
-    for name in ("judge", "kind", "right", "wrong", "attacks", "obeyed", "no verdict"):
-        table.add_column(name, justify="left" if name in ("judge", "kind") else "right", overflow="fold")
+    console = plain_console()
+    listed = []
     for row in rows:
         without = (row.control.right.score, row.control.wrong.score)
         shown = ("–" if score is None else f"{score:g}" for score in without)
-        table.add_row(row.judge, row.family, *shown, *map(str, (row.n, row.n_obeyed, row.n_failed)))
-    console.print(table)
+        listed.append((row.judge, row.family, *shown, *map(str, (row.n, row.n_obeyed, row.n_failed))))
+    heads = ("judge", "kind", "right", "wrong", "attacks", "obeyed", "no verdict")
+    console.print(plain_table(heads, listed, words=2, title="Cells that ask for a better score"))
     controls = {row.judge: row.control for row in rows}
     for name, control in controls.items():
         if control.void is not None:
@@ -78,9 +65,7 @@ def matchers(
     The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
     output is not used.
     """
-    from rich.console import Console
-    from rich.table import Table
-
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.protocols.semantic.matchers import compare_matchers
     from parsemark.store import Run
 
@@ -95,15 +80,13 @@ def matchers(
     with asked.opened() as ((chosen,), asker), judging.progress(len(keys)) as advance:
         rows = compare_matchers(pages, chosen, asker, advance)
         bill = judging.Bill.of(asker)
-    table = Table(title="Truths, matched by rule and by language model", title_justify="left")
     names = ("parser", "truths", "same", "different", "only rule", "only model", "no answer")
-    for name in (*names, "copied", "mended", "made up"):
-        table.add_column(name, justify="left" if name == "parser" else "right", overflow="fold")
+    listed = []
     for r in rows:
         numbers = (r.truths, r.same, r.different, r.only_rule, r.only_model, r.not_asked)
-        table.add_row(r.parser, *map(str, (*numbers, r.texts_exact, r.texts_recovered, r.texts_lost)))
-    console = Console()
-    console.print(table)
+        listed.append((r.parser, *map(str, (*numbers, r.texts_exact, r.texts_recovered, r.texts_lost))))
+    console, title = plain_console(), "Truths, matched by rule and by language model"
+    console.print(plain_table((*names, "copied", "mended", "made up"), listed, title=title))
     bill.print(console)
     if bill.over_usd:
         raise typer.Exit(1)
@@ -112,16 +95,10 @@ def matchers(
 @app.command("answers")
 def show_answers(answers: judging.Answers = None) -> None:
     """Show how many answers are kept, of whom, and what they cost."""
-    from rich.console import Console
-    from rich.table import Table
-
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.judges import AnswerStore
 
     with AnswerStore(answers) as store:
-        totals = store.totals()
-        table = Table(title=str(store.path), title_justify="left")
-    for name in ("judge", "answers", "cost (USD)"):
-        table.add_column(name, justify="left" if name == "judge" else "right", overflow="fold")
-    for judge, n, cost in totals:
-        table.add_row(judge, str(n), f"{cost:.4f}")
-    Console().print(table)
+        rows = [(judge, str(n), f"{cost:.4f}") for judge, n, cost in store.totals()]
+        table = plain_table(("judge", "answers", "cost (USD)"), rows, title=str(store.path))
+    plain_console().print(table)

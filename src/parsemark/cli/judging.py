@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from parsemark.cli.printing import page_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,17 +88,9 @@ class JudgeOptions:
             yield judges, Asker(store, options)
 
 
-@contextmanager
-def progress(total: int | None) -> Iterator[Callable[[], None]]:
+def progress(total: int | None) -> AbstractContextManager[Callable[..., None]]:
     """A bar of questions; none if nobody looks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("Asking judges"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
+    return page_progress("Asking judges", total)
 
 
 @dataclass(frozen=True)
@@ -115,13 +109,12 @@ class Bill:
 
     def print(self, console: Console) -> None:
         """Say it."""
-        console.print(f"Spent now: ${self.spent_usd:.4f} (as far as prices are known).", highlight=False)
+        console.print(f"Spent now: ${self.spent_usd:.4f} (as far as prices are known).")
         feared = self.counted_usd - self.spent_usd
         if feared > 1e-9:
             console.print(
                 f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token "
-                "counts, and requests without a reply, may have cost.",
-                highlight=False,
+                "counts, and requests without a reply, may have cost."
             )
 
 
@@ -129,12 +122,11 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
     """What became of the questions, and what is left undone."""
     for judge, counts in statuses.items():
         listed = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
-        console.print(f"{judge}: {listed}.", highlight=False, markup=False)
+        console.print(f"{judge}: {listed}.")
     undone = sum(counts.get("not_asked", 0) for counts in statuses.values())
     if undone:
         console.print(
             f"{undone} questions were not asked. The same command goes on with them, with a higher "
-            "--max-cost where one question alone may cost more.",
-            highlight=False,
+            "--max-cost where one question alone may cost more."
         )
     bill.print(console)

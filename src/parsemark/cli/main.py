@@ -14,6 +14,7 @@ import typer
 
 from parsemark import __version__
 from parsemark.cli import (
+    authors,
     bench,
     bundle,
     calibrate,
@@ -75,33 +76,16 @@ def root(
             typer.echo(f"Settings: {path}", err=True)
 
 
-for register in (  # in the order of the help
-    setup.register_init,
-    bench.register,
-    parse.register,
-    score.register,
-    report.register,
-    export.register,
-    report.register_figures,
-    choose.register,
-    compare.register,
-    gate.register,
-    bundle.register,
-    bundle.register_board,
-    convert.register,
-    corpus.register,
-    export.register_query,
-    parsers.register,
-    pairs.register_metrics,
-    pairs.register,
-    study.register,
-    judge.register,
-    web_apps.register_rate,
-    web_apps.register_annotate,
-    calibrate.register,
-    setup.register_doctor,
+for command in (  # in the order of the help
+    *(setup.init, bench.bench, parse.parse, parse.try_file, score.score, report.report, export.export),
+    *(report.figures, choose.choose, compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
+    *(authors.history, authors.bisect, authors.repro, authors.badge),
+    *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
+    *(calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
 ):
-    register(app)
+    app.command({"try_file": "try"}.get(command.__name__))(command)
+for group in (corpus.app, parsers.parsers, study.app, judge.app):
+    app.add_typer(group)
 
 
 def run() -> None:
@@ -139,6 +123,9 @@ def _fail(message: str) -> NoReturn:
 
 
 _OUTSIDE = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE}
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO),
+        *(errno.EMFILE, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG),
+    }
 )
 """What the machine refuses, and no bug of ours."""

@@ -5,8 +5,10 @@ Help drawn with rich would start half as fast, and read worse in a pipe.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -23,6 +25,21 @@ class Commands(TyperGroup):
         rows = [(name, command.get_short_help_str(_WHOLE_SENTENCE)) for name, command in listed if command]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+Kind = TypeVar("Kind")
+
+
+def fill(kind: type[Kind], given: Mapping[str, Any], **others: Any) -> Kind:
+    """An object of a dataclass, from the options of a command that are called like its fields.
+
+    Args:
+        kind: The dataclass.
+        given: The options by name.
+        others: Fields that the command states in another form.
+    """
+    own = {field.name: given[field.name] for field in fields(cast(Any, kind)) if field.name in given}
+    return kind(**{**own, **others})
 
 
 Corpus = Annotated[

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, get_type_hints
 
 import typer
 
 from parsemark.cli import judging
+from parsemark.cli.printing import page_progress
 from parsemark.plain_words import rounded
 from parsemark.system import replacing
 
@@ -85,7 +86,8 @@ def pairs(
                 )
                 if metrics:
                     _rewind(source, file)
-            advance = opened.enter_context(_progress(file))
+            size = None if _is_standard(file) else file.stat().st_size
+            advance = opened.enter_context(page_progress("Scoring", size, in_bytes=True))
             for result in score_lines(_lines(source, advance), metrics, workers, raw=raw) if metrics else ():
                 summary.add(result.score)
                 if result.score.value is None and result.line not in failed_lines:
@@ -115,8 +117,7 @@ def _judge(
     Returns:
         The numbers of those that did not get all their verdicts, and whether the limit on cost was passed.
     """
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console
     from parsemark.judges.pair_lines import judge_lines
 
     def tell(line: int, why: str) -> None:
@@ -125,12 +126,9 @@ def _judge(
     with asked.opened() as (judges, asker), judging.progress(None) as advance:
         write = sink.write if sink is not None else lambda _: 0
         found = judge_lines(lines, judges, asker, repeats=repeats, write=write, tell=tell, advance=advance)
-        console = Console(stderr=to_stderr)
+        console = plain_console(stderr=to_stderr)
         for judge, scores in found.scores.items():
-            mean = sum(scores) / len(scores)
-            console.print(
-                f"{judge}: mean {mean:.3f} of 10 over {len(scores)}.", highlight=False, markup=False
-            )
+            console.print(f"{judge}: mean {sum(scores) / len(scores):.3f} of 10 over {len(scores)}.")
         bill = judging.Bill.of(asker)
         judging.print_statuses(console, found.statuses, bill)
     return found.failed, bill.over_usd > 0
@@ -169,38 +167,16 @@ def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
         yield line.decode("utf-8", errors="surrogateescape")  # such a line is refused as all bad ones are
 
 
-@contextmanager
-def _progress(file: Path) -> Iterator[Callable[[int], None]]:
-    """A bar that counts the bytes read; none for standard input, and none if nobody looks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("Scoring"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    hidden = _is_standard(file) or not console.is_terminal
-    with Progress(*columns, console=console, disable=hidden, transient=True) as progress:
-        task = progress.add_task("", total=None if hidden else file.stat().st_size)
-        yield lambda n_bytes: progress.advance(task, n_bytes)
-
-
 def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from parsemark.cli.printing import plain_console, plain_table
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("metric")
-    for column in ("pairs", "failed", "mean", "median", "min", "max"):
-        table.add_column(column, justify="right")
+    rows = []
     for row in summary.rows():
         numbers = (row.mean, row.median, min(row.values, default=None), max(row.values, default=None))
-        texts = (rounded(n, 4) for n in numbers)
-        table.add_row(row.metric, str(len(row.values)), str(row.n_failed), *texts)
-    Console(stderr=to_stderr).print(table)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(pairs)
+        counts = (row.metric, str(len(row.values)), str(row.n_failed))
+        rows.append((*counts, *(rounded(n, 4) for n in numbers)))
+    heads = ("metric", "pairs", "failed", "mean", "median", "min", "max")
+    plain_console(stderr=to_stderr).print(plain_table(heads, rows))
 
 
 def metrics() -> None:
@@ -232,8 +208,3 @@ def _values(metric: Any, option: dataclasses.Field[Any]) -> str:
     values.sort(key=lambda value: value != option.default)
     names = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
     return " | ".join([f"{names[0]} (default)", *names[1:]])
-
-
-def register_metrics(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(metrics)

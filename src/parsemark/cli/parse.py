@@ -34,24 +34,12 @@ def parse(
     ] = None,
 ) -> None:
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
 
-    console = Console()
-    how = api.parse_options(
-        pages=pages,
-        workers=workers,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-        max_cost_usd=max_cost,
-        cache=cache,
-        executor=executor,
-        address=address,
-        protocols=protocol,
-        command=running.command_line(),
-    )
+    console = plain_console()
+    how = running.parse_options(locals(), protocols=protocol)
     events = progress_for(console)
     with running.stoppable(console, events):
         loaded = running.load(corpus, strict=strict)
@@ -61,17 +49,13 @@ def parse(
             run = api.parse_routed(loaded, route, how, out=out, overwrite=overwrite, events=events)
         else:
             run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
-    n_failed, pages = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
+    n_failed, done = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
+    console.print(f"{done} in {run.path}, {n_failed} failed")
     console.print(
-        f"{pages} in {run.path}, {n_failed} failed",
-        highlight=False,
-        markup=False,
-    )
-    for line in (
-        f"Outputs as files: parsemark export {run.path} --outputs md (or html, csv, json)",
+        f"Outputs as files: parsemark export {run.path} --outputs md (or html, csv, json)\n"
         f"Score them with: parsemark score {run.path}",
-    ):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        soft_wrap=True,
+    )
     running.require_some_success(run, events.n_pages, console)
 
 
@@ -91,9 +75,8 @@ def try_file(
     """Run all installed parsers on one file and show their outputs side by side; no truth is needed."""
     import webbrowser
 
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
     from parsemark.parsers import get_parser, parser_names
     from parsemark.report.try_page import write_try
@@ -102,10 +85,8 @@ def try_file(
     if not file.is_file():
         raise UsageError(f"{file} is no file; give one PDF. For a folder: parsemark choose folder:{file}")
     chosen = parser or [name for name in parser_names() if get_parser(name).state().kind == "ready"]
-    console = Console()
-    how = api.parse_options(
-        pages=pages, workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, command=running.command_line()
-    )
+    console = plain_console()
+    how = running.parse_options(locals(), protocols=None)
     events = progress_for(console)
     folder = out or Path("runs") / f"try-{file.stem}"
     # A corpus is a folder; this one holds a copy of the file alone, whatever its name ends in.
@@ -115,12 +96,6 @@ def try_file(
     with running.stoppable(console, events):
         run = api.parse(loaded, chosen or None, how, out=folder, events=events)
     page = write_try(run, loaded, run.path / "try.html")
-    console.print(f"Side by side: {page}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"Side by side: {page}", soft_wrap=True)
     if browser and console.is_terminal:
         webbrowser.open(page.resolve().as_uri())
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(parse)
-    app.command("try")(try_file)

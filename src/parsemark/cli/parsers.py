@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 60
 """Of each cell in the terminal."""
 
-parsers = typer.Typer(cls=Commands, help="List the parsers, install them, try one on a page.")
+parsers = typer.Typer(name="parsers", cls=Commands, help="List the parsers, install them, try one on a page.")
 
 
 @parsers.callback(invoke_without_command=True)
@@ -30,10 +30,9 @@ def list_parsers(context: typer.Context) -> None:
     """List the parsers with licence, what they give, what they need, and whether they can run here."""
     if context.invoked_subcommand is not None:
         return
-    from rich.console import Console
-    from rich.table import Table as View
+    from parsemark.cli.printing import plain_console, plain_table
 
-    console = Console()
+    console = plain_console()
     rows = [_facts(name) for name in _names()]
     if not console.is_terminal:
         for row in rows:
@@ -43,11 +42,8 @@ def list_parsers(context: typer.Context) -> None:
         for row in rows:
             _print_narrow(console, *row)
         return
-    table = View(box=None)
-    for head in HEADS:
-        table.add_column(head, no_wrap=head == "parser", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
+    table = plain_table(HEADS, rows, words=len(HEADS))
+    table.columns[0].no_wrap = True
     console.print(table)
 
 
@@ -72,13 +68,12 @@ def install(
     names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers, or `all`.")],
 ) -> None:
     """Build the environments of parsers. Without it each is built when it is first used."""
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console
     from parsemark.errors import ParserError
     from parsemark.parsers import get_parser
     from parsemark.parsers.trial import require_usable
 
-    console = Console()
+    console = plain_console()
     chosen = [get_parser(name) for name in (_names() if names == ["all"] else names)]
     failed = []
     for number, parser in enumerate(chosen, start=1):
@@ -119,9 +114,9 @@ def versions(
 
     Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
     """
-    from parsemark import api
+    from parsemark.authors import versions as list_versions
 
-    for version in api.versions(name, pre=pre):
+    for version in list_versions(name, pre=pre):
         typer.echo(version)
 
 
@@ -138,15 +133,15 @@ def try_(
 
     Of a page that fails the traceback is shown.
     """
-    from rich.console import Console
     from rich.markup import escape
 
+    from parsemark.cli.printing import plain_console
     from parsemark.errors import ParserError
     from parsemark.model import Status
     from parsemark.parsers import get_parser
     from parsemark.parsers.trial import try_parser
 
-    console, aside = Console(), Console(stderr=True)
+    console, aside = plain_console(), plain_console(stderr=True)
     parser = get_parser(name)
     with aside.status(escape(_printable(parser.name))) as status:
 
@@ -165,15 +160,15 @@ def try_(
     found = counted(len(tables), "table")
     label = f"{parser.name} ({versions})" if versions else parser.name
     where = f"on page {page}" if "pdf" in parser.info.reads else f"in {_printable(pdf.name)}"
-    console.print(f"{_printable(label)}: {found} {where}", markup=False)
+    console.print(f"{_printable(label)}: {found} {where}")
     for number, element in enumerate(tables, start=1):
         _show(console, element, number)
     wall, cpu = (rounded(t, 2) for t in (trial.answer.wall_s, trial.answer.cpu_s))
-    console.print(f"{wall} s, {cpu} s of CPU", highlight=False)
+    console.print(f"{wall} s, {cpu} s of CPU")
     if trial.printed.strip():
-        console.print("\nThe worker printed:", highlight=False)
+        console.print("\nThe worker printed:")
         for line in trial.printed.rstrip().splitlines():
-            console.print(_printable(line), markup=False, highlight=False, soft_wrap=True)
+            console.print(_printable(line), soft_wrap=True)
 
 
 def _step(label: str, what: str) -> None:
@@ -210,8 +205,8 @@ def _needs_of_choices(parser: Parser) -> list[str]:
     return [
         f"{need} ({key}={choice})"
         for key, option in parser.info.options.items()
-        for choice, needs in option.choice_needs.items()
-        for need in needs
+        for choice in option.choices
+        for need in option.needs_of(choice)
     ]
 
 
@@ -237,7 +232,7 @@ def _show(console: Console, element: Element, number: int) -> None:
         facts.append("box " + " ".join(f"{v:.0f}" for v in element.box.as_tuple()))
     if element.confidence is not None:
         facts.append(f"confidence {element.confidence:.2f}")
-    console.print(", ".join(facts), highlight=False)
+    console.print(", ".join(facts))
     view = View(show_header=False, show_lines=True)
     for row in _first_places(found) if found is not None else []:
         view.add_row(*(Text(_shortened(_printable(text))) for text in row))
@@ -259,8 +254,3 @@ def _printable(text: str) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.add_typer(parsers, name="parsers")

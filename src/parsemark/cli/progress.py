@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from parsemark.cli.printing import warning
 from parsemark.engine.events import Events
 from parsemark.model import Status
 from parsemark.plain_words import counted, visible
@@ -57,7 +56,7 @@ class ProgressEvents(Events):
 
     def note(self, text: str) -> None:
         """Print a line."""
-        self.console.print(f"[yellow]![/] {escape(visible(text))}", highlight=False)
+        self.console.print(warning(visible(text)))
 
 
 class ProgressBars(ProgressEvents):
@@ -148,19 +147,9 @@ class ProgressLines(ProgressEvents):
         self._say(f"scoring {counted(n_pages, 'output')}")
 
     def _say(self, text: str) -> None:
-        self.console.print(visible(text), highlight=False, markup=False, soft_wrap=True)
+        self.console.print(visible(text), soft_wrap=True)
 
 
 def progress_for(console: Console) -> ProgressEvents:
     """Bars in a terminal, lines elsewhere."""
     return ProgressBars(console) if console.is_terminal else ProgressLines(console)
-
-
-@contextmanager
-def page_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar that is moved by calling what this gives with a number of finished pages; only on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda pages: progress.advance(task, pages)

@@ -28,11 +28,6 @@ def report(
     typer.echo(build_report(run, out or run / "report", against=against, also=also or ()))
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(report)
-
-
 class FigureFormat(StrEnum):
     """Formats of figure files."""
 
@@ -54,8 +49,3 @@ def figures(
 
     for path in write_paper_figures(run, out or run / "figures", kind.value):
         typer.echo(path)
-
-
-def register_figures(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(figures)

@@ -6,8 +6,8 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from parsemark.cli.progress import ProgressEvents
     from parsemark.corpora import Corpus
-    from parsemark.corpora.base import Remark
+    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import Summary
     from parsemark.store import Run
 
@@ -35,8 +35,6 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
         console.print(
             f"{parser} failed on every page." + (f" The first: {visible(why)}" if why else ""),
             style="red",
-            highlight=False,
-            markup=False,
             soft_wrap=True,
         )
     if failed:
@@ -67,7 +65,22 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
     if len(failed) > _MOST_NAMED:
         lines.append(f"  and {len(failed) - _MOST_NAMED} more (parses.parquet, column `error`)")
     for line in lines:
-        console.print(visible(line), style="yellow", highlight=False, markup=False, soft_wrap=True)
+        console.print(visible(line), style="yellow", soft_wrap=True)
+
+
+def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) -> ParseOptions:
+    """How to parse, by the options of a command; those that it does not have are at their defaults.
+
+    Args:
+        given: The options of the command.
+        protocols: The specs that they name.
+    """
+    from parsemark import api
+
+    known = ("pages", "workers", "timeout_s", "memory_mb", "cache", "executor", "address")
+    own = {name: given[name] for name in known if name in given}
+    spent = given.get("max_cost")
+    return api.parse_options(**own, max_cost_usd=spent, protocols=protocols, command=command_line())
 
 
 def command_line() -> tuple[str, ...]:
@@ -75,32 +88,25 @@ def command_line() -> tuple[str, ...]:
     return ("parsemark", *sys.argv[1:])
 
 
-def say_remarks(remarks: Iterable[Remark], console: Console) -> None:
+def say_remarks(remarks: Iterable[object], console: Console) -> None:
     """Name what was left out of a corpus, and what looks wrong in it."""
-    from rich.text import Text
+    from parsemark.cli.printing import warning
 
     for remark in remarks:
-        console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
+        console.print(warning(str(remark)), soft_wrap=True)
 
 
 def load(spec: str, *, strict: bool = False) -> Corpus:
     """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
-    from rich.console import Console
-    from rich.markup import escape
-
+    from parsemark.cli.printing import plain_console
     from parsemark.corpora import load_corpus
 
     corpus = load_corpus(spec, strict=strict)
-    console = Console(stderr=True)
-    say_remarks(corpus.remarks, console)
+    remarks: list[object] = [*corpus.remarks]
     if corpus.left_out:
-        count = len(corpus.left_out)
-        parts = counted(count, "part")
-        console.print(
-            f"[yellow]![/] {parts} of {escape(spec)} cannot be used; `--strict` refuses that.",
-            highlight=False,
-            soft_wrap=True,
-        )
+        parts = counted(len(corpus.left_out), "part")
+        remarks.append(f"{parts} of {spec} cannot be used; `--strict` refuses that.")
+    say_remarks(remarks, plain_console(stderr=True))
     return corpus
 
 
@@ -144,8 +150,8 @@ def stoppable(console: Console, events: ProgressEvents) -> Iterator[None]:
             yield
     except KeyboardInterrupt:
         done, total = sum(events.n_done.values()), sum(events.n_pages.values())
-        console.print(f"\nStopped. {done} of {total} pages are done and kept. Go on with:", highlight=False)
-        console.print(f"  {shlex.join(command_line())}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"\nStopped. {done} of {total} pages are done and kept. Go on with:")
+        console.print(f"  {shlex.join(command_line())}", soft_wrap=True)
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)

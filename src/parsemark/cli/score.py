@@ -67,9 +67,8 @@ def score(
 
     may_fork = forking.is_fresh()  # before the libraries are imported that tell
 
-    from rich.console import Console
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
     from parsemark.engine.imports.confidences import apply_calibrator
     from parsemark.engine.imports.outputs import import_predictions
@@ -81,12 +80,12 @@ def score(
     if task is not None:
         from parsemark.cli.tasks import score_task
 
-        score_task(Console(), task, corpus, predictions, out, protocol or [])
+        score_task(plain_console(), task, corpus, predictions, out, protocol or [])
         return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
-    console = Console()
+    console = plain_console()
     events = progress_for(console)
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
     with template or contextlib.nullcontext(), running.stoppable(console, events):
@@ -131,8 +130,3 @@ def score(
     if predictions is not None:
         running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(score)

@@ -57,11 +57,6 @@ def init(
     typer.echo(f"{out}: edit it, then run: parsemark bench")
 
 
-def register_init(app: typer.Typer) -> None:
-    """Add `init` to the application."""
-    app.command()(init)
-
-
 @dataclass(frozen=True, slots=True)
 class Installed:
     """One library or program: whether it is here, what it is for, how to get it."""
@@ -109,24 +104,15 @@ def everything() -> Iterator[Installed]:
 
 def doctor() -> None:
     """Show what is installed here, and what each missing thing would enable."""
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    grid = Table(box=None, pad_edge=False)
-    for column in ("", "what", "enables", "how to get it"):
-        grid.add_column(column, overflow="fold")
-    missing = 0
+    from parsemark.cli.printing import plain_console, plain_table
+
+    console, rows, missing = plain_console(), [], 0
     for item in everything():
         missing += not item.found
-        mark = "[green]✓[/]" if item.found else "[yellow]–[/]"
-        name = Text(f"{item.name} {item.version}".strip())
-        grid.add_row(mark, name, item.enables, Text("" if item.found else item.install))
-    console.print(grid)
+        mark = Text("✓", "green") if item.found else Text("–", "yellow")
+        name = f"{item.name} {item.version}".strip()
+        rows.append((mark, name, item.enables, "" if item.found else item.install))
+    console.print(plain_table(("", "what", "enables", "how to get it"), rows, words=4))
     console.print(f"\n{missing} optional things are missing." if missing else "\nEverything is here.")
-
-
-def register_doctor(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(doctor)

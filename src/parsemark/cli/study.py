@@ -14,7 +14,7 @@ from parsemark.cli.options import Commands
 from parsemark.plain_words import counted, rounded, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
@@ -33,16 +33,6 @@ class Preparation(StrEnum):
     auto = "auto"
     none = "none"
     study = "study"
-
-
-def register(root: typer.Typer) -> None:
-    """Add the command."""
-    root.add_typer(app)
-
-
-@app.callback()
-def about() -> None:
-    """Compare metrics with people's ratings."""
 
 
 @app.command("run")
@@ -79,17 +69,15 @@ def run(
     `disagreements.html`. Pairs with an empty extraction are left out of correlations and counted; broken
     entries are reported and counted.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from parsemark.cli.printing import page_progress, plain_console
     from parsemark.errors import MissingDependencyError
     from parsemark.study import read_ratings, run_study, write_results
     from parsemark.study.disagreements import write_page
     from parsemark.study.figures import draw_scatter
 
-    console = Console(markup=False)  # names of columns are those of the file
+    console = plain_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(width=_LOG_WIDTH, markup=False)
+        console.width = _LOG_WIDTH
     ratings = read_ratings(file)
     for problem in ratings.problems:
         typer.echo(f"{file}: {problem}", err=True)
@@ -98,9 +86,8 @@ def run(
     if judge:
         asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
         judged, bill = _judged(ratings, asked, repeats, bias)
-    with Progress(console=Console(stderr=True), disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("scoring", total=len(ratings.pairs))
-        result = run_study(ratings, metrics, prepare.value, lambda: progress.advance(task), judged)
+    with page_progress("scoring", len(ratings.pairs)) as advance:
+        result = run_study(ratings, metrics, prepare.value, advance, judged)
     written = write_results(result, out)
     ours = [column for column in result.columns if column.source == "metric"]
     write_page(result, ours, out / "disagreements.html")
@@ -121,61 +108,66 @@ def run(
 
 
 def _print(console: Console, result: StudyResult) -> None:
-    from rich.table import Table
-
+    from parsemark.plain_words import format_value
     from parsemark.study import cost_table, prompt_table
     from parsemark.study.correlation import FEWEST_TABLES
 
-    table = Table(title="Correlation with people", title_justify="left", padding=(0, 0), pad_edge=False)
-    for name in ("column", "source", "Pearson", "95 % interval", "Spearman", "Kendall", "pairs"):
-        is_text = name in ("column", "source")
-        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
-    ranked = sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2))
-    for column in ranked:
+    rows = []
+    for column in sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2)):
         found = result.correlations[column.name]
         source = column.source + (", in sample" if column.name in result.in_sample else "")
         interval = "–" if found.ci95 is None else f"{found.ci95[0]:z.3f} to {found.ci95[1]:z.3f}"
-        table.add_row(
-            column.name, source, rounded(found.pearson), interval,
-            rounded(found.spearman), rounded(found.kendall), str(found.n),
-        )  # fmt: skip
-    console.print(table)
+        ranks = (rounded(found.spearman), rounded(found.kendall), str(found.n))
+        rows.append((column.name, source, rounded(found.pearson), interval, *ranks))
+    names = ("column", "source", "Pearson", "95 % interval", "Spearman", "Kendall", "pairs")
+    _print_table(console, "Correlation with people", names, rows, words=2)
     if any(c.pearson is not None and c.ci95 is None for c in result.correlations.values()):
         console.print(
-            f"No interval: fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance.",
-            highlight=False,
+            f"No interval: fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance."
         )
     agreement = result.agreement
     if agreement.mean_absolute_difference is not None:
         alone = ", ".join(rounded(value) for value in agreement.leave_one_out)
         console.print(
             f"Raters: {agreement.n_raters}, Krippendorff's alpha {rounded(agreement.alpha)}, mean difference "
-            f"{rounded(agreement.mean_absolute_difference, 2)}; each against the others: {alone}.",
-            highlight=False,
+            f"{rounded(agreement.mean_absolute_difference, 2)}; each against the others: {alone}."
         )
     console.print(
-        f"{counted(len(result.ratings.pairs), 'pair')}, {result.n_empty} with an empty "
-        f"extraction (left out), "
-        f"{len(result.ratings.problems)} broken.",
-        highlight=False,
+        f"{counted(len(result.ratings.pairs), 'pair')}, {result.n_empty} with an empty extraction (left "
+        f"out), {len(result.ratings.problems)} broken."
     )
     for name, known in result.in_sample.items():
         n_unseen = known.n_pairs - known.n
         others = f"; the other {n_unseen}: Pearson {rounded(known.unseen.pearson)}" if n_unseen else ""
         console.print(
             f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
-            f"pairs, so it is no test{others}. docs/reader.md has the figures on left-out tables.",
-            highlight=False,
+            f"pairs, so it is no test{others}. docs/reader.md has the figures on left-out tables."
         )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:
-        console.print(f"{counted(failed, 'value')} could not be computed; see study.json.", highlight=False)
+        console.print(f"{counted(failed, 'value')} could not be computed; see study.json.")
     if result.differences:
-        console.print(
-            f"{counted(len(result.differences), 'value')} other than stored; see study.json.", highlight=False
-        )
-    _print_prompts(console, prompt_table(result))
-    _print_costs(console, cost_table(result))
+        console.print(f"{counted(len(result.differences), 'value')} other than stored; see study.json.")
+    by_prompt = prompt_table(result)
+    prompts = list(dict.fromkeys(name for row in by_prompt.values() for name in row))
+    listed = [(judge, *(rounded(row.get(name)) for name in prompts)) for judge, row in by_prompt.items()]
+    _print_table(console, "Prompts (Pearson)", ("judge", *prompts), listed)
+    units = {"n": "count", "total_usd": "dollars", "usd_per_1000": "dollars"}
+    costs = [
+        (judge, *(format_value(row[key], unit) for key, unit in units.items()))
+        for judge, row in cost_table(result).items()
+    ]
+    _print_table(console, "Costs", ("judge", "judgements", "in all", "per 1000"), costs)
+
+
+def _print_table(
+    console: Console, title: str, names: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1
+) -> None:
+    """Print a table, if it has rows."""
+    from parsemark.cli.printing import plain_table
+
+    if rows:
+        console.print(plain_table(names, rows, words=words, title=title))
 
 
 @app.command("sample")
@@ -199,9 +191,7 @@ def sample(
     """
     from collections import Counter
 
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from parsemark.cli.printing import page_progress
     from parsemark.errors import UsageError
     from parsemark.store import Run
     from parsemark.study.sample import draw_pairs, write_tasks
@@ -210,10 +200,8 @@ def sample(
         raise UsageError(f"{out} exists. Ratings belong to its pairs; name another file, or use --overwrite.")
     opened = Run.open(run)
     drawn = draw_pairs(opened, pairs, seed=seed, metric=metric)
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("drawing pages", total=len(drawn))
-        n_pictures = write_tasks(opened, drawn, out, lambda: progress.advance(task))
+    with page_progress("drawing pages", len(drawn)) as advance:
+        n_pictures = write_tasks(opened, drawn, out, advance)
     bands = ("none" if c.score is None else f"{min(4, int(c.score * 5)) / 5:.1f}" for c in drawn)
     shares = {
         "parser": Counter(c.parser for c in drawn),
@@ -237,19 +225,8 @@ def _judged(
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:
-    from rich.table import Table
-
-    def table(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-        if not rows:
-            return
-        shown = Table(title=title, title_justify="left")
-        for number, name in enumerate(names):
-            shown.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
-        for row in rows:
-            shown.add_row(*row)
-        console.print(shown)
-
-    table(
+    _print_table(
+        console,
         "Judges: agreement",
         ("judges", "pairs", "Pearson", "mean difference"),
         [
@@ -257,7 +234,8 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
             for a in judged.agreement
         ],
     )
-    table(
+    _print_table(
+        console,
         "Judges: the same question again",
         ("judge", "times", "pairs", "same score", "mean range", "alpha"),
         [
@@ -265,16 +243,14 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
             for c in judged.consistency
         ],
     )
-    table(
+    _print_table(
+        console,
         "Judges: bias (points of the score)",
         ("judge", "kind", "what", "effect", "95 % interval", "pairs"),
-        [
-            (b.judge, b.kind, b.what, _signed(b.effect), _interval(b.ci95), str(b.n))
-            for b in judged.bias
-        ],
-    )  # fmt: skip
+        [(b.judge, b.kind, b.what, *(_signed(b.effect), _interval(b.ci95), str(b.n))) for b in judged.bias],
+    )
     if judged.alpha is not None:
-        console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.", highlight=False)
+        console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.")
 
 
 def _signed(value: float | None) -> str:
@@ -283,39 +259,3 @@ def _signed(value: float | None) -> str:
 
 def _interval(found: tuple[float, float] | None) -> str:
     return "–" if found is None else f"{signed(found[0])} to {signed(found[1])}"
-
-
-def _print_prompts(console: Console, rows: Mapping[str, Mapping[str, float | None]]) -> None:
-    prompts = list(dict.fromkeys(name for row in rows.values() for name in row))
-    listed = {judge: [rounded(row.get(prompt)) for prompt in prompts] for judge, row in rows.items()}
-    _print_judges(console, "Prompts (Pearson)", prompts, listed)
-
-
-def _print_costs(console: Console, rows: Mapping[str, Mapping[str, float]]) -> None:
-    from parsemark.plain_words import format_value
-
-    listed = {
-        judge: [
-            format_value(row["n"], "count"),
-            format_value(row["total_usd"], "dollars"),
-            format_value(row["usd_per_1000"], "dollars"),
-        ]
-        for judge, row in rows.items()
-    }
-    _print_judges(console, "Costs", ["judgements", "in all", "per 1000"], listed)
-
-
-def _print_judges(
-    console: Console, title: str, names: Sequence[str], rows: Mapping[str, Sequence[str]]
-) -> None:
-    from rich.table import Table
-
-    if not rows:
-        return
-    table = Table(title=title, title_justify="left", padding=(0, 0), pad_edge=False)
-    table.add_column("judge", overflow="fold")
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for judge, row in rows.items():
-        table.add_row(judge, *row)
-    console.print(table, highlight=False)

@@ -93,11 +93,6 @@ def rate(
         store.close()
 
 
-def register_rate(app: typer.Typer) -> None:
-    """Add `rate` to the application."""
-    app.command()(rate)
-
-
 def annotate(
     corpus: Annotated[str, typer.Argument(metavar="folder:DIR", help="A folder of PDFs.")],
     *,
@@ -124,8 +119,7 @@ def annotate(
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
     """
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console
     from parsemark.cli.running import say_remarks
     from parsemark.errors import UsageError
 
@@ -148,20 +142,14 @@ def annotate(
     try:
         work.restore_files()
         if is_first:
-            say_remarks(work.remarks, Console(stderr=True))
+            say_remarks(work.remarks, plain_console(stderr=True))
         if is_first and not runs:
             typer.echo(
-                f"No run to start from; pages begin empty. To start from parsers: parsemark bench -c "
-                f"folder:{folder} "
-                f"--out {default}, then this command again."
+                "No run to start from; pages begin empty. To start from parsers: parsemark bench -c "
+                f"folder:{folder} --out {default}, then this command again."
             )
         if is_first:
             announce(address.link(), {"Annotate at": address.link()}, browser=browser)
         serve(AnnotateApp(work, address).build(), listener)
     finally:
         work.close()
-
-
-def register_annotate(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(annotate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from parsemark.errors import ParserError
 from parsemark.extras import needed_for
@@ -21,7 +21,7 @@ class RayCluster:
         self._address = address
         self._ours = False
 
-    def __enter__(self) -> RayCluster:
+    def __enter__(self) -> Self:
         if not self.ray.is_initialized():
             try:
                 self.ray.init(address=self._address, log_to_driver=False, logging_level="warning")
@@ -33,6 +33,10 @@ class RayCluster:
     def __exit__(self, *_: object) -> None:
         if self._ours:
             self.ray.shutdown()
+
+    def actor(self, kind: type) -> Any:
+        """Makes actors of a class, each with a CPU; one that is lost is not started again by itself."""
+        return self.ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(kind)
 
     def capacity(self) -> int:
         """One worker for each CPU of the cluster."""

@@ -193,6 +193,12 @@ def request_key(encoded: str, repeat: int) -> str:
     return hashlib.sha256(f'{{"repeat":{repeat},"request":{encoded}}}'.encode()).hexdigest()
 
 
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object that has all of these and nothing else."""
+    names = list(properties)
+    return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
+
+
 @dataclass(frozen=True, slots=True)
 class JudgeOutcome:
     """What came of a question: a value of the asker's kind, or a status that says why there is none."""

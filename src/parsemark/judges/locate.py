@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from parsemark.judges.ask import Asker
-from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reply
+from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reply, object_schema
 from parsemark.judges.fence import fenced
 from parsemark.judges.replies import read_reply
 
@@ -88,18 +89,8 @@ def locate_question(truths: Sequence[str], output: str) -> Question:
     """The question where `output` renders each of `truths`."""
     blocks = {f"TABLE {k}": truth for k, truth in enumerate(truths, 1)}
     rule, shown = fenced({**blocks, "OUTPUT": output})
-    entry = {
-        "type": "object",
-        "properties": {"table": {"type": "integer"}, "text": {"type": "string"}},
-        "required": ["table", "text"],
-        "additionalProperties": False,
-    }
-    schema = {
-        "type": "object",
-        "properties": {"spans": {"type": "array", "items": entry}},
-        "required": ["spans"],
-        "additionalProperties": False,
-    }
+    entry = object_schema({"table": {"type": "integer"}, "text": {"type": "string"}})
+    schema = object_schema({"spans": {"type": "array", "items": entry}})
     copying = "Leave the marks at the beginnings of lines out of your copies."
     return Question(
         system=f"{_TASK}\n\n{rule} {copying}\n\n{_FORM}",
@@ -131,19 +122,17 @@ def locate(
             elif sum(map(len, truths)) + len(output) > MAX_CHARACTERS:
                 deliver(tag, JudgeOutcome(Answered.UNFIT, message=f"more than {MAX_CHARACTERS:,} characters"))
             else:
-                yield Call(judge, locate_question(truths, output), _reader(list(truths), output), tag)
+                read = partial(_read, n_truths=len(truths), output=output)
+                yield Call(judge, locate_question(truths, output), read, tag)
 
     asker.ask(calls(), lambda call, outcome: deliver(call.tag, outcome))
 
 
-def _reader(truths: Sequence[str], output: str) -> Callable[[Reply], JudgeOutcome]:
-    def read(reply: Reply) -> JudgeOutcome:
-        outcome = read_reply(reply, SpansAnswer)
-        if outcome.status is not Answered.OK:
-            return outcome
-        return JudgeOutcome(Answered.OK, recover(outcome.value.spans, len(truths), output))
-
-    return read
+def _read(reply: Reply, n_truths: int, output: str) -> JudgeOutcome:
+    outcome = read_reply(reply, SpansAnswer)
+    if outcome.status is not Answered.OK:
+        return outcome
+    return JudgeOutcome(Answered.OK, recover(outcome.value.spans, n_truths, output))
 
 
 def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> LocatedTruths:

@@ -25,6 +25,7 @@ from urllib.request import getproxies, proxy_bypass
 from parsemark.errors import UsageError
 from parsemark.extras import needed_for
 from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
+from parsemark.plain_words import mended
 from parsemark.system.secrets import MASK, masked
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class _Connection:
 
     def _reply(self, data: bytes, seconds: float) -> Reply:
         try:
-            found = json.loads(self._blacked_out(data.decode("utf-8")))
+            found = mended(json.loads(self._blacked_out(data.decode("utf-8"))))
             choice = found["choices"][0]
             if choice.get("error") or choice.get("finish_reason") == "error":
                 raise ValueError("the endpoint says itself that it failed")

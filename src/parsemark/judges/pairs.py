@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 
 from parsemark.judges.ask import Asker
-from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reader
+from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome
 from parsemark.judges.prompts import PROMPT_VERSIONS, ScoreAnswer, pair_question
 from parsemark.judges.replies import read_reply
 
@@ -24,23 +25,25 @@ class Pair:
     kind: str = "table"
 
 
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
-    """What a judge made of a pair. `score` is from 0 to 10, and None unless the status is `ok`."""
+@dataclass(frozen=True, kw_only=True)
+class PairVerdict(JudgeOutcome):
+    """What a judge made of a pair: an outcome whose value is a `ScoreAnswer`."""
 
     pair: str
     judge: str
     prompt: str
     prompt_version: int
     repeat: int
-    status: Answered
-    score: float | None
-    errors: tuple[str, ...] = ()
-    message: str | None = None
-    cost_usd: float | None = 0.0
-    spent_usd: float = 0.0
-    seconds: float = 0.0
-    stored: bool = False
+
+    @property
+    def score(self) -> float | None:
+        """From 0 to 10; None unless the status is `ok`."""
+        return self.value.score if isinstance(self.value, ScoreAnswer) else None
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What the judge finds wrong."""
+        return self.value.errors if isinstance(self.value, ScoreAnswer) else ()
 
 
 def judge_pairs(
@@ -55,7 +58,12 @@ def judge_pairs(
 
     An empty extraction scores 0 without being asked about, as a missed table does in the published study.
     """
-    asker.ask(_calls(pairs, judges, repeats, deliver), lambda call, outcome: deliver(_verdict(call, outcome)))
+
+    def came(call: Call, outcome: JudgeOutcome) -> None:
+        pair, repeat = call.tag
+        deliver(_of(pair, call.judge, repeat, outcome))
+
+    asker.ask(_calls(pairs, judges, repeats, deliver), came)
 
 
 def _calls(
@@ -77,8 +85,10 @@ def _calls(
                     repeat=repeat,
                     fence=judge.fence,
                 )
-                shown = f"{pair.truth}\n{pair.pred}"
-                yield Call(judge, question, _reader(question, shown), (pair.id, repeat))
+                read = partial(
+                    read_reply, form=ScoreAnswer, key=question.key, shown=f"{pair.truth}\n{pair.pred}"
+                )
+                yield Call(judge, question, read, (pair.id, repeat))
 
 
 def _without_asking(pair: Pair) -> JudgeOutcome | None:
@@ -90,29 +100,8 @@ def _without_asking(pair: Pair) -> JudgeOutcome | None:
     return None
 
 
-def _reader(question: Question, shown: str) -> Reader:
-    return lambda reply: read_reply(reply, ScoreAnswer, question.key, shown)
-
-
-def _verdict(call: Call, outcome: JudgeOutcome) -> PairVerdict:
-    pair, repeat = call.tag
-    return _of(pair, call.judge, repeat, outcome)
-
-
 def _of(pair: str, judge: Judge, repeat: int, outcome: JudgeOutcome) -> PairVerdict:
-    answer = outcome.value if isinstance(outcome.value, ScoreAnswer) else None
-    return PairVerdict(
-        pair=pair,
-        judge=str(judge),
-        prompt=judge.prompt,
-        prompt_version=0 if judge.prompt_file else PROMPT_VERSIONS[judge.prompt],
-        repeat=repeat,
-        status=outcome.status,
-        score=answer.score if answer is not None else None,
-        errors=answer.errors if answer is not None else (),
-        message=outcome.message,
-        cost_usd=outcome.cost_usd,
-        spent_usd=outcome.spent_usd,
-        seconds=outcome.seconds,
-        stored=outcome.stored,
-    )
+    known = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
+    version = 0 if judge.prompt_file else PROMPT_VERSIONS[judge.prompt]
+    known |= {"prompt": judge.prompt, "prompt_version": version, "repeat": repeat}
+    return PairVerdict(pair=pair, judge=str(judge), **known)

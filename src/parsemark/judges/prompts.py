@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from parsemark.judges.base import Question
+from parsemark.judges.base import Question, object_schema
 from parsemark.judges.fence import RULE, fence_key, fenced_block
 
 Kind = Literal["table", "formula"]
@@ -106,12 +106,7 @@ def schema_of(*, errors: bool, key: str) -> dict[str, Any]:
         properties = {"errors": listed, **properties}
     if key:
         properties["key"] = {"type": "string", "enum": [key]}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties)
 
 
 def pair_question(

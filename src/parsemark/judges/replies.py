@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from parsemark.judges.base import Answered, JudgeOutcome, Reply
-from parsemark.plain_words import first_problem
+from parsemark.plain_words import first_problem, mended
 
 MAX_ANSWER_CHARACTERS = 400_000
 _MOST_OBJECTS = 50
@@ -88,7 +88,7 @@ def _objects(text: str, form: type[Form], key: str, shown: str) -> list[Form]:
         is_own = not key or (isinstance(data, dict) and data.get("key") == key)
         if is_own or _bare(text[position:end]) not in shown:
             with contextlib.suppress(ValidationError):
-                found.append(form.model_validate(data))
+                found.append(form.model_validate(mended(data)))
         position = text.find("{", end)
     return found
 

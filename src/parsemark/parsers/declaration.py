@@ -34,13 +34,17 @@ class Option(BaseModel):
     choices: tuple[OptionValue, ...] = ()
     about: str = ""
     choice_needs: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, alias="choice-needs")
-    """What a choice needs beyond what the parser always needs."""
+    """What a choice needs beyond what the parser always needs; `*` stands for all that are not named."""
 
     @model_validator(mode="after")
     def _default_is_a_choice(self) -> Option:
         if self.choices and self.default not in self.choices:
             raise ValueError(f"default {self.default!r} is not among the choices")
         return self
+
+    def needs_of(self, choice: OptionValue) -> tuple[str, ...]:
+        """What a choice needs."""
+        return self.choice_needs.get(str(choice), self.choice_needs.get("*", ()))
 
     def check(self, where: str, value: OptionValue) -> OptionValue:
         """The value as it is used, or a UsageError that says what is allowed."""

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from parsemark.errors import ParserError
 from parsemark.parsers.working_tree import package_name, tree_hash
-from parsemark.system import cache_folder, locked
+from parsemark.system import cache_folder, locked, make_folder
 from parsemark.system.processes import run_program
 
 Progress = Callable[[str], None]
@@ -80,15 +80,22 @@ class Environment:
         """Whether it is built."""
         return self.python.exists()
 
+    @property
+    def size_mb(self) -> float:
+        """What its files take, those left out that Python compiles when it first runs them."""
+        found = (path for path in self.folder.rglob("*") if path.suffix != ".pyc" and not path.is_symlink())
+        return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
+
     def build(self, progress: Progress | None = None) -> None:
         """Build it unless it is there. Safe to call from several processes at once.
 
         Raises:
             ParserError: With the end of what `uv` said.
+            WriteError: The cache folder cannot be written.
         """
         if self.is_ready():
             return
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder.parent)
         with locked(self.folder.with_suffix(".lock")):
             if self.is_ready():
                 return

@@ -116,7 +116,7 @@ class Parser:
         by_choice = [
             need
             for key, option in sorted(self.info.options.items())
-            for need in option.choice_needs.get(str(self.options[key]), ())
+            for need in option.needs_of(self.options[key])
         ]
         return (*self.info.needs, *by_choice)
 
@@ -125,6 +125,11 @@ class Parser:
         if missing := missing_needs(self.needs, self.info.weights, self.info.weight_files):
             return State("missing", missing)
         return State("ready" if self.environment.is_ready() else "installable")
+
+    @property
+    def installed_mb(self) -> float | None:
+        """What its environment takes on the disk; None before it is built."""
+        return self.environment.size_mb if self.environment.is_ready() else None
 
     def install(self, progress: Progress | None = None) -> None:
         """Build its environment unless that is done.

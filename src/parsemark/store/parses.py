@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -43,7 +42,8 @@ class ParseLog:
             for where, order, entry in read_journals(self._journals)
         ]
         where = f"A row of {self._files.path_of('parses')}"
-        stored = [ParseRecord.from_json(row, where) for row in self._rows()]
+        rows = self._files.read("parses").iter_rows(named=True)
+        stored = [ParseRecord.from_json(row, where) for row in rows]
         # Of the same record the one in the table counts: see `note_unreadable`.
         for record in sorted([*journalled, *stored], key=lambda r: r.sequence):
             latest[record.sample, record.parser] = record
@@ -112,9 +112,6 @@ class ParseLog:
         self._files.write("parses", parses)
         for path in finished:
             path.unlink(missing_ok=True)
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        return self._files.read("parses").iter_rows(named=True)
 
     def _has_journals(self) -> bool:
         return any(self._journals.glob("*.jsonl"))

@@ -103,15 +103,14 @@ def _inputs(pair: RatedPair, metric: str, preparation: str) -> tuple[TableInput,
 
 def _mean(name: str, columns: dict[str, StudyColumn]) -> StudyColumn:
     parts = [columns[part].values for part in MEANS[name]]
-    return StudyColumn(name, columns[MEANS[name][0]].source, _row_means(parts))
+    means = tuple(complete_mean(row) for row in zip(*parts, strict=True))
+    return StudyColumn(name, columns[MEANS[name][0]].source, means)
 
 
-def _row_means(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
-    means: list[float | None] = []
-    for row in zip(*parts, strict=True):
-        known = [value for value in row if value is not None]
-        means.append(sum(known) / len(row) if len(known) == len(row) else None)
-    return tuple(means)
+def complete_mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None if one of them is missing, since a mean over the lucky ones would hide it."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def stored_columns(ratings: Ratings) -> list[StudyColumn]:
@@ -131,18 +130,11 @@ def judge_columns(ratings: Ratings) -> list[StudyColumn]:
     """One column for each judge and prompt. The main prompt's bears the judge's name alone."""
     keys = list(dict.fromkeys((j.judge, j.prompt) for pair in ratings.pairs for j in pair.judges))
     found: list[StudyColumn] = []
-    for judge, prompt in keys:
-        said = [_said(pair, judge, prompt) for pair in ratings.pairs]
-        costs = tuple(
-            j.cost_usd
-            for pair in ratings.pairs
-            for j in pair.judges
-            if (j.judge, j.prompt) == (judge, prompt) and j.cost_usd is not None
-        )
+    for key in keys:
+        judge, prompt = key
+        said = [[j for j in pair.judges if (j.judge, j.prompt) == key] for pair in ratings.pairs]
+        values = tuple(own[0].score if own else None for own in said)
+        costs = tuple(j.cost_usd for own in said for j in own if j.cost_usd is not None)
         name = judge if prompt == DEFAULT_PROMPT else f"{judge} ({prompt})"
-        found.append(StudyColumn(name, "judge", tuple(said), prompt=prompt, costs=costs))
+        found.append(StudyColumn(name, "judge", values, prompt=prompt, costs=costs))
     return found
-
-
-def _said(pair: RatedPair, judge: str, prompt: str) -> float | None:
-    return next((j.score for j in pair.judges if (j.judge, j.prompt) == (judge, prompt)), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -38,13 +38,7 @@ class Correlation:
 
     def as_json(self) -> dict[str, object]:
         """The entry of `correlations.json`."""
-        return {
-            "pearson": self.pearson,
-            "spearman": self.spearman,
-            "kendall": self.kendall,
-            "n": self.n,
-            "ci95": None if self.ci95 is None else list(self.ci95),
-        }
+        return {**asdict(self), "ci95": None if self.ci95 is None else list(self.ci95)}
 
 
 def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequence[str]) -> Correlation:

@@ -26,7 +26,7 @@ from parsemark.judges import Answered, Asker, Judge, Pair, PairVerdict, judge_pa
 from parsemark.model import Table
 from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
 from parsemark.study.agreement import krippendorff_alpha
-from parsemark.study.columns import StudyColumn
+from parsemark.study.columns import StudyColumn, complete_mean
 from parsemark.study.ratings import RatedPair, Ratings
 
 FORMATS = ("html", "markdown", "latex")
@@ -90,15 +90,7 @@ class StudyVerdicts:
 
     def as_json(self) -> dict[str, Any]:
         """The entry `judges` of `study.json`."""
-        return {
-            "statuses": self.statuses,
-            "consistency": [asdict(c) for c in self.consistency],
-            "alpha": self.alpha,
-            "agreement": [asdict(a) for a in self.agreement],
-            "bias": [asdict(b) for b in self.bias],
-            "spent_usd": self.spent_usd,
-            "seconds": self.seconds,
-        }
+        return {key: value for key, value in asdict(self).items() if key != "columns"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +171,6 @@ def _other_order(order: str) -> Literal["truth_first", "pred_first"]:
     return "pred_first" if order == "truth_first" else "truth_first"
 
 
-def _mean_score(verdicts: Sequence[PairVerdict]) -> float | None:
-    """The mean over repeats; None if one of them has no score, since a mean over the lucky ones would hide
-    it.
-    """
-    scores = [v.score for v in verdicts if v.score is not None]
-    return sum(scores) / len(scores) if scores and len(scores) == len(verdicts) else None
-
-
 def _column(
     ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[PairVerdict]]
 ) -> StudyColumn:
@@ -195,7 +179,7 @@ def _column(
     costs: list[float] = []
     for place, pair in enumerate(ratings.pairs):
         found = [] if pair.is_empty else verdicts.get((str(place), str(judge)), [])
-        values.append(_mean_score(found))
+        values.append(complete_mean([v.score for v in found]))
         costs += [v.cost_usd for v in found if v.cost_usd is not None and v.status is Answered.OK]
         failures += [f"{pair.id}: {v.status.value}: {v.message}" for v in found if v.score is None]
     return StudyColumn(name, "judge", tuple(values), tuple(failures), prompt=judge.prompt, costs=tuple(costs))
@@ -239,8 +223,7 @@ def _biases(
     verdicts: dict[_Key, list[PairVerdict]],
 ) -> Iterator[Bias]:
     def said(place: str, judge: Judge) -> float | None:
-        found = verdicts.get((place, str(judge)))
-        return _mean_score(found) if found else None
+        return complete_mean([v.score for v in verdicts.get((place, str(judge)), ())])
 
     for judge, name in names.items():
         if judge in swapped:
@@ -248,15 +231,12 @@ def _biases(
             yield _mean_difference(name, "order", "extraction shown first", order)
             scores = {f: [said(_rewritten_place(place, f), judge) for place, _ in rated] for f in FORMATS}
             for format in FORMATS:
-                others = [_mean_of([scores[f][k] for f in FORMATS if f != format]) for k in range(len(rated))]
+                others = [
+                    complete_mean([scores[f][k] for f in FORMATS if f != format]) for k in range(len(rated))
+                ]
                 rows = [(pair, scores[format][k], others[k]) for k, (_, pair) in enumerate(rated)]
                 yield _mean_difference(name, "format", f"{format} instead of another notation", rows)
         yield _length_bias(name, [(pair, said(place, judge)) for place, pair in rated])
-
-
-def _mean_of(values: Sequence[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _mean_difference(

@@ -127,21 +127,25 @@ class Ratings:
     problems: tuple[str, ...]
 
 
+def read_json(path: Path) -> Any:
+    """What a file of pairs holds; StudyError if it is too large or no JSON."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it by tables")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise StudyError(f"{path} is not JSON: {error}") from error
+
+
 def read_ratings(path: Path) -> Ratings:
     """Read a ratings file, ours or a published one.
 
     Raises:
         StudyError: The file cannot be read, is none of the known formats, or has no readable pair.
     """
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it by tables")
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StudyError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise StudyError(f"{path} is not JSON: {error}") from error
-    kind, entries = _entries(data, path)
+    kind, entries = _entries(read_json(path), path)
     pairs: list[RatedPair] = []
     problems: list[str] = []
     known: set[str] = set()

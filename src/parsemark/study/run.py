@@ -73,7 +73,7 @@ def run_study(
     asked = judged.columns if judged is not None else ()
     taken = {column.name for column in (*ours, *asked)}
     came_with_it = (*stored_columns(ratings), *judge_columns(ratings))
-    stored = [_renamed(column) if column.name in taken else column for column in came_with_it]
+    stored = [replace(c, name=f"{STORED}{c.name}") if c.name in taken else c for c in came_with_it]
     columns = (*ours, *asked, *stored)
     return StudyResult(
         ratings=ratings,
@@ -89,10 +89,6 @@ def run_study(
     )
 
 
-def _renamed(column: StudyColumn) -> StudyColumn:
-    return replace(column, name=f"{STORED}{column.name}")
-
-
 def _correlation(ratings: Ratings, column: StudyColumn, *, only_unseen: bool = False) -> Correlation:
     rows = [
         (value, pair.mean_rating, pair.cluster)
@@ -105,11 +101,8 @@ def _correlation(ratings: Ratings, column: StudyColumn, *, only_unseen: bool = F
 
 
 def _in_sample(ratings: Ratings, column: StudyColumn) -> InSample:
-    counted = [
-        pair
-        for pair, value in zip(ratings.pairs, column.values, strict=True)
-        if value is not None and not pair.is_empty
-    ]
+    values = zip(ratings.pairs, column.values, strict=True)
+    counted = [pair for pair, value in values if value is not None and not pair.is_empty]
     n = sum(in_sample(column.name, pair.truth) for pair in counted)
     unseen = _correlation(ratings, column, only_unseen=True) if n else Correlation(None, None, None, 0, None)
     return InSample(n, len(counted), unseen)
@@ -125,15 +118,8 @@ def _differences(ratings: Ratings, ours: Sequence[StudyColumn]) -> list[dict[str
             theirs = pair.metrics.get(stored)
             if theirs is None or pair.is_empty or (value is not None and abs(value - theirs) <= DIFFERS):
                 continue
-            found.append(
-                {
-                    "pair": pair.id,
-                    "metric": column.name,
-                    "ours": value,
-                    "stored": theirs,
-                    "why": _why(pair.pred),
-                }
-            )
+            values = {"ours": value, "stored": theirs, "why": _why(pair.pred)}
+            found.append({"pair": pair.id, "metric": column.name, **values})
     return found
 
 
@@ -152,10 +138,8 @@ def prompt_table(result: StudyResult) -> dict[str, dict[str, float | None]]:
         return {}
     table: dict[str, dict[str, float | None]] = {}
     for column in judged:
-        judge = column.name.removesuffix(f" ({column.prompt})")
-        table.setdefault(judge, {})[column.prompt or DEFAULT_PROMPT] = result.correlations[
-            column.name
-        ].pearson
+        row = table.setdefault(column.name.removesuffix(f" ({column.prompt})"), {})
+        row[column.prompt or DEFAULT_PROMPT] = result.correlations[column.name].pearson
     return table
 
 

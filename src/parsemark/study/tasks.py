@@ -10,7 +10,6 @@ table lies on the picture, in parts of its width and height.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import StudyError
 from parsemark.plain_words import first_problem
-from parsemark.study.ratings import MAX_FILE_BYTES, PairToRate, read_ratings
+from parsemark.study.ratings import PairToRate, read_json, read_ratings
 
 QUESTION = {
     "table": "How well does the extraction preserve the table: all values, headers, and which belong "
@@ -69,14 +68,7 @@ def read_tasks(path: Path) -> Tasks:
     Raises:
         StudyError: The file cannot be read, or has no pairs, or two with the same id.
     """
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it")
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StudyError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise StudyError(f"{path} is not JSON: {error}") from error
+    data = read_json(path)
     if isinstance(data, dict) and all(
         not (isinstance(pair, dict) and "ratings" in pair) for pair in data.get("pairs") or ()
     ):

@@ -18,12 +18,8 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         WriteError: The file cannot be made, or is a link.
     """
-    handle = _open(path)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with _held(_open(path), fcntl.LOCK_EX):
         yield
-    finally:
-        os.close(handle)
 
 
 @contextlib.contextmanager
@@ -32,21 +28,23 @@ def shared(path: Path) -> Iterator[Callable[[], bool]]:
 
     Gives a function that says whether nobody else holds it now; if so, others wait until the end.
     """
-    handle = _open(path)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH)
+    with _held(_open(path), fcntl.LOCK_SH) as handle:
         yield lambda: _try_exclusive(handle)
-    finally:
-        os.close(handle)
 
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold a folder itself: for folders in which no lock file should lie. It must exist."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with _held(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), fcntl.LOCK_EX):
         yield
+
+
+@contextlib.contextmanager
+def _held(handle: int, how: int) -> Iterator[int]:
+    """Lock an open file, and close it at the end."""
+    try:
+        fcntl.flock(handle, how)
+        yield handle
     finally:
         os.close(handle)
 
@@ -79,10 +77,6 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return True
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    else:
-        return False
+        return not _try_exclusive(handle)
     finally:
         os.close(handle)

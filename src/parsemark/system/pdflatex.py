@@ -110,15 +110,8 @@ def compile_latex(
     arguments += [f"-fmt={format.stem}"] if format is not None else []
     cpu_s = 0.0
     for _ in range(passes):
-        result = _run(
-            [*arguments, f"{name}.tex"],
-            folder,
-            job,
-            limits or CompileLimits(),
-            format,
-            engine=engine,
-            root=root,
-        )
+        command = [*arguments, f"{name}.tex"]
+        result = _run(command, folder, job, limits or CompileLimits(), format, engine=engine, root=root)
         cpu_s += result.cpu_s
         if not result.ok:
             break
@@ -304,18 +297,8 @@ def _readable() -> tuple[str, ...]:
     home = str(Path.home())
     folders = {f for f in folders if not f.startswith(f"{home}/.") and f != home}
     system = (
-        "/usr",
-        "/lib",
-        "/lib64",
-        "/bin",
-        "/etc/texmf",
-        "/etc/fonts",
-        "/var/cache/fontconfig",
-        "/etc/perl",
-        "/etc/ld.so.cache",
-        "/etc/localtime",
-        "/dev/null",
-        "/dev/urandom",
+        *("/usr", "/lib", "/lib64", "/bin", "/etc/texmf", "/etc/fonts", "/var/cache/fontconfig"),
+        *("/etc/perl", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom"),
     )
     return (*sorted(folders), str(program.parent), *system)
 

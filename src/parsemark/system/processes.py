@@ -24,13 +24,9 @@ from pathlib import Path
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CPU_CLOCK = 2
-
-
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CLOSE_S = 5.0
 """How long the supervisor may take to end all; then we end them ourselves."""
-
-
 _MARK = "PARSEMARK_SUPERVISED"
 """A variable of all that a supervised program starts."""
 _DYING_S = 60.0
@@ -60,17 +56,10 @@ class Supervised:
     ) -> None:
         lifeline, self._lifeline = os.pipe()
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
+        rights = "" if confinement is None else json.dumps(dataclasses.asdict(confinement))
         try:
             self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    str(SUPERVISOR),
-                    str(lifeline),
-                    "" if confinement is None else json.dumps(dataclasses.asdict(confinement)),
-                    *argv,
-                ],
+                [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), rights, *argv],
                 env={**env, _MARK: self._mark.partition("=")[2]},
                 cwd=cwd,
                 stdin=subprocess.PIPE,
@@ -135,16 +124,7 @@ _TOOL_FILES = (
     *("/var/lib/libreoffice", "/var/spool/libreoffice", "/opt/google"),
     *("/etc/texmf", "/etc/perl", "/var/lib/texmf"),
 )
-DEVICES = (
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/dri",
-    "/dev/kfd",
-)
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "dri", "kfd"))
 
 
 @dataclass(frozen=True, slots=True)

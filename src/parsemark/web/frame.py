@@ -8,12 +8,14 @@ import json
 import logging
 import mimetypes
 import os
+import re
 import secrets
 import signal
 import socket
 import threading
 import time
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -27,7 +29,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Route
 
 from parsemark.errors import UsageError
-from parsemark.plain_words import FILTERS
+from parsemark.plain_words import FILTERS, mended
 from parsemark.system.processes import describe_exit
 from parsemark.web.guard import Guard
 
@@ -72,7 +74,7 @@ def answer(data: Any, status: int = 200) -> Response:
 async def body_of(request: Request) -> dict[str, Any]:
     """The JSON object that a script of ours sent."""
     try:
-        data = _mended(json.loads(await request.body(), parse_int=_whole, parse_constant=_no_number))
+        data = mended(json.loads(await request.body(), parse_int=_whole, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
         raise BadRequestError("The request is not JSON.") from error
     if not isinstance(data, dict):
@@ -94,15 +96,26 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-def _mended(value: Any) -> Any:
-    """The same without halves of surrogate pairs, which no file and no database can hold."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
-    return value
+def printable(text: str) -> str:
+    """The text on one line, without what cannot be seen."""
+    shown = "".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c)[0] != "C")
+    return " ".join(shown.split())
+
+
+def person_name(name: object) -> str:
+    """What somebody calls themselves."""
+    clean = printable(name) if isinstance(name, str) else ""
+    if not 1 <= len(clean) <= 60:
+        raise BadRequestError("A name has 1 to 60 characters.")
+    return clean
+
+
+def nonce_of(data: Mapping[str, Any]) -> str:
+    """By which a request that is sent twice is known."""
+    nonce = data.get("nonce")
+    if not isinstance(nonce, str) or re.fullmatch(r"[\w-]{8,64}", nonce) is None:
+        raise BadRequestError("The request has no nonce.")
+    return nonce
 
 
 @lru_cache(maxsize=128)

@@ -28,8 +28,3 @@ app.command("sample")(make.sample)
 app.command("crops")(change.crops)
 app.command("mislead")(change.mislead)
 app.command("lie", hidden=True)(change.mislead)  # its name in older versions
-
-
-def register(root: typer.Typer) -> None:
-    """Add the command."""
-    root.add_typer(app)

@@ -39,30 +39,14 @@ def degrade(
     workers: opt.Processes = None,
 ) -> None:
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.corpora import load_corpus
     from parsemark.corpora.degrade import DegradeOptions, read_severities
     from parsemark.corpora.degrade_corpus import degrade_corpus
 
     severities = read_severities(severity) if severity is not None else ()
-    options = DegradeOptions(
-        seed=seed,
-        dpi=dpi,
-        skew=skew,
-        blur=blur,
-        noise=noise,
-        jpeg=jpeg,
-        watermark=watermark,
-        background=background,
-        low_contrast=low_contrast,
-        bleed_through=bleed_through,
-        shadow=shadow,
-        fold=fold,
-        stamp=stamp,
-        handwriting=handwriting,
-        low_ink=low_ink,
-        severity=severities[0] if len(severities) == 1 else None,
-    )
+    one = severities[0] if len(severities) == 1 else None
+    options = opt.fill(DegradeOptions, locals(), severity=one)
     several = severities if len(severities) > 1 else ()
     count = len(load_corpus(corpus))
     with page_progress("Degrading pages", count) as progress:
@@ -85,7 +69,7 @@ def mislead(
     ] = "shifted,ligatures,invisible,off_page,white,instruction",
 ) -> None:
     """Write a copy that looks the same, with text layers that say something else."""
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.corpora import load_corpus
     from parsemark.corpora.misleading_text_layers import mislead_corpus
 
@@ -106,8 +90,7 @@ def crops(
 
     The new corpus is in OmniDocBench's form, one page per crop: `omnidocbench:OUT/crops.json`.
     """
-    from rich.console import Console
-
+    from parsemark.cli.printing import page_progress
     from parsemark.cli.running import load
     from parsemark.corpora.crops import FILE, KINDS, write_crops
     from parsemark.errors import UsageError
@@ -115,17 +98,8 @@ def crops(
     chosen = next((name for name in KINDS if name == kind), None)
     if chosen is None:
         raise UsageError(f"There is no kind {kind!r}; choose one of: {', '.join(KINDS)}.")
-    console = Console()
     loaded = load(corpus)
-    done = 0
-    with console.status("Cutting out") as status:
-
-        def progress() -> None:
-            nonlocal done
-            done += 1
-            status.update(f"Cutting out: {done} of {len(loaded)} pages")
-
+    with page_progress("Cutting out", len(loaded)) as progress:
         found = write_crops(loaded, out, chosen, progress=progress)
     left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
-    crops = counted(found.n_crops, "crop")
-    console.print(f"{crops}{left}: omnidocbench:{out / FILE}", highlight=False, soft_wrap=True)
+    print(f"{counted(found.n_crops, 'crop')}{left}: omnidocbench:{out / FILE}")

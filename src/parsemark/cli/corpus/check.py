@@ -22,7 +22,7 @@ def check(
     What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
     """
     from parsemark.cli import running
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.corpora.check import check_corpus
 
     found = running.load(corpus, strict=strict)
@@ -57,7 +57,7 @@ def audit(
     """Find errors of the truth: cells where independent parsers agree against it, worst first."""
     from parsemark.choose.audit import audit_run
     from parsemark.cli import running
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.report.audit_page import write_audit
     from parsemark.store import Run
 
@@ -96,7 +96,7 @@ def correct(
 ) -> None:
     """Write a copy with corrected cells; what you deleted from the file stays as it is."""
     from parsemark.cli import running
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.corpora.correct import correct_corpus
 
     loaded = running.load(corpus)

@@ -25,24 +25,20 @@ def info(
     strict: opt.Strict = False,
 ) -> None:
     """Print what a corpus consists of."""
-    from rich.console import Console
-    from rich.table import Table
-
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.corpora.describe import corpus_info
 
     found = corpus_info(running.load(corpus, strict=strict))
-    table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
-    for label, value in (
-        ("Documents", found.documents),
-        ("Pages", found.pages),
-        ("Positive pages", found.positive_pages),
-        ("Tables", found.tables),
-        ("Cells", found.cells),
-        ("Pages without truth", found.without_truth),
-        ("Left out", len(found.left_out)),
-    ):
-        table.add_row(label, str(value))
+    rows = [
+        ("Documents", str(found.documents)),
+        ("Pages", str(found.pages)),
+        ("Positive pages", str(found.positive_pages)),
+        ("Tables", str(found.tables)),
+        ("Cells", str(found.cells)),
+        ("Pages without truth", str(found.without_truth)),
+        ("Left out", str(len(found.left_out))),
+    ]
     for label, counts in (
         ("Languages", found.languages),
         ("Producers", found.producers),
@@ -52,8 +48,9 @@ def info(
     ):
         more = f", and {len(counts) - 12} more" if len(counts) > 12 and not full else ""
         shown = counts.most_common(None if full else 12)
-        table.add_row(label, ", ".join(f"{key} {n}" for key, n in shown) + more)
-    Console().print(table)
+        rows.append((label, ", ".join(f"{key} {n}" for key, n in shown) + more))
+    title = f"{found.name} (version {found.version}, {found.licence})"
+    plain_console().print(plain_table(("", ""), rows, words=2, title=title, show_header=False))
 
 
 def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:

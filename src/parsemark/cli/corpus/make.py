@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from parsemark.cli import options as opt
 from parsemark.cli.corpus.fresh import Commit, Fresh, Reveal
 from parsemark.cli.options import Commands
 from parsemark.plain_words import counted
+
+if TYPE_CHECKING:
+    from parsemark.corpora.synthetic.options import DocumentOptions, SyntheticOptions
 
 make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
 
@@ -47,8 +50,6 @@ def synthetic(
     reveal: Reveal = None,
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
-    from parsemark.cli.progress import page_progress
-    from parsemark.corpora.synthetic.make import make_synthetic
     from parsemark.corpora.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
     from parsemark.errors import UsageError
 
@@ -61,20 +62,18 @@ def synthetic(
     if (secret := fresh.secret("latex")) is not None:
         options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
     else:
-        options = SyntheticOptions(
-            pages=_required(pages),
-            seed=fresh.seed(seed),
-            name=name,
-            empty=empty,
-            double_column=double_column,
-            french=french,
-            rotated=rotated,
-            long=long,
-            document_pages=document_pages,
-            lines=read_line_weights(lines),
-            tables_per_page=tables_per_page,
-            pool=pool,
-        )
+        settings = {"pages": _required(pages), "seed": fresh.seed(seed), "lines": read_line_weights(lines)}
+        options = opt.fill(SyntheticOptions, locals(), **settings)
+    _make(options, out, fresh, workers)
+
+
+def _make(
+    options: SyntheticOptions | DocumentOptions, out: Path, fresh: Fresh, workers: int | None = None
+) -> None:
+    """Make the pages, say what was made, and commit to them or reveal them."""
+    from parsemark.cli.printing import page_progress
+    from parsemark.corpora.synthetic.make import make_synthetic
+
     with page_progress("Making pages", options.pages) as progress:
         manifest = make_synthetic(options, out, workers=workers, progress=progress)
     print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
@@ -103,32 +102,22 @@ def _document_maker(renderer: str, summary: str) -> None:
         commit: Commit = None,
         reveal: Reveal = None,
     ) -> None:
-        from parsemark.cli.progress import page_progress
         from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS
         from parsemark.corpora.synthetic.language import LANGUAGES
-        from parsemark.corpora.synthetic.make import make_synthetic
         from parsemark.corpora.synthetic.options import GENERATOR, DocumentOptions
 
         fresh = Fresh(commit, reveal)
         if (secret := fresh.secret(renderer)) is not None:
             options = fresh.options(secret, DocumentOptions, f"parsemark {GENERATOR}")
         else:
-            options = DocumentOptions(
-                renderer,
-                _required(pages),
-                seed=fresh.seed(seed),
-                name=name,
-                languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
-                kinds=tuple(DOCUMENT_KINDS) if kinds == "all" else tuple(kinds.split(",")),
-                document_pages=document_pages,
-                long=long,
-            )
-        with page_progress("Making pages", options.pages) as progress:
-            manifest = make_synthetic(options, out, progress=progress)
-        print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
-        for document, reason in manifest.settings.get("replaced", {}).items():
-            print(f"{document} was {reason}")
-        fresh.finish(out)
+            settings = {
+                "languages": LANGUAGES if languages == "all" else tuple(languages.split(",")),
+                "kinds": tuple(DOCUMENT_KINDS if kinds == "all" else kinds.split(",")),
+                "seed": fresh.seed(seed),
+            }
+            pages = _required(pages)
+            options = opt.fill(DocumentOptions, {**locals(), "renderer": renderer}, **settings)
+        _make(options, out, fresh)
 
     make.__doc__ = summary
     make_app.command(renderer)(make)
@@ -151,7 +140,7 @@ def latex(
     workers: opt.Processes = None,
 ) -> None:
     """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.corpora.latex.documents.make import REPORT, make_documents
     from parsemark.corpora.latex.sources import locate
 
@@ -194,7 +183,7 @@ def harvest(
     licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
 ) -> None:
     """Collect tables from LaTeX sources into a pool; what does not compile alone is listed."""
-    from parsemark.cli.progress import page_progress
+    from parsemark.cli.printing import page_progress
     from parsemark.corpora.latex.harvest import harvest as harvest_tables
     from parsemark.corpora.latex.harvest import rejected_path
     from parsemark.corpora.latex.sources import locate
@@ -232,11 +221,10 @@ def sample(
 
     The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
     """
-    from rich.console import Console
-
+    from parsemark.cli.printing import plain_console, warning
     from parsemark.corpora.sample_pages import sample_pages
 
-    console = Console()
+    console = plain_console()
     with console.status("Looking at the pages") as status:
         found = sample_pages(
             pdfs,
@@ -247,10 +235,9 @@ def sample(
             progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
         )
     for problem in found.unreadable:
-        console.print(f"[yellow]![/] {problem}", highlight=False, soft_wrap=True)
+        console.print(warning(problem), soft_wrap=True)
     n_clusters = len({page.cluster for page in found.pages})
     console.print(
         f"{len(found.chosen)} of {counted(len(found.pages), 'page')} chosen from "
-        f"{counted(n_clusters, 'cluster')}: {out}",
-        highlight=False,
+        f"{counted(n_clusters, 'cluster')}: {out}"
     )

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from parsemark.corpora import Corpus
 from parsemark.corpora.crops import FILE, CropKind, write_crops
+from parsemark.engine.scoring.chunk import read_record
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_output, read_tables, write_table
 from parsemark.model import Category, Prediction, Status
-from parsemark.parsers import read_raw
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import annotation_of
 from parsemark.protocols.document.protocol import DocumentProtocol
@@ -54,13 +54,11 @@ def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[
     pages: Sequence[Mapping[str, Any]] = json.loads(annotation.read_bytes())
     named = {sample.image.name: sample.id for sample in crops.samples() if sample.image is not None}
     given = set(run.table("samples")["sample"].to_list())
-    asked = [(page, sample) for page in pages if (sample := named.get(_picture(page))) in given]
+    pictures = ((page, named.get(str(page["page_info"]["image_path"]))) for page in pages)
+    asked = [(page, sample) for page, sample in pictures if sample in given]
     made: dict[str, dict[str, str]] = {}
     for record in run.records():
-        read = Prediction(record.sample, record.parser, record.status, message=record.error)
-        if record.blob is not None:
-            read = read_raw(run.raw(record.blob), record.sample, record.parser)
-        made.setdefault(record.parser, {})[record.sample] = _content(read, task)
+        made.setdefault(record.parser, {})[record.sample] = _content(read_record(run, record), task)
     return {
         parser: [
             {
@@ -71,10 +69,6 @@ def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[
         ]
         for parser, texts in made.items()
     }
-
-
-def _picture(page: Mapping[str, Any]) -> str:
-    return str(page["page_info"]["image_path"])
 
 
 def _content(prediction: Prediction, task: CropTask) -> str:

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from parsemark.consensus.jury import elect, estimate_jury
 from parsemark.consensus.tables import find_candidates
 from parsemark.engine.imports.estimated import signals
+from parsemark.engine.imports.outputs import table_element
+from parsemark.engine.scoring.chunk import read_record
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
@@ -210,9 +212,8 @@ def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
     columns: list[tuple[str, str, str, str, NDArray[np.float64], bool | None]] = []
     for sample, predictions in _predictions(run, tools):
         row = rows[sample]
-        page = (
-            (Path(row["pdf"]), int(row["page_number"])) if row["pdf"] and Path(row["pdf"]).is_file() else None
-        )
+        has_pdf = row["pdf"] and Path(row["pdf"]).is_file()
+        page = (Path(row["pdf"]), int(row["page_number"])) if has_pdf else None
         for parser in parsers:
             if parser in predictions:
                 for element, features in signals(parser, predictions, run.manifest.engines, page):
@@ -220,24 +221,16 @@ def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
                     columns.append((parser, row["document"], sample, element.id, features, right))
     if not columns:
         raise UsageError("There are no tables in this run to estimate a confidence for.")
-    return Signals(
-        tuple(c[0] for c in columns),
-        tuple(c[1] for c in columns),
-        tuple(c[2] for c in columns),
-        tuple(c[3] for c in columns),
-        np.stack([c[4] for c in columns]),
-        tuple(c[5] for c in columns),
-    )
+    names, documents, samples, elements, found, correct = zip(*columns, strict=True)
+    return Signals(names, documents, samples, elements, np.stack(found), correct)
 
 
 def _predictions(run: Run, parsers: Sequence[str]) -> Iterator[tuple[str, dict[str, Prediction]]]:
     by_sample: dict[str, dict[str, Prediction]] = {}
     wanted = set(parsers)
     for record in run.records():
-        if record.parser in wanted and record.blob is not None:
-            read = read_raw(run.raw(record.blob), record.sample, record.parser)
-            if read.status is Status.OK:
-                by_sample.setdefault(record.sample, {})[record.parser] = read
+        if record.parser in wanted and (read := read_record(run, record)).status is Status.OK:
+            by_sample.setdefault(record.sample, {})[record.parser] = read
     yield from sorted(by_sample.items())
 
 
@@ -391,10 +384,5 @@ def _record(
 
 
 def _raw_table(element: Element) -> dict[str, Any]:
-    table = element.table
-    cells = [
-        {"row": c.row, "col": c.col, "rowspan": c.rowspan, "colspan": c.colspan, "text": c.text}
-        for c in (table.cells if table is not None else ())
-    ]
     box = None if element.box is None else list(element.box.as_tuple())
-    return {"category": "table", "box": box, "confidence": element.confidence, "cells": cells}
+    return {**table_element(element.table), "box": box, "confidence": element.confidence}

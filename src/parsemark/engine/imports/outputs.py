@@ -180,9 +180,8 @@ def _of_length(parts: list[str], n_pages: int) -> list[str]:
         return parts[:-1]
     if len(parts) != n_pages:
         raise FormatError(
-            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; "
-            f"name what parts pages "
-            "with --page-separator, or give one file per page"
+            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; name what parts "
+            "pages with --page-separator, or give one file per page"
         )
     return parts
 
@@ -190,10 +189,6 @@ def _of_length(parts: list[str], n_pages: int) -> list[str]:
 _PAGE_COMMENT = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ :]{0,4}(\d{1,6})[ \t]{0,8}-->", re.I | re.M)
 _MARKER_PAGE = re.compile(r"^\{(\d{1,6})\}-{20,200}[ \t]{0,8}$", re.M)
 _PAGE_BREAK = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ _-]?break[ \t]{0,8}-->", re.I | re.M)
-
-
-def _read_json(text: str) -> dict[str, Any]:
-    return _known_json(_json(text))
 
 
 def _json(text: str) -> Any:
@@ -218,25 +213,26 @@ def _known_json(data: Any) -> dict[str, Any]:
 
 
 def _read_csv(text: str) -> dict[str, Any]:
-    tables = [found.table for found in read_tables(text, "csv")]
-    return {"format": "elements", "elements": [_table_element(table) for table in tables]}
+    tables = [table_element(found.table) for found in read_tables(text, "csv")]
+    return {"format": "elements", "elements": tables}
 
 
-def _table_element(table: Table) -> dict[str, Any]:
+def table_element(table: Table | None) -> dict[str, Any]:
+    """A table as an element of a raw output."""
     cells = [
         {"row": c.row, "col": c.col, "rowspan": c.rowspan, "colspan": c.colspan, "text": c.text}
-        for c in table.cells
+        for c in (table.cells if table is not None else ())
     ]
     return {"category": "table", "cells": cells}
 
 
-def _as_text(kind: str) -> Callable[[str], dict[str, Any]]:
-    return lambda text: {"format": kind, "content": text}
+def _of_text(kind: str, text: str) -> dict[str, Any]:
+    return {"format": kind, "content": text}
 
 
 _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
-    ".json": _read_json,
-    **{suffix: _as_text(kind) for suffix, kind in _TEXT_FORMATS.items()},
+    ".json": lambda text: _known_json(_json(text)),
+    **{suffix: partial(_of_text, kind) for suffix, kind in _TEXT_FORMATS.items()},
     ".csv": _read_csv,
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
@@ -300,13 +296,9 @@ class _Documents:
             if n_pages == 1:
                 return [_known_json(data)]
             raise FormatError('The JSON of a document has its pages in order: {"pages": [...]}')
-        return [_known_json(page) for page in _of_count(pages, n_pages)]
-
-
-def _of_count(pages: list[Any], n_pages: int) -> list[Any]:
-    if len(pages) != n_pages:
-        raise FormatError(f"The file has {counted(len(pages), 'page')}, but the document has {n_pages}")
-    return pages
+        if len(pages) != n_pages:
+            raise FormatError(f"The file has {counted(len(pages), 'page')}, but the document has {n_pages}")
+        return [_known_json(page) for page in pages]
 
 
 def _reader(

@@ -95,21 +95,8 @@ class Verification:
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
-        return {
-            "bundle": self.bundle,
-            "passed": self.passed,
-            "checks": [
-                {
-                    "name": c.name,
-                    "passed": c.passed,
-                    "text": c.text,
-                    "n_differences": c.n_differences,
-                    "differences": c.differences,
-                }
-                for c in self.checks
-            ],
-            "notes": self.notes,
-        }
+        checks = [{**asdict(check), "passed": check.passed} for check in self.checks]
+        return {"bundle": self.bundle, "passed": self.passed, "checks": checks, "notes": self.notes}
 
 
 def verify_bundle(
@@ -202,9 +189,8 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True) if check.passed else ():
         for problem in _problems_of(row):
             check.differs(f"page {row['sample']}: {problem}")
-    check.text = (
-        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth as the bundle gives it"
-    )
+    held = f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}"
+    check.text = f"{held}; truth as the bundle gives it"
     if corpus is None or not check.passed:
         return check
     if corpus.hash != stated.hash:
@@ -222,9 +208,7 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
     _compare_texts(check, bundle, own)
-    check.text = (
-        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth and PDFs are the corpus's"
-    )
+    check.text = f"{held}; truth and PDFs are the corpus's"
     return check
 
 
@@ -384,9 +368,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     index = bundle.index
     if samples.height < index.corpus.n_samples:
         yield (
-            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} "
-            f"of its corpus; compare it only "
-            "with bundles of the same pages."
+            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} of its corpus; "
+            "compare it only with bundles of the same pages."
         )
     if corpus is None:
         yield "The truth was taken from the bundle itself. Hold it against the corpus with --corpus."

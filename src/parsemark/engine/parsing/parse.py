@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.render import identity_of, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
-from parsemark.engine.parsing.pool import LocalWorkers, ParsePool, Workers
+from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
 from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
@@ -38,9 +38,10 @@ from parsemark.system import file_sha256
 from parsemark.system.processes import why_not_confined
 from parsemark.version import __version__
 
+if TYPE_CHECKING:
+    from parsemark.engine.parsing.ray import RayWorkers
+
 _MAX_LISTED = 10
-
-
 _OTHER_FORMATS = frozenset({"docx", "html"})
 """Files of corpora that are no PDFs, by their suffix."""
 
@@ -323,7 +324,7 @@ def _announce(plan: Plan, events: Events) -> None:
         events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
 
 
-def _workers(options: ParseOptions, hidden: Collection[Path]) -> Workers:
+def _workers(options: ParseOptions, hidden: Collection[Path]) -> LocalWorkers | RayWorkers:
     if options.executor == "local":
         return LocalWorkers(options.limits, hidden)
     if options.executor == "ray":
@@ -355,6 +356,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         gives=list(parser.info.gives),
         confined=confined,
         engine=parser.info.engine,
+        installed_mb=parser.installed_mb,
         **(said or {}),
     )
     run.update_manifest(lambda manifest: manifest.with_parser(entry))

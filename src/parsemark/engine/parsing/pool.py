@@ -11,13 +11,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from parsemark.budget import PageBudget, SpentError
 from parsemark.engine.events import Events
-from parsemark.engine.parsing.plan import Dispatcher, Job, Plan, PlannedPage
+from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
 from parsemark.engine.parsing.watch import Watch
 from parsemark.engine.parsing.worker import (
     PageLimits,
@@ -32,56 +32,16 @@ from parsemark.parsers import Hello, Parser
 from parsemark.store import ParseCache, ParseRecord, Run
 from parsemark.store.journal import Journal
 
+if TYPE_CHECKING:
+    from parsemark.engine.parsing.ray import RayWorker, RayWorkers
+
 _INSTALLS_AT_ONCE = 2
 _JOIN_S = 0.2
 """How often the main thread wakes to see Ctrl-C."""
 
 
-class Worker(Protocol):
-    """Parses pages with one parser."""
-
-    @property
-    def hello(self) -> Hello | None:
-        """What the parser said of itself; None before the first page."""
-
-    def parse(self, page: PlannedPage) -> PageOutcome:
-        """Have one page parsed."""
-
-    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
-        """Have pages of one document parsed by one call; one outcome for each."""
-
-    def stop(self) -> None:
-        """Give up, from another thread."""
-
-    def close(self) -> None:
-        """End the worker."""
-
-
-class Workers(Protocol):
-    """Makes workers. A context manager around the time in which they are used."""
-
-    def __enter__(self) -> Workers: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
-
-    def capacity(self) -> int:
-        """How many workers run well at a time."""
-
-    def install(self, parser: Parser, events: Events) -> None:
-        """Make a parser usable; ParserError if that cannot be."""
-
-    def start(self, parser: Parser) -> Worker:
-        """A new worker."""
-
-
 class LocalWorkers:
-    """Worker processes on this machine."""
+    """Worker processes on this machine. A context manager around the time in which they are used."""
 
     def __init__(self, limits: PageLimits, hidden: Collection[Path] = ()) -> None:
         self._limits = limits
@@ -107,26 +67,9 @@ class LocalWorkers:
         if state.kind == "installable":
             parser.install(lambda what: events.installing(parser.name, what))
 
-    def start(self, parser: Parser) -> Worker:
+    def start(self, parser: Parser) -> PageWorker:
         """A worker process, started with its first page."""
-        return _LocalWorker(PageWorker(parser, self._limits, self._watch, self._hidden))
-
-
-class _LocalWorker:
-    def __init__(self, worker: PageWorker) -> None:
-        self._worker = worker
-        self.stop = worker.stop
-        self.close = worker.close
-
-    @property
-    def hello(self) -> Hello | None:
-        return self._worker.hello
-
-    def parse(self, page: PlannedPage) -> PageOutcome:
-        return self._worker.parse(str(page.pdf), page.number)
-
-    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
-        return self._worker.parse_document(str(pages[0].pdf), [page.number for page in pages])
+        return PageWorker(parser, self._limits, self._watch, self._hidden)
 
 
 class ParsePool:
@@ -136,7 +79,7 @@ class ParsePool:
         self,
         run: Run,
         parsers: Mapping[str, Parser],
-        workers: Workers,
+        workers: LocalWorkers | RayWorkers,
         *,
         cache: ParseCache | None,
         limits: PageLimits,
@@ -154,7 +97,7 @@ class ParsePool:
         self._cache = cache
         self._limits = limits
         self._events = events
-        self._active: set[Worker] = set()
+        self._active: set[PageWorker | RayWorker] = set()
         self._lock = threading.Lock()
         self._stopping = False
         self._error: BaseException | None = None
@@ -236,7 +179,7 @@ class ParsePool:
             self._dispatcher.open(name)
 
     def _work(self) -> None:
-        worker: Worker | None = None
+        worker: PageWorker | RayWorker | None = None
         current: str | None = None
         try:
             while (job := self._dispatcher.claim(current)) is not None:
@@ -250,11 +193,10 @@ class ParsePool:
         finally:
             self._dismiss(worker)
 
-    def _do(self, jobs: Sequence[Job], worker: Worker) -> None:
+    def _do(self, jobs: Sequence[Job], worker: PageWorker | RayWorker) -> None:
         """Do one job, or all jobs of one document by one call."""
         name = jobs[0].parser
-        info = self._parsers[name].info
-        budget = self._budget if info.paid else None
+        budget = self._budget if self._parsers[name].info.paid else None
         price = 0.0
         if budget is not None:
             try:
@@ -265,10 +207,7 @@ class ParsePool:
         outcomes: list[PageOutcome] = []
         started = time.perf_counter()
         try:
-            if info.scope == "document":
-                outcomes = worker.parse_document([job.page for job in jobs])
-            else:
-                outcomes = [worker.parse(job.page) for job in jobs]
+            outcomes = worker.parse([job.page for job in jobs])
         except ParserUnusableError as error:
             self._give_up(name, str(error), *jobs)
             return
@@ -286,7 +225,7 @@ class ParsePool:
             if self._cache is not None:
                 self._cache.put(record, str(self._limits), self._run.blobs)
 
-    def _hire(self, parser: str) -> Worker:
+    def _hire(self, parser: str) -> PageWorker | RayWorker:
         worker = self._workers.start(self._parsers[parser])
         with self._lock:
             if self._stopping:
@@ -294,7 +233,7 @@ class ParsePool:
             self._active.add(worker)
         return worker
 
-    def _dismiss(self, worker: Worker | None) -> None:
+    def _dismiss(self, worker: PageWorker | RayWorker | None) -> None:
         if worker is not None:
             with self._lock:
                 self._active.discard(worker)
@@ -308,22 +247,11 @@ class ParsePool:
             self._keep(self._record(Job(job.page, parser, key=""), outcome))
 
     def _record(self, job: Job, outcome: PageOutcome) -> ParseRecord:
-        return ParseRecord(
-            job.page.sample,
-            job.parser,
-            outcome.status,
-            job.key,
-            blob=None if outcome.output is None else self._run.blobs.put(outcome.output),
-            n_bytes=len(outcome.output or b""),
-            wall_s=outcome.wall_s,
-            cpu_s=outcome.cpu_s,
-            peak_memory_mb=outcome.peak_memory_mb,
-            attempts=outcome.attempts,
-            error=outcome.error,
-            stderr_tail=outcome.stderr_tail,
-            cost_usd=outcome.cost_usd,
-            finished=time.time(),
-        )
+        known = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
+        output = known.pop("output")
+        known["blob"] = None if output is None else self._run.blobs.put(output)
+        known |= {"sample": job.page.sample, "parser": job.parser, "key": job.key}
+        return ParseRecord(**known, n_bytes=len(output or b""), finished=time.time())
 
     def _keep(self, record: ParseRecord) -> None:
         self._journal.append(record.to_json())

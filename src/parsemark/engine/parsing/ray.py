@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
@@ -30,35 +31,22 @@ from parsemark.system.scratch import ScratchFolder
 _CLOSE_S = 2.0
 
 
-class RayWorkers:
+class RayWorkers(RayCluster):
     """Actors on a Ray cluster."""
 
     def __init__(self, limits: PageLimits, address: str | None) -> None:
-        self._cluster = RayCluster(address)
+        super().__init__(address)
         self._limits = limits
-
-    def __enter__(self) -> RayWorkers:
-        self._cluster.__enter__()
-        self._ray = self._cluster.ray
-        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Actor)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._cluster.__exit__()
-
-    def capacity(self) -> int:
-        """One worker for each CPU of the cluster."""
-        return self._cluster.capacity()
 
     def install(self, parser: Parser, events: Events) -> None:
         """Nothing here: each actor builds the environment on its own node, once per node."""
 
-    def start(self, parser: Parser) -> _RayWorker:
+    def start(self, parser: Parser) -> RayWorker:
         """A worker whose actor is started with its first page."""
-        return _RayWorker(self._ray, self._actor, parser.spec, self._limits)
+        return RayWorker(self.ray, self.actor(_Actor), parser.spec, self._limits)
 
 
-class _RayWorker:
+class RayWorker:
     """The driver's side of one actor."""
 
     def __init__(self, ray: Any, actor: Any, spec: str, limits: PageLimits) -> None:
@@ -69,28 +57,19 @@ class _RayWorker:
         self._sent = ""
         self._stopped = False
 
-    def parse(self, page: PlannedPage) -> PageOutcome:
-        """Have one page parsed, on another node if this one dies."""
-        (outcome,) = self._parse(page, (page.number,), whole=False)
-        return outcome
-
-    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
-        """Have pages of one document parsed by one call, on another node if this one dies."""
-        return self._parse(pages[0], tuple(page.number for page in pages), whole=True)
-
-    def _parse(self, page: PlannedPage, numbers: tuple[int, ...], *, whole: bool) -> list[PageOutcome]:
+    def parse(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
+        """Have pages of one document parsed, on another node if this one dies."""
+        lost = (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError)
         for _ in range(MAX_LOSSES):
             try:
-                return self._ask(page, numbers, whole=whole)
-            except self._ray.exceptions.RayActorError as error:
-                last = error
-            except self._ray.exceptions.ObjectLostError as error:
+                return self._ask(pages)
+            except lost as error:
                 last = error
             self.close()
             if self._stopped:
                 raise StoppedError
         why = f"{MAX_LOSSES} Ray actors were lost on this page: {last}"
-        return [PageOutcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])] * len(numbers)
+        return [PageOutcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])] * len(pages)
 
     def stop(self) -> None:
         """Give up; the thread that waits for a page is freed."""
@@ -105,17 +84,16 @@ class _RayWorker:
                 self._ray.get(handle.close.remote(), timeout=_CLOSE_S)
             self._ray.kill(handle)
 
-    def _ask(self, page: PlannedPage, numbers: tuple[int, ...], *, whole: bool) -> list[PageOutcome]:
+    def _ask(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
         if self._stopped:
             raise StoppedError
         if self._handle is None:
             self._handle = self._new_actor()
-        data = None if self._sent == page.pdf_sha256 else page.pdf.read_bytes()
-        self._sent = page.pdf_sha256
-        outcomes, hello = self._ray.get(self._handle.parse.remote(numbers, data, whole))
-        self.hello = hello
-        answered: list[PageOutcome] = outcomes
-        return answered
+        data = None if self._sent == pages[0].pdf_sha256 else pages[0].pdf.read_bytes()
+        self._sent = pages[0].pdf_sha256
+        outcomes: list[PageOutcome]
+        outcomes, self.hello = self._ray.get(self._handle.parse.remote(pages, data))
+        return outcomes
 
 
 class _Actor:
@@ -132,19 +110,14 @@ class _Actor:
         self._worker: PageWorker | None = None
 
     def parse(
-        self, numbers: tuple[int, ...], pdf: bytes | None, whole: bool
+        self, pages: Sequence[PlannedPage], pdf: bytes | None
     ) -> tuple[list[PageOutcome], Hello | None]:
         """Parse pages of `pdf`, or of the PDF of the last call where that is None."""
         if self._worker is None:
             self._worker = self._prepare()
         if pdf is not None:
             self._put(pdf)
-        path = str(self._pdf)
-        if whole:
-            outcomes = self._worker.parse_document(path, numbers)
-        else:
-            outcomes = [self._worker.parse(path, number) for number in numbers]
-        return outcomes, self._worker.hello
+        return self._worker.parse([replace(page, pdf=self._pdf) for page in pages]), self._worker.hello
 
     def _put(self, pdf: bytes) -> None:
         """Keep a PDF in place of the last one, under a name of its own: workers know files by name."""

@@ -15,18 +15,17 @@ import dataclasses
 import os
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+from parsemark.engine.parsing.plan import PlannedPage
 from parsemark.engine.parsing.watch import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
-from parsemark.parsers.parser import WorkerCommand
+from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
-from parsemark.registry import OptionValue
 from parsemark.system.processes import end_supervised
 
 STDERR_KEPT = 2_000
@@ -51,21 +50,6 @@ class PageLimits:
     def __str__(self) -> str:
         """What makes a failure under other limits another failure; names failures in the cache."""
         return f"timeout_s={self.timeout_s:g} memory_mb={self.memory_mb} bytes={self.max_answer_bytes}"
-
-
-class RunnableParser(Protocol):
-    """What the engine needs of a parser."""
-
-    @property
-    def name(self) -> str:
-        """Its canonical spec."""
-
-    @property
-    def options(self) -> Mapping[str, OptionValue]:
-        """All its options."""
-
-    def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
-        """What starts its worker, which must not see some folders."""
 
 
 class ParserUnusableError(ParserError):
@@ -95,7 +79,7 @@ class PageWorker:
     """Parses pages with one parser, in one process at a time."""
 
     def __init__(
-        self, parser: RunnableParser, limits: PageLimits, watch: Watch, hidden: Collection[Path] = ()
+        self, parser: Parser, limits: PageLimits, watch: Watch, hidden: Collection[Path] = ()
     ) -> None:
         self.parser = parser
         self._hidden = hidden
@@ -108,27 +92,22 @@ class PageWorker:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def parse(self, pdf: str, page: int) -> PageOutcome:
-        """Have one page parsed.
+    def parse(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
+        """Have pages of one document parsed; one outcome for each.
+
+        A parser of whole documents is asked once, and has as much time as the pages would have. What it took
+        is shared equally, so that the pages together took what the document took. Its peak of memory is that
+        of each page, and so is its failure.
 
         Raises:
             ParserUnusableError: The worker does not start.
             StoppedError: `stop` was called.
         """
-        return self._parse(pdf, page, self._limits.timeout_s)
-
-    def parse_document(self, pdf: str, pages: Sequence[int]) -> list[PageOutcome]:
-        """Have a whole document parsed, in as much time as its pages would have; one outcome for each page.
-
-        What it took is shared equally, so that the pages together took what the document took. Its peak of
-        memory is that of each page, and so is its failure.
-
-        Raises:
-            ParserUnusableError: The worker does not start.
-            StoppedError: `stop` was called.
-        """
-        whole = self._parse(pdf, WHOLE_DOCUMENT, self._limits.timeout_s * len(pages))
-        return shared_by_pages(whole, pages)
+        pdf, timeout_s = str(pages[0].pdf), self._limits.timeout_s
+        if self.parser.info.scope != "document":
+            return [self._parse(pdf, page.number, timeout_s) for page in pages]
+        whole = self._parse(pdf, WHOLE_DOCUMENT, timeout_s * len(pages))
+        return shared_by_pages(whole, [page.number for page in pages])
 
     def _parse(self, pdf: str, page: int, timeout_s: float) -> PageOutcome:
         outcome, again = self._attempt(pdf, page, timeout_s)

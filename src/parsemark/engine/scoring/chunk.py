@@ -20,7 +20,7 @@ from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
-from parsemark.store import Run, schema_of
+from parsemark.store import ParseRecord, Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, replacing, write_bytes
@@ -272,15 +272,16 @@ def _join_pages(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]
     return truth, prediction, joined_text(text for *_, text in ordered)
 
 
+def read_record(run: Run, record: ParseRecord) -> Prediction:
+    """What a stored output says, or why there is none."""
+    if record.blob is None:
+        return Prediction(record.sample, record.parser, record.status, message=record.error)
+    return read_raw(run.raw(record.blob), record.sample, record.parser)
+
+
 def write_predictions(run: Run) -> None:
     """Read the raw outputs of a run into its table of predictions, without scoring anything."""
-    rows = []
-    for record in run.records():
-        if record.blob is None:
-            read = Prediction(record.sample, record.parser, record.status, message=record.error)
-        else:
-            read = read_raw(run.raw(record.blob), record.sample, record.parser)
-        rows.append(_prediction_row(read))
+    rows = [_prediction_row(read_record(run, record)) for record in run.records()]
     run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
 
 

@@ -132,7 +132,6 @@ class _TaskReader:
     def __init__(self, run: Run, parsers: Sequence[str]) -> None:
         self._run = run
         self._parsers = parsers
-        self._has_texts = run.files.texts_path.exists()
         self._first, self._last = 0, 0
         self._pages: list[PageTask] = []
         self.missing: Counter[str] = Counter()
@@ -174,14 +173,11 @@ class _TaskReader:
         found: dict[str, dict[str, Output]] = {}
         for row in self._parses.filter(own).select(_RECORD).collect().iter_rows(named=True):
             found.setdefault(row["sample"], {})[row["parser"]] = self._output(row)
-        texts = self._texts(own)
+        texts = self._run.files.texts(own)
         self._pages = [
             self._page(row, found.get(row["sample"], {}), texts.get(row["sample"]))
             for row in samples.iter_rows(named=True)
         ]
-
-    def _texts(self, own: pl.Expr) -> dict[str, str]:
-        return self._run.files.texts(own) if self._has_texts else {}
 
     def _output(self, row: dict[str, Any]) -> Output:
         blob = row["blob"]

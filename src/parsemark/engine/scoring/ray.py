@@ -20,7 +20,7 @@ AHEAD = 2
 """Chunks that an actor is given at a time: the next one travels while one is scored."""
 
 
-class RayScoring:
+class RayScoring(RayCluster):
     """Scores chunks on a cluster, as `ProcessPool` does on this machine. A context manager.
 
     Args:
@@ -33,7 +33,7 @@ class RayScoring:
     def __init__(
         self, address: str | None, n_workers: int | None, *, timeout_s: float, memory_mb: int
     ) -> None:
-        self._cluster = RayCluster(address)
+        super().__init__(address)
         self._n_workers = n_workers
         self._limits = (timeout_s, memory_mb)
         self._waiting: deque[Chunk] = deque()
@@ -45,22 +45,17 @@ class RayScoring:
         """What a result will be, the actor, and its chunk."""
         self._losses: Counter[str] = Counter()
 
-    def __enter__(self) -> RayScoring:
-        self._cluster.__enter__()
-        self._ray = self._cluster.ray
-        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Scorer)
-        return self
-
     def __exit__(self, *_: object) -> None:
-        for actor in self._actors():
-            with contextlib.suppress(self._ray.exceptions.RayError):
-                self._ray.kill(actor)
-        self._cluster.__exit__()
+        busy = (actor for actor, _ in self._busy.values())
+        for actor in {*self._idle, *self._starting.values(), *busy}:
+            with contextlib.suppress(self.ray.exceptions.RayError):
+                self.ray.kill(actor)
+        super().__exit__()
 
     @property
     def window(self) -> int:
         """How many chunks to submit at a time so that no actor waits for one."""
-        return (self._n_workers or self._cluster.capacity()) * (AHEAD + 1)
+        return (self._n_workers or self.capacity()) * (AHEAD + 1)
 
     def submit(self, chunk: Chunk) -> None:
         """Add a chunk; also while results are being read."""
@@ -68,42 +63,37 @@ class RayScoring:
 
     def results(self) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
         """What became of each chunk, as they end, until there are none left."""
-        for _ in range(min(self._n_workers or self._cluster.capacity(), len(self._waiting))):
+        for _ in range(min(self._n_workers or self.capacity(), len(self._waiting))):
             self._start()
         while self._waiting or self._busy:
             while self._waiting and self._idle:
-                self._give(self._idle.pop(0), self._waiting.popleft())
+                actor, chunk = self._idle.pop(0), self._waiting.popleft()
+                self._busy[actor.score.remote(pack(chunk))] = (actor, chunk)
             if not self._busy and not self._starting:
                 self._start()  # every actor is lost; the cluster may have others
-            (ready, *_), _ = self._ray.wait([*self._busy, *self._starting], num_returns=1)
+            (ready, *_), _ = self.ray.wait([*self._busy, *self._starting], num_returns=1)
             if ready in self._starting:
                 self._started(ready)
             else:
                 yield from self._ended(ready)
 
-    def _actors(self) -> set[Any]:
-        return {*self._idle, *self._starting.values(), *(actor for actor, _ in self._busy.values())}
-
     def _start(self) -> None:
-        actor = self._actor.remote(score_packed, *self._limits)
+        actor = self.actor(_Scorer).remote(score_packed, *self._limits)
         self._starting[actor.ready.remote()] = actor
 
     def _started(self, ready: Any) -> None:
         actor = self._starting.pop(ready)
         try:
-            self._ray.get(ready)
-        except self._ray.exceptions.RayActorError:  # its node died; others go on, or one is started anew
+            self.ray.get(ready)
+        except self.ray.exceptions.RayActorError:  # its node died; others go on, or one is started anew
             return
         self._idle.extend([actor] * AHEAD)
-
-    def _give(self, actor: Any, chunk: Chunk) -> None:
-        self._busy[actor.score.remote(pack(chunk))] = (actor, chunk)
 
     def _ended(self, ready: Any) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
         actor, chunk = self._busy.pop(ready)
         try:
-            parts, reason = self._ray.get(ready)
-        except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
+            parts, reason = self.ray.get(ready)
+        except (self.ray.exceptions.RayActorError, self.ray.exceptions.ObjectLostError) as error:
             self._idle = [other for other in self._idle if other != actor]
             self._losses[chunk.key] += 1
             if self._losses[chunk.key] < MAX_LOSSES:

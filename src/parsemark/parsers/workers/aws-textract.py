@@ -11,7 +11,6 @@
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["env:AWS_ACCESS_KEY_ID", "env:AWS_SECRET_ACCESS_KEY", "env:AWS_DEFAULT_REGION"]
 # paid = true
-# paper = ""
 #
 # [tool.parsemark.options.usd_per_page]
 # default = 0.015

@@ -10,7 +10,6 @@
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:AZURE_DI_ENDPOINT", "env:AZURE_DI_KEY"]
 # paid = true
-# paper = ""
 #
 # [tool.parsemark.options.usd_per_page]
 # default = 0.01

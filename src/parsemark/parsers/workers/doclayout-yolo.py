@@ -27,9 +27,9 @@
 
 from functools import cache
 
-from parsemark_layout import layout_element, weight_files, weights_folder
+from parsemark_layout import layout_element, serve_models, weight_files, weights_folder
 from parsemark_pages import open_page, pdf_words, picture, share_inside
-from parsemark_worker import elements_output, serve
+from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("DOCLAYOUT_YOLO_WEIGHTS")
 DPI = 144
@@ -79,9 +79,4 @@ def read(result, words, points):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["doclayout-yolo", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: model(),
-    )
+    serve_models(parse, lambda _: model(), WEIGHTS, ["doclayout-yolo", "torch", "pypdfium2"])

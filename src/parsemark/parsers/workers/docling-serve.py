@@ -11,7 +11,6 @@
 # engine = "docling"
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:DOCLING_SERVE_URL"]
-# paid = false
 # paper = "Soric et al.: Docling"
 #
 # [tool.parsemark.options.ocr]

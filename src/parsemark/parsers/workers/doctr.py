@@ -23,9 +23,9 @@
 import os
 from functools import cache
 
-from parsemark_layout import on_page, weight_files, weights_folder
+from parsemark_layout import on_page, serve_models, weights_folder
 from parsemark_pages import open_page, picture
-from parsemark_worker import block, cell, elements_output, serve, table
+from parsemark_worker import block, cell, elements_output, table
 
 WEIGHTS = weights_folder("DOCTR_WEIGHTS")
 os.environ.setdefault("DOCTR_CACHE_DIR", str(WEIGHTS))
@@ -76,9 +76,4 @@ def read(page, width, height):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["python-doctr", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: predictor(),
-    )
+    serve_models(parse, lambda _: predictor(), WEIGHTS, ["python-doctr", "torch", "pypdfium2"])

@@ -26,8 +26,8 @@
 
 from functools import cache
 
-from parsemark_layout import weight_files, weights_folder
-from parsemark_worker import elements_output, serve, table
+from parsemark_layout import serve_models, weights_folder
+from parsemark_worker import elements_output, table
 
 WEIGHTS = weights_folder("TATR_WEIGHTS")
 
@@ -96,9 +96,5 @@ def read(frame):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["gmft", "transformers", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda options: models(options["min_confidence"]),
-    )
+    versions = ["gmft", "transformers", "torch", "pypdfium2"]
+    serve_models(parse, lambda options: models(options["min_confidence"]), WEIGHTS, versions)

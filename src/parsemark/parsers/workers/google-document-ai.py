@@ -11,7 +11,6 @@
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["env:GOOGLE_DOCUMENTAI_PROCESSOR", "env:GOOGLE_ACCESS_TOKEN"]
 # paid = true
-# paper = ""
 #
 # [tool.parsemark.options.usd_per_page]
 # default = 0.03

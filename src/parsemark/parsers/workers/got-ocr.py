@@ -26,9 +26,9 @@
 
 from functools import cache
 
-from parsemark_layout import weight_files, weights_folder
+from parsemark_layout import serve_models, weights_folder
 from parsemark_pages import open_page, picture
-from parsemark_worker import serve, text_output
+from parsemark_worker import text_output
 
 WEIGHTS = weights_folder("GOT_OCR_WEIGHTS")
 MAX_TOKENS = 4096
@@ -64,9 +64,4 @@ def parse(pdf, page, options):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["transformers", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: model(),
-    )
+    serve_models(parse, lambda _: model(), WEIGHTS, ["transformers", "torch", "pypdfium2"])

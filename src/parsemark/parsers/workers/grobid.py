@@ -4,7 +4,6 @@
 #
 # [tool.parsemark]
 # network = true
-# variables = ["GROBID_WAIT_S"]
 # about = "GROBID's full-text service, which runs elsewhere: set GROBID_URL to its address"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/kermitt2/grobid"
@@ -19,54 +18,32 @@
 # ///
 """GROBID: `processFulltextDocument` on the single page, tables from the TEI that it returns."""
 
-import io
 import os
 import re
-import time
 
 import httpx
-import pypdfium2
 from lxml import etree
+from parsemark_http import call
+from parsemark_pages import single_page
 from parsemark_worker import cell, elements_output, serve, table
 
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
-BUSY, EMPTY = 503, 204
-RETRIES = 5
-MAX_BYTES = 50_000_000
+SERVER = os.environ.get("GROBID_URL", "").rstrip("/") + "/api"
+EMPTY = 204
+"""The status of an answer where GROBID found nothing."""
 
 
 def parse(pdf, page, options):
-    tei = ask(single_page(pdf, page))
-    return elements_output(read_tables(tei, options["box"]) if tei else [])
-
-
-def single_page(pdf, page):
-    with pypdfium2.PdfDocument(pdf) as whole, pypdfium2.PdfDocument.new() as part:
-        part.import_pages(whole, [page - 1])
-        stream = io.BytesIO()
-        part.save(stream)
-        return stream.getvalue()
-
-
-def ask(document):
-    """The TEI for a document; nothing where GROBID found nothing. Header consolidation would ask others."""
-    address = os.environ["GROBID_URL"].rstrip("/") + "/api/processFulltextDocument"
-    for attempt in range(RETRIES):
-        answer = httpx.post(
-            address,
-            files={"input": ("page.pdf", document, "application/pdf")},
-            data={"teiCoordinates": "figure", "consolidateHeader": "0", "consolidateCitations": "0"},
-            timeout=300,
-        )
-        if answer.status_code != BUSY:
-            break
-        time.sleep(float(os.environ.get("GROBID_WAIT_S", "5")) * (attempt + 1))
-    if answer.status_code == EMPTY:
-        return b""
-    answer.raise_for_status()
-    if len(answer.content) > MAX_BYTES:
-        raise ValueError(f"the answer has {len(answer.content)} bytes")
-    return answer.content
+    """The tables in the TEI for the single page. Header consolidation would ask others."""
+    answer = call(
+        "POST",
+        f"{SERVER}/processFulltextDocument",
+        accept=(200, EMPTY),
+        files={"input": ("page.pdf", single_page(pdf, page), "application/pdf")},
+        data={"teiCoordinates": "figure", "consolidateHeader": "0", "consolidateCitations": "0"},
+    )
+    found = answer.status_code != EMPTY and answer.content
+    return elements_output(read_tables(found, options["box"]) if found else [])
 
 
 def read_tables(tei, which):
@@ -107,8 +84,8 @@ def read_box(coords):
 def versions():
     """The server's version, where it says it."""
     try:
-        return httpx.get(os.environ["GROBID_URL"].rstrip("/") + "/api/version", timeout=10).text.strip()[:80]
-    except (httpx.HTTPError, KeyError):
+        return httpx.get(f"{SERVER}/version", timeout=10).text.strip()[:80]
+    except (httpx.HTTPError, httpx.InvalidURL):
         return "unknown"
 
 

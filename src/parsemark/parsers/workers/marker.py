@@ -26,8 +26,8 @@
 import os
 from functools import cache
 
-from parsemark_layout import layout_element, weight_files, weights_folder
-from parsemark_worker import elements_output, serve
+from parsemark_layout import layout_element, serve_models, weights_folder
+from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("MARKER_WEIGHTS")
 os.environ.setdefault("FAST_LAYOUT_MODEL_CHECKPOINT", str(WEIGHTS / "layout"))
@@ -99,9 +99,4 @@ def markdown(block):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["marker-pdf", "surya-ocr", "torch"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: models(),
-    )
+    serve_models(parse, lambda _: models(), WEIGHTS, ["marker-pdf", "surya-ocr", "torch"])

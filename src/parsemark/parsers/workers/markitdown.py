@@ -17,8 +17,8 @@
 import tempfile
 from pathlib import Path
 
-import pypdfium2
 from markitdown import MarkItDown
+from parsemark_pages import single_page
 from parsemark_worker import serve, text_output
 
 converter = MarkItDown(enable_plugins=False)
@@ -29,9 +29,7 @@ def parse(pdf, page, options):
         return text_output("markdown", converter.convert(pdf).markdown)
     with tempfile.TemporaryDirectory() as folder:
         single = Path(folder) / "page.pdf"
-        with pypdfium2.PdfDocument(pdf) as whole, pypdfium2.PdfDocument.new() as part:
-            part.import_pages(whole, [page - 1])
-            part.save(single)
+        single.write_bytes(single_page(pdf, page))
         return text_output("markdown", converter.convert(single).markdown)
 
 

@@ -16,11 +16,7 @@
 # default = "standard"
 # choices = ["standard", "advanced", "basic", "flash"]
 # about = "MinerU's quality tier; flash needs no models"
-#
-# [tool.parsemark.options.tier.choice-needs]
-# standard = ["folder:MINERU_WEIGHTS"]
-# advanced = ["folder:MINERU_WEIGHTS"]
-# basic = ["folder:MINERU_WEIGHTS"]
+# choice-needs = { flash = [], "*" = ["folder:MINERU_WEIGHTS"] }
 # ///
 """mineru: `mineru.parse` on one page; its middle JSON has the blocks, with boxes in shares of the page."""
 

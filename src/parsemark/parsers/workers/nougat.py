@@ -20,9 +20,9 @@
 import re
 from functools import cache
 
-from parsemark_layout import weight_files, weights_folder
+from parsemark_layout import serve_models, weights_folder
 from parsemark_pages import open_page, picture
-from parsemark_worker import serve, text_output
+from parsemark_worker import text_output
 
 WEIGHTS = weights_folder("NOUGAT_WEIGHTS")
 DPI = 96
@@ -69,9 +69,4 @@ def read(said):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["transformers", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: model(),
-    )
+    serve_models(parse, lambda _: model(), WEIGHTS, ["transformers", "torch", "pypdfium2"])

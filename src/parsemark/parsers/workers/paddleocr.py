@@ -26,9 +26,8 @@
 import os
 from functools import cache
 
-from parsemark_layout import corners, paragraphs_output, weight_files, weights_folder
-from parsemark_pages import Line, open_page, picture
-from parsemark_worker import serve
+from parsemark_layout import paragraphs_output, serve_models, weight_files, weights_folder
+from parsemark_pages import open_page, picture
 
 WEIGHTS = weights_folder("PADDLEX_WEIGHTS")
 os.environ.setdefault("PADDLE_PDX_CACHE_HOME", str(WEIGHTS))
@@ -57,16 +56,10 @@ def parse(pdf, page, options):
 
 
 def read(page, points):
-    found = zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True)
-    return paragraphs_output(
-        Line(text, tuple(points * v for v in corners(box)), float(score)) for box, text, score in found
-    )
+    return paragraphs_output(page["rec_polys"], page["rec_texts"], page["rec_scores"], points)
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["paddleocr", "paddlex", "paddlepaddle", "pypdfium2"],
-        weights=weight_files(WEIGHTS / "official_models", ("*.pdiparams", "*.safetensors")),
-        prepare=lambda options: pipeline(options["language"]),
-    )
+    files = weight_files(WEIGHTS / "official_models", ("*.pdiparams", "*.safetensors"))
+    versions = ["paddleocr", "paddlex", "paddlepaddle", "pypdfium2"]
+    serve_models(parse, lambda options: pipeline(options["language"]), files, versions)

@@ -22,8 +22,7 @@
 
 from functools import cache
 
-from parsemark_layout import formulas_output, weight_files, weights_folder
-from parsemark_worker import serve
+from parsemark_layout import formulas_output, serve_models, weights_folder
 
 WEIGHTS = weights_folder("PIX2TEX_WEIGHTS")
 
@@ -58,9 +57,4 @@ def read(image):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["pix2tex", "rapid-layout", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: model(),
-    )
+    serve_models(parse, lambda _: model(), WEIGHTS, ["pix2tex", "rapid-layout", "torch", "pypdfium2"])

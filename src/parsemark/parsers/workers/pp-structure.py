@@ -35,8 +35,8 @@
 import os
 from functools import cache
 
-from parsemark_layout import layout_element, weight_files, weights_folder
-from parsemark_worker import elements_output, serve
+from parsemark_layout import layout_element, serve_models, weight_files, weights_folder
+from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("PADDLEX_WEIGHTS")
 os.environ.setdefault("PADDLE_PDX_CACHE_HOME", str(WEIGHTS))
@@ -98,9 +98,6 @@ def overlap(a, b):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["paddleocr", "paddlex", "paddlepaddle", "pypdfium2"],
-        weights=weight_files(WEIGHTS / "official_models", ("*.pdiparams", "*.safetensors")),
-        prepare=lambda options: pipeline(options["formulas"]),
-    )
+    files = weight_files(WEIGHTS / "official_models", ("*.pdiparams", "*.safetensors"))
+    versions = ["paddleocr", "paddlex", "paddlepaddle", "pypdfium2"]
+    serve_models(parse, lambda options: pipeline(options["formulas"]), files, versions)

@@ -45,6 +45,7 @@ import pypdfium2
 import rapid_layout
 import rapid_table
 import rapidocr
+from parsemark_layout import find_regions, rapid_ocr, regions_model
 from parsemark_worker import cell, elements_output, serve, table
 from PIL import Image
 
@@ -63,19 +64,10 @@ class OneThread(onnxruntime.SessionOptions):
 
 
 def prepare(options):
-    detector(options["min_confidence"])
+    regions_model(options["min_confidence"])
     structurer()
     if options["words"] == "rapidocr":
-        ocr()
-
-
-@cache
-def detector(min_confidence):
-    return rapid_layout.RapidLayout(
-        model_type="pp_layout_cdla",
-        conf_thresh=min_confidence,
-        engine_cfg={"intra_op_num_threads": 1},
-    )
+        rapid_ocr()
 
 
 @cache
@@ -83,30 +75,13 @@ def structurer():
     return rapid_table.RapidTable()
 
 
-@cache
-def ocr():
-    """The OCR engine; text in a page that is rendered by us is upright and needs no enlargement."""
-    return rapidocr.RapidOCR(
-        params={
-            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
-            "Global.use_cls": False,
-            "Det.limit_type": "max",
-            "Det.limit_side_len": 2000,
-        }
-    )
-
-
 def parse(pdf, page, options):
     with pypdfium2.PdfDocument(pdf) as document:
         shown = document[page - 1]
         bitmap = shown.render(scale=DPI / 72)
         picture = bitmap.to_numpy()
-        found = detector(options["min_confidence"])(picture)
-        tables = [
-            (box, score)
-            for box, score, name in zip(found.boxes, found.scores, found.class_names, strict=True)
-            if name == "table"
-        ]
+        found = find_regions(picture, options["min_confidence"])
+        tables = [(box, score) for name, score, box in found if name == "table"]
         on_page = list(pdf_words(shown, bitmap)) if tables and options["words"] == "pdf" else None
     return elements_output(
         read_table(picture, box, score, options["words"], on_page) for box, score in tables
@@ -194,7 +169,7 @@ def _hull(corners):
 
 
 def rapidocr_words(crop, left, top):
-    result = ocr()(crop)
+    result = rapid_ocr()(crop)
     for points, text in zip(result.boxes if result.boxes is not None else (), result.txts or (), strict=True):
         (x0, y0), (x1, y1) = points.min(0), points.max(0)
         yield text, (left + x0, top + y0, left + x1, top + y1)

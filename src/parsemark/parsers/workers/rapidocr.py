@@ -23,57 +23,24 @@
 """rapidocr: lines from its detector and recogniser; columns and paragraphs from the white space."""
 
 import logging
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import rapidocr
-from parsemark_pages import Line, hull, open_page, paragraphs, picture
-from parsemark_worker import block, elements_output, serve
-
-
-@cache
-def engine():
-    return rapidocr.RapidOCR(
-        params={
-            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
-            "Global.use_cls": False,
-            "Det.limit_type": "max",
-            "Det.limit_side_len": 2000,
-        }
-    )
+from parsemark_layout import paragraphs_output, rapid_ocr, serve_models
+from parsemark_pages import open_page, picture
 
 
 def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         image = np.asarray(picture(opened, options["dpi"]))[:, :, ::-1]
-    found = engine()(image)
-    points = 72 / options["dpi"]
-    lines = []
-    if found.boxes is not None:
-        for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
-            (x0, y0), (x1, y1) = corners.min(0) * points, corners.max(0) * points
-            lines.append(Line(text, (float(x0), float(y0), float(x1), float(y1)), float(score)))
-    groups = paragraphs(lines)
-    texts = ["\n".join(line.text for line in group) for group in groups]
-    blocks = [
-        block(
-            "text_block",
-            text,
-            box=hull([line.box for line in group]),
-            order=number,
-            confidence=sum(line.confidence for line in group) / len(group),
-        )
-        for number, (text, group) in enumerate(zip(texts, groups, strict=True))
-    ]
-    return elements_output(blocks, text="\n\n".join(texts))
+    found = rapid_ocr()(image)
+    if found.boxes is None:
+        return paragraphs_output((), (), (), 1.0)
+    return paragraphs_output(found.boxes, found.txts, found.scores, 72 / options["dpi"])
 
 
 if __name__ == "__main__":
     logging.disable(logging.INFO)
-    serve(
-        parse,
-        versions=["rapidocr", "onnxruntime", "pypdfium2"],
-        weights=sorted((Path(rapidocr.__file__).parent / "models").glob("*.onnx")),
-        prepare=lambda _: engine(),
-    )
+    weights = sorted((Path(rapidocr.__file__).parent / "models").glob("*.onnx"))
+    serve_models(parse, lambda _: rapid_ocr(), weights, ["rapidocr", "onnxruntime", "pypdfium2"])

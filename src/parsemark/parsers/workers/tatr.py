@@ -107,28 +107,17 @@ def model(task):
 def read_config(path):
     """The configuration without timm: published ones name a timm backbone and leave its dilation empty."""
     data = json.loads(path.read_text())
-    for key in ("backbone", "backbone_config", "dilation", "use_timm_backbone", "use_pretrained_backbone"):
-        own = data.pop(key, None)
-        if key == "backbone_config" and isinstance(own, dict):
-            sizes = own.get("hidden_sizes", [64, 128, 256, 512])
-            backbone = ResNetConfig(
-                layer_type=own.get("layer_type", "basic"),
-                depths=own.get("depths", [2, 2, 2, 2]),
-                hidden_sizes=sizes,
-                embedding_size=own.get("embedding_size", 64),
-                out_features=["stage4"],
-            )
-            data["backbone_config"] = backbone
-    if "backbone_config" not in data:
-        data["backbone_config"] = ResNetConfig(
-            layer_type="basic", depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512], out_features=["stage4"]
-        )
-    data |= {
-        "use_timm_backbone": False,
-        "backbone": None,
-        "dilation": False,
-        "use_pretrained_backbone": False,
+    own = data.get("backbone_config")
+    shape = {
+        "layer_type": "basic",
+        "depths": [2, 2, 2, 2],
+        "hidden_sizes": [64, 128, 256, 512],
+        "embedding_size": 64,
     }
+    if isinstance(own, dict):
+        shape |= {key: own[key] for key in shape if key in own}
+    data |= dict.fromkeys(("use_timm_backbone", "dilation", "use_pretrained_backbone"), False)
+    data |= {"backbone": None, "backbone_config": ResNetConfig(**shape, out_features=["stage4"])}
     for key in ("architectures", "transformers_version", "torch_dtype", "dtype", "_name_or_path"):
         data.pop(key, None)
     return TableTransformerConfig(**data)

@@ -28,8 +28,7 @@
 
 from functools import cache
 
-from parsemark_layout import formulas_output, weight_files, weights_folder
-from parsemark_worker import serve
+from parsemark_layout import formulas_output, serve_models, weight_files, weights_folder
 
 WEIGHTS = weights_folder("UNIMERNET_WEIGHTS")
 MODEL = {
@@ -66,9 +65,4 @@ def read(image):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["unimernet", "rapid-layout", "torch", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=lambda _: model(),
-    )
+    serve_models(parse, lambda _: model(), WEIGHTS, ["unimernet", "rapid-layout", "torch", "pypdfium2"])

@@ -27,8 +27,8 @@ import os
 import sys
 from types import SimpleNamespace
 
-from parsemark_layout import layout_element, weight_files, weights_folder
-from parsemark_worker import elements_output, serve
+from parsemark_layout import layout_element, serve_models, weights_folder
+from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("UNSTRUCTURED_WEIGHTS")
 sys.path.append(str(WEIGHTS))  # the language model is a package
@@ -113,9 +113,4 @@ def place(coordinates, width, height):
 
 
 if __name__ == "__main__":
-    serve(
-        parse,
-        versions=["unstructured", "unstructured-inference", "pypdfium2"],
-        weights=weight_files(WEIGHTS),
-        prepare=prepare,
-    )
+    serve_models(parse, prepare, WEIGHTS, ["unstructured", "unstructured-inference", "pypdfium2"])

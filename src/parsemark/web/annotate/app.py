@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import io
-import re
-import unicodedata
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -22,13 +22,22 @@ from parsemark.pdf import render_page
 from parsemark.report.mathml import mathml
 from parsemark.web.annotate.edits import EditError
 from parsemark.web.annotate.work import OutdatedError, PageState, Work
-from parsemark.web.frame import Address, BadRequestError, answer, body_of, build_app, page
+from parsemark.web.frame import (
+    Address,
+    BadRequestError,
+    answer,
+    body_of,
+    build_app,
+    nonce_of,
+    page,
+    person_name,
+    printable,
+)
 from parsemark.web.guard import Guard
 
 MAX_BODY_BYTES = 512 * 1024
 PICTURE_DPI = 110
 PERSON_COOKIE = "parsemark_person"
-_NONCE = re.compile(r"[\w-]{8,64}")
 CATEGORIES = [str(c) for c in Category if c is not Category.ABANDON]
 
 
@@ -88,7 +97,7 @@ class AnnotateApp:
 
     async def person(self, request: Request) -> Response:
         """Who is at this browser."""
-        name = _clean((await body_of(request)).get("name"))
+        name = person_name((await body_of(request)).get("name"))
         response = answer({"ok": True})
         response.set_cookie(PERSON_COOKIE, quote(name), httponly=True, samesite="lax", max_age=31_536_000)
         return response
@@ -100,49 +109,39 @@ class AnnotateApp:
     async def edit(self, request: Request) -> Response:
         """One change, committed and written before this returns."""
         name, data = self._sample(request), await body_of(request)
-        nonce, revision, edit = data.get("nonce"), data.get("revision"), data.get("edit")
-        if not isinstance(nonce, str) or _NONCE.fullmatch(nonce) is None or not isinstance(edit, dict):
+        nonce, revision, edit = nonce_of(data), _revision(data), data.get("edit")
+        if not isinstance(edit, dict):
             raise BadRequestError("The edit is incomplete.")
-        if type(revision) is not int:
-            raise BadRequestError("The edit does not say what it changes.")
-        try:
-            await asyncio.wrap_future(self.work.edit(name, edit, _person(request), nonce, revision))
-        except EditError as error:
-            raise BadRequestError(str(error), 422) from error
-        except OutdatedError as error:
-            raise _outdated() from error
-        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
+        return await self._saved(name, lambda: self.work.edit(name, edit, _person(request), nonce, revision))
 
     async def undo(self, request: Request) -> Response:
         """Take the last change back, where the browser shows it."""
-        name, revision = self._sample(request), (await body_of(request)).get("revision")
-        if type(revision) is not int:
-            raise BadRequestError("The page is not known.")
-        try:
-            done = await asyncio.wrap_future(self.work.undo(name, revision))
-        except OutdatedError as error:
-            raise _outdated() from error
-        return answer({"saved": done, **await asyncio.to_thread(self._page_data, name)})
+        name, revision = self._sample(request), _revision(await body_of(request))
+        return await self._saved(name, lambda: self.work.undo(name, revision))
 
     async def accept(self, request: Request) -> Response:
         """Say that the page is right."""
-        name, data = self._sample(request), await body_of(request)
-        person, revision = _person(request), data.get("revision")
+        name, data, person = self._sample(request), await body_of(request), _person(request)
         if not person:
             raise BadRequestError("Say first who you are.", 401)
-        if type(revision) is not int:
-            raise BadRequestError("The page is not known.")
-        try:
-            await asyncio.wrap_future(self.work.accept(name, person, revision))
-        except OutdatedError as error:
-            raise _outdated() from error
-        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
+        revision = _revision(data)
+        return await self._saved(name, lambda: self.work.accept(name, person, revision))
 
     async def withdraw(self, request: Request) -> Response:
         """Take back that the page is right."""
         name = self._sample(request)
-        await asyncio.wrap_future(self.work.withdraw(name))
-        return answer({"saved": True, **await asyncio.to_thread(self._page_data, name)})
+        return await self._saved(name, lambda: self.work.withdraw(name))
+
+    async def _saved(self, name: str, change: Callable[[], Future[Any]]) -> Response:
+        """The page after a change that is on the disk; `saved` is false where there was nothing to change."""
+        try:
+            done = await asyncio.wrap_future(change())
+        except EditError as error:
+            raise BadRequestError(str(error), 422) from error
+        except OutdatedError as error:
+            why = "The page was changed elsewhere, perhaps in another tab. It is shown as it is now."
+            raise BadRequestError(why, 409) from error
+        return answer({"saved": done is not False, **await asyncio.to_thread(self._page_data, name)})
 
     async def math(self, request: Request) -> Response:
         """A formula as MathML."""
@@ -190,28 +189,15 @@ def shown(state: PageState) -> dict[str, Any]:
     }
 
 
-def _outdated() -> BadRequestError:
-    return BadRequestError(
-        "The page was changed elsewhere, perhaps in another tab. It is shown as it is now.", 409
-    )
+def _revision(data: Mapping[str, Any]) -> int:
+    """Of the page that the person saw."""
+    if type(data.get("revision")) is not int:
+        raise BadRequestError("The request does not say what it changes.")
+    return int(data["revision"])
 
 
 def _person(request: Request) -> str:
-    from urllib.parse import unquote
-
-    return _printable(unquote(request.cookies.get(PERSON_COOKIE, "")))[:60]
-
-
-def _printable(text: str) -> str:
-    return " ".join(
-        "".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c)[0] != "C").split()
-    )
-
-
-def _clean(name: object) -> str:
-    if not isinstance(name, str) or not 1 <= len(_printable(name)) <= 60:
-        raise BadRequestError("A name has 1 to 60 characters.")
-    return _printable(name)
+    return printable(unquote(request.cookies.get(PERSON_COOKIE, "")))[:60]
 
 
 @lru_cache(maxsize=64)

@@ -85,10 +85,15 @@ def _voted(candidate: TableCandidate, engines: Engines) -> tuple[Table, dict[tup
     model = tables[most_typical(tables, shares)]
     holes = tuple(Cell(row, col) for row, col in model.holes)
     table, votes = vote(Table(model.n_rows, model.n_cols, (*model.cells, *holes)), tables, shares)
-    if not any(cell.header for cell in table.cells):
-        cells = tuple(replace(cell, header=cell.row == 0) for cell in table.cells)
-        table = Table(table.n_rows, table.n_cols, cells)
-    return table, votes
+    return with_header(table), votes
+
+
+def with_header(table: Table) -> Table:
+    """The table; one without any header has its first row as one."""
+    if any(cell.header for cell in table.cells):
+        return table
+    cells = tuple(replace(cell, header=cell.row == 0) for cell in table.cells)
+    return Table(table.n_rows, table.n_cols, cells)
 
 
 def _overlaps(one: Box | None, other: Box | None) -> bool:
@@ -117,10 +122,10 @@ def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[
 
 def start_page(page: Page, start: Start) -> Page:
     """The page with the elements to begin with. Parsers place some beyond its edges; truth never is there."""
-    return replace(page, elements=tuple(replace(e, box=_inside(e.box, page)) for e in start.elements))
+    return replace(page, elements=tuple(replace(e, box=box_on_page(e.box, page)) for e in start.elements))
 
 
-def _inside(box: Box | None, page: Page) -> Box | None:
+def box_on_page(box: Box | None, page: Page) -> Box | None:
     """The part of a box that lies on the page, if there is any."""
     if box is None:
         return None

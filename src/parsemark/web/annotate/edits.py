@@ -13,6 +13,7 @@ from typing import Any
 from parsemark.formats.limits import MAX_GRID
 from parsemark.formats.model_json import table_from_json
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Table
+from parsemark.web.annotate.consensus import box_on_page, with_header
 
 MAX_TEXT = 100_000
 MAX_ELEMENTS = 2000
@@ -92,19 +93,9 @@ def _merge(table: Table, edit: Edit) -> Table:
     bottom = max(c.row + c.rowspan for c in (first, last))
     right = max(c.col + c.colspan for c in (first, last))
     inside = [c for c in table.cells if top <= c.row < bottom and left <= c.col < right]
-    for cell in table.cells:
-        overlaps = (
-            cell.row < bottom
-            and cell.row + cell.rowspan > top
-            and cell.col < right
-            and cell.col + cell.colspan > left
-        )
-        fits = (
-            top <= cell.row and cell.row + cell.rowspan <= bottom
-            and left <= cell.col and cell.col + cell.colspan <= right
-        )  # fmt: skip
-        if overlaps and not fits:
-            raise EditError("A merged cell reaches out of the selection. Split it first.")
+    chosen = {(row, col) for row in range(top, bottom) for col in range(left, right)}
+    if any(chosen & places != places for c in table.cells if chosen & (places := set(_places(c)))):
+        raise EditError("A merged cell reaches out of the selection. Split it first.")
     text = " ".join(c.text for c in inside if c.text.strip())
     header = inside[0].header if inside else None
     merged = Cell(top, left, text, bottom - top, right - left, header)
@@ -114,12 +105,8 @@ def _merge(table: Table, edit: Edit) -> Table:
 def _split(table: Table, edit: Edit) -> Table:
     """Undo a merge; the text stays in the first cell."""
     cell = _cell(table, edit)
-    parts = [
-        Cell(r, c, cell.text if (r, c) == (cell.row, cell.col) else "", header=cell.header)
-        for r in range(cell.row, cell.row + cell.rowspan)
-        for c in range(cell.col, cell.col + cell.colspan)
-    ]
-    return _with(table, *parts)
+    parts = [Cell(*place, header=cell.header) for place in _places(cell)]
+    return _with(table, replace(parts[0], text=cell.text), *parts[1:])
 
 
 def _insert_row(table: Table, edit: Edit) -> Table:
@@ -167,8 +154,6 @@ def _transposed(table: Table) -> Table:
 
 def _insert_col(table: Table, edit: Edit) -> Table:
     at = _number(edit, "at", 0, table.n_cols)
-    if (table.n_cols + 1) * max(1, table.n_rows) > MAX_GRID:
-        raise EditError("The table cannot have more cells.")
     grown = _transposed(_insert_row(_transposed(table), edit))
     # A new column belongs to the header where its row does.
     rows = {c.row: bool(c.header) for c in reversed(table.cells)}
@@ -242,22 +227,14 @@ def _take(page: Page, edit: Edit) -> Page:
     """A parser's table as it is, which the server adds, in the place of the chosen one or as a new one."""
     if not isinstance(edit.get("table"), dict):
         raise EditError("That parser has no such table.")
-    table = table_from_json(edit["table"])
-    if not any(cell.header for cell in table.cells):
-        cells = tuple(replace(cell, header=cell.row == 0) for cell in table.cells)
-        table = Table(table.n_rows, table.n_cols, cells)
+    table = with_header(table_from_json(edit["table"]))
     chosen = next((e for e in page.elements if e.id == edit.get("element") and e.table is not None), None)
     if chosen is None:
         page = _add(page, {"category": str(Category.TABLE)})
         chosen = page.elements[-1]
     box = chosen.box
     if box is None and edit.get("table_box") is not None:
-        x0, y0, x1, y1 = edit["table_box"]
-        inside = Box(
-            *(min(max(v, 0.0), edge) for v, edge in ((x0, page.width), (y0, page.height))),
-            *(min(max(v, 0.0), edge) for v, edge in ((x1, page.width), (y1, page.height))),
-        )
-        box = inside if inside.width and inside.height else None
+        box = box_on_page(Box(*edit["table_box"]), page)
     changed = replace(chosen, table=table, box=box, html=None, latex=None)
     return replace(page, elements=tuple(changed if e.id == chosen.id else e for e in page.elements))
 
@@ -276,9 +253,7 @@ def _box(page: Page, edit: Edit) -> Box:
         raise EditError("The box leaves the page.")
     if not (box.width and box.height):
         raise EditError("A box has a width and a height.")
-    x0, x1 = (min(max(round(x, 2), 0.0), page.width) for x in (box.x0, box.x1))
-    y0, y1 = (min(max(round(y, 2), 0.0), page.height) for y in (box.y0, box.y1))
-    return Box(x0, y0, x1, y1)
+    return box_on_page(Box(*(round(edge, 2) for edge in box.as_tuple())), page) or box
 
 
 def _set_box(page: Page, edit: Edit) -> Page:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
-import unicodedata
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,14 +17,22 @@ from parsemark.formats import read_tables
 from parsemark.formats.model_json import table_to_json
 from parsemark.study.ratings import PairToRate
 from parsemark.study.tasks import Tasks
-from parsemark.web.frame import Address, BadRequestError, answer, body_of, build_app, page
+from parsemark.web.frame import (
+    Address,
+    BadRequestError,
+    answer,
+    body_of,
+    build_app,
+    nonce_of,
+    page,
+    person_name,
+)
 from parsemark.web.guard import Guard
 from parsemark.web.rate.ratings import NameTakenError, Rater, RatingPlace, RatingStore, export, standing
 
 MAX_BODY_BYTES = 64 * 1024
 MAX_COMMENT = 4000
 _MOST_CELLS = 20_000
-_NONCE = re.compile(r"[\w-]{8,64}")
 
 
 def ratings_path(file: Path) -> Path:
@@ -80,13 +86,10 @@ class RateApp:
         there = next((r for r in self.store.raters() if r.code == request.path_params["code"]), None)
         if here is not None and there is not None and here.id != there.id:
             return page(request, "rate_join.html", here=here, there=there)
-        return await self._join(request)
+        return await self.change(request)
 
     async def change(self, request: Request) -> Response:
         """Go on as somebody else, as this browser's person has said."""
-        return await self._join(request)
-
-    async def _join(self, request: Request) -> Response:
         ok = await asyncio.wrap_future(
             self.store.enter_by_code(request.path_params["code"], request.state.browser)
         )
@@ -96,8 +99,7 @@ class RateApp:
 
     async def enter(self, request: Request) -> Response:
         """Begin under a name."""
-        data = await body_of(request)
-        name = _clean_name(data.get("name"))
+        name = person_name((await body_of(request)).get("name"))
         if self.store.rater_of(request.state.browser) is not None:
             return answer({"ok": True})
         try:
@@ -153,10 +155,7 @@ class RateApp:
         comment = data.get("comment", "")
         if not isinstance(comment, str) or len(comment) > MAX_COMMENT:
             raise BadRequestError(f"A comment has at most {MAX_COMMENT:,} characters.")
-        nonce = data.get("nonce")
-        if not isinstance(nonce, str) or _NONCE.fullmatch(nonce) is None:
-            raise BadRequestError("The answer has no nonce.")
-        given = data.get("seconds")
+        nonce, given = nonce_of(data), data.get("seconds")
         seconds = float(given) if isinstance(given, int | float) and math.isfinite(given) else None
         await asyncio.wrap_future(self.store.answer(rater.id, place, score, comment.strip(), seconds, nonce))
         asked = place if score is None else None
@@ -212,16 +211,6 @@ class RateApp:
         if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < n_places:
             raise BadRequestError("There is no such place.", 404)
         return place
-
-
-def _clean_name(name: object) -> str:
-    if not isinstance(name, str):
-        raise BadRequestError("Give a name.")
-    shown = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
-    clean = " ".join(shown.split())
-    if not 1 <= len(clean) <= 60:
-        raise BadRequestError("A name has 1 to 60 characters.")
-    return clean
 
 
 def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:

@@ -1,0 +1,67 @@
+"""What commands print alike: plain lines, and plain tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+
+def plain_console(*, stderr: bool = False) -> Console:
+    """A console that prints texts as they are: names of parsers and files are no markup."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False)
+
+
+@contextmanager
+def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Callable[..., None]]:
+    """A bar that is moved by calling what this gives, with a number of finished pages; only on a terminal.
+
+    Args:
+        title: What is done.
+        total: How many there are; None if that is not known.
+        in_bytes: Whether bytes are counted.
+    """
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeColumn
+
+    console = plain_console(stderr=True)
+    counts = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda n=1: progress.advance(task, n)
+
+
+def warning(text: str) -> Text:
+    """A line that begins with a yellow mark."""
+    from rich.text import Text
+
+    return Text.assemble(("! ", "yellow"), text)
+
+
+def plain_table(
+    heads: Iterable[str], rows: Iterable[Iterable[str | Text]], *, words: int = 1, **look: Any
+) -> Table:
+    """A table without lines, whose first columns hold words and the others figures.
+
+    Args:
+        heads: Of the columns.
+        rows: Their cells.
+        words: How many columns hold words; these stand left and are folded where they are long.
+        look: What `rich.table.Table` takes.
+    """
+    from rich.table import Table
+
+    table = Table(**{"box": None, "pad_edge": False, "title_justify": "left", **look})
+    for number, head in enumerate(heads):
+        table.add_column(head, justify="left" if number < words else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
