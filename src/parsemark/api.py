@@ -277,6 +277,7 @@ def gate(
     *,
     parsers: Sequence[str] | None = None,
     protocol: str | None = None,
+    time_again: int = 0,
 ) -> GateResult:
     """Check a run against limits, and against an old run or baseline; `result.passed` is the answer.
 
@@ -286,11 +287,19 @@ def gate(
         limits: `parsemark.verdicts.gate.GateLimits`; by default no drop beyond chance and no new failures.
         parsers: Only these.
         protocol: Whose figures; by default the first of the run.
+        time_again: Time the old and the new version here, in turns on so many pages.
     """
     from parsemark.verdicts.gate import GateLimits, gate_runs
 
     older = None if old is None else _opened(old)
-    return gate_runs(_opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol)
+    return gate_runs(
+        _opened(new),
+        older,
+        limits or GateLimits(),
+        parsers=parsers,
+        protocol=protocol,
+        time_again=time_again,
+    )
 
 
 def board(
