@@ -62,7 +62,7 @@ def bench(
     for summary in summaries:
         console.print()
         for sentence in plain_verdict(summary, run.records(), run.manifest.corpus.spec):
-            console.print(sentence, highlight=False, markup=False)
+            console.print(sentence)
         console.print()
         console.print(leaderboard(summary, console.width))
     if report:
