@@ -29,10 +29,11 @@ conformance: .stamps/test .stamps/system  ## Compare with the reference values (
 speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 	$(BIN)/python -m bench
 
+FAULTS_MINUTES ?= 20
 faults: .stamps/test .stamps/system  ## Attack the promises: new random examples, kills, damage, full disks
 	$(BIN)/python -m pytest -n auto -m "hypothesis and not conformance" --hypothesis-profile=explore tests
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
-	$(BIN)/python -m tests.faults
+	FAULTS_MINUTES=$(FAULTS_MINUTES) $(BIN)/python -m tests.faults
 
 wheels: .stamps/test  ## Build wheel and sdist, install each into an empty environment, run the demo from it
 	$(BIN)/python -m pytest -m packaging tests/packaging

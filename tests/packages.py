@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from parsemark.parsers.versions import releases
 from parsemark.protocols import PROTOCOLS, get_protocol
 
 
@@ -42,6 +43,19 @@ def write_wheel(folder: Path, name: str, version: str, source: str, requires: st
         for member, content in files.items():
             archive.writestr(member, content)
     return path
+
+
+def index_of_wheels(folder: Path, patch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of wheels in place of the package index, and a cache folder of its own."""
+    wheels = folder / "wheels"
+    wheels.mkdir()
+    for name in ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+        patch.delenv(name, raising=False)
+    patch.setenv("UV_FIND_LINKS", str(wheels))
+    patch.setenv("UV_NO_INDEX", "1")
+    patch.setenv("PARSEMARK_CACHE", str(folder / "cache"))
+    releases.cache_clear()
+    return wheels
 
 
 def installed_protocol(

@@ -48,8 +48,16 @@ _PUBLIC = {
     "estimate_confidence": "parsemark.api",
     "score_run": "parsemark.api",
     "verify_bundle": "parsemark.api",
+    "bisect": "parsemark.authors",
+    "history": "parsemark.authors",
 }
-_OF_BENCH = ("parsemark.api", "parsemark.corpora", "parsemark.parsers", "parsemark.store")
+_OF_BENCH = (
+    "parsemark.api",
+    "parsemark.authors",
+    "parsemark.corpora",
+    "parsemark.parsers",
+    "parsemark.store",
+)
 """What `pip install parsemark` alone cannot do."""
 
 __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
@@ -67,6 +75,8 @@ if TYPE_CHECKING:
     from parsemark.api import score_predictions as score_predictions
     from parsemark.api import score_run as score_run
     from parsemark.api import verify_bundle as verify_bundle
+    from parsemark.authors import bisect as bisect
+    from parsemark.authors import history as history
     from parsemark.corpora import load_corpus as load_corpus
     from parsemark.errors import FormatError as FormatError
     from parsemark.errors import ParsemarkError as ParsemarkError

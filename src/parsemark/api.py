@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+LOG = logging.getLogger("parsemark")
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
@@ -138,26 +141,13 @@ def parse(
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
-    chosen = usable_parsers(specs, get_parser, print if events is None else events.note)
+    chosen = usable_parsers(specs, get_parser, LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
         Run.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
-
-
-def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a parser's package that the index has for this Python, oldest first.
-
-    Args:
-        parser: A name, or the path of a worker script.
-        pre: Also alphas, betas and release candidates.
-    """
-    from parsemark.parsers import get_parser
-    from parsemark.parsers.versions import own_package, releases
-
-    return releases(own_package(get_parser(parser)).name, pre=pre)
 
 
 def parse_routed(
@@ -287,6 +277,7 @@ def gate(
     *,
     parsers: Sequence[str] | None = None,
     protocol: str | None = None,
+    time_again: int = 0,
 ) -> GateResult:
     """Check a run against limits, and against an old run or baseline; `result.passed` is the answer.
 
@@ -296,11 +287,19 @@ def gate(
         limits: `parsemark.verdicts.gate.GateLimits`; by default no drop beyond chance and no new failures.
         parsers: Only these.
         protocol: Whose figures; by default the first of the run.
+        time_again: Time the old and the new version here, in turns on so many pages.
     """
     from parsemark.verdicts.gate import GateLimits, gate_runs
 
     older = None if old is None else _opened(old)
-    return gate_runs(_opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol)
+    return gate_runs(
+        _opened(new),
+        older,
+        limits or GateLimits(),
+        parsers=parsers,
+        protocol=protocol,
+        time_again=time_again,
+    )
 
 
 def board(

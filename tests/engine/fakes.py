@@ -23,6 +23,7 @@ class FakeParser:
     broken: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     script: Path = WORKER
+    installed_mb: float | None = None
     info: Info = field(default_factory=lambda: Info(licence="MIT", gives=("markdown",)))
 
     def state(self) -> State:

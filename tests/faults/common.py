@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 import uuid
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +59,32 @@ class Case:
     name: str
     held: bool
     note: str = ""
+
+
+class Budget:
+    """The time of one section: a share of `$FAULTS_MINUTES`, 20 by default; a night has 480."""
+
+    def __init__(self, share: float) -> None:
+        minutes = float(os.environ.get("FAULTS_MINUTES", "20"))
+        self.nights = max(1, round(minutes / 20))
+        """How many times more is tried than by default."""
+        self._end = time.monotonic() + 60 * minutes * share
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether its time is over."""
+        return time.monotonic() > self._end
+
+
+def tried_by_all(
+    attempt: Callable[[tuple[int, int]], Case], jobs: Iterable[tuple[int, int]], budget: Budget
+) -> Iterator[Case]:
+    """What comes of attempts, on all cores, until they are all done or the time is over."""
+    with multiprocessing.get_context("fork").Pool() as pool:
+        for case in pool.imap_unordered(attempt, jobs, chunksize=20):
+            yield case
+            if budget.is_spent:
+                return
 
 
 @dataclass(frozen=True, slots=True)

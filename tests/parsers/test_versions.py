@@ -4,16 +4,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.packages import write_wheel
+from tests.packages import index_of_wheels, write_wheel
 from tests.parsers.pages import write_page
 
-from parsemark import api
+from parsemark.authors import versions
 from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import get_parser
 from parsemark.parsers.trial import try_parser
 from parsemark.parsers.versions import (
+    commits_between,
     own_package,
-    releases,
     require_start,
     usable_parsers,
 )
@@ -52,14 +52,7 @@ def write_script(
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of wheels in place of an index, and a cache folder of its own."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    for name in ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("UV_FIND_LINKS", str(folder))
-    monkeypatch.setenv("UV_NO_INDEX", "1")
-    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
-    releases.cache_clear()
+    folder = index_of_wheels(tmp_path, monkeypatch)
     for number in range(1, 4):
         write_wheel(folder, "tabler", f"1.{number}", f"WORD = 'release {number}'\n")
     return folder
@@ -83,8 +76,8 @@ def test_releases_are_listed_oldest_first(index: Path, tmp_path: Path) -> None:
     write_wheel(index, "tabler", "1.10", "")
     write_wheel(index, "tabler", "2.0rc1", "")
     script = str(write_script(tmp_path))
-    assert api.versions(script) == ("1.1", "1.2", "1.3", "1.10")
-    assert api.versions(script, pre=True)[-1] == "2.0rc1"
+    assert versions(script) == ("1.1", "1.2", "1.3", "1.10")
+    assert versions(script, pre=True)[-1] == "2.0rc1"
 
 
 def test_releases_run_side_by_side_each_with_its_lock(index: Path, tmp_path: Path) -> None:
@@ -181,7 +174,7 @@ def test_an_index_out_of_reach_is_one_line(
     ):
         get_parser(f"{script}@1.1")
     with pytest.raises(ParserError, match="package index cannot be reached for tabler"):
-        api.versions(str(script))
+        versions(str(script))
 
 
 @pytest.fixture
@@ -228,6 +221,9 @@ def test_commits_of_a_working_copy_beside_the_copy_itself(index: Path, repo: Pat
     assert words_of(f"{script}@git:{head}", repo) == "commit 3"
     assert words_of(str(script), repo) == "not committed"
     assert git(repo, "status", "--porcelain").split("\n")[0] == "M package/tabler.py", "it is not touched"
+    assert commits_between(repo, first, "HEAD")[0] == first
+    with pytest.raises(UsageError, match="does not come after"):
+        commits_between(repo, "HEAD", first)
     with pytest.raises(UsageError, match="no commit 'nowhere'"):
         get_parser(f"{script}@git:nowhere")
 

@@ -3,6 +3,8 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
@@ -14,8 +16,9 @@ from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
-from parsemark.errors import StoreError, UsageError
+from parsemark.errors import ParserError, StoreError, UsageError
 from parsemark.formats import write_document
+from parsemark.parsers.messages import Answer
 from parsemark.plain_words import signed_interval
 from parsemark.protocols import get_protocol
 from parsemark.report import build_report
@@ -28,6 +31,7 @@ from parsemark.report.verdicts import (
     runs_markdown,
 )
 from parsemark.store import Run
+from parsemark.verdicts import speed
 from parsemark.verdicts.comparison import compare_runs, require_comparable
 from parsemark.verdicts.gate import (
     GateCheck,
@@ -403,3 +407,69 @@ def test_a_kernel_patch_is_no_other_machine(run: Run, tmp_path: Path) -> None:
     found = timing_between(run, other, ["good", "fair"])
     assert not found.is_same_hardware and "different machines" in found.note
     assert timing_between(run, other, ["good"]).references == ("fair",)
+
+
+class DriftingSession:
+    """A worker on a machine that gets slower by the call: every parse takes 4 % more than the one before."""
+
+    calls = 0
+
+    def __init__(self, cost_s: float) -> None:
+        self.cost_s = cost_s
+
+    def __enter__(self) -> "DriftingSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def ask(self, *_: object, **__: object) -> Answer:
+        DriftingSession.calls += 1
+        return Answer(b"{}", None, None, self.cost_s * 1.04**DriftingSession.calls)
+
+
+def parser_of(cost_s: float) -> Any:
+    return SimpleNamespace(
+        state=lambda: SimpleNamespace(missing=()), install=lambda: None, command=lambda: cost_s, options={}
+    )
+
+
+@pytest.mark.parametrize(("true", "is_slower"), [(1.0, False), (1.1, True), (0.9, False)])
+def test_what_is_timed_in_turns_does_not_see_the_machine_drift(
+    true: float, is_slower: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "WorkerSession", DriftingSession)
+    pages = [(Path("a.pdf"), k) for k in range(1, 13)]
+    found = speed.time_in_turns(parser_of(0.1), parser_of(0.1 * true), pages)
+    assert found.value == pytest.approx(true, rel=0.02) and (found.low > 1) is is_slower
+    with pytest.raises(ParserError, match="only 3 pages"):
+        speed.time_in_turns(parser_of(0.1), parser_of(0.1), pages[:3])
+
+
+def test_versions_are_timed_again_where_they_can_be_and_recorded_times_serve_where_not(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = GateLimits(max_slowdown=1.1)
+    without = gate_runs(run, run, limits, parsers=["good"], time_again=20)
+    assert without.passed and any("good was not timed again" in note for note in without.notes)
+    asked = []
+
+    def slower(old: Any, new: Any, pages: Any) -> speed.Ratio:
+        asked.append((old, new))
+        return speed.Ratio(1.3, 1.25)
+
+    old = fabricate_run(tmp_path / "old", 40, ("good", "fair"))
+    old.update_manifest(
+        lambda m: m.model_copy(
+            update={"parsers": [e.model_copy(update={"versions": {"good-pdf": "1.0"}}) for e in m.parsers]}
+        )
+    )
+    monkeypatch.setattr(speed, "get_parser", lambda name: name)
+    monkeypatch.setattr(speed, "own_package", lambda parser: SimpleNamespace(name="good-pdf"))
+    monkeypatch.setattr(speed, "at_version", lambda parser, version: f"{parser}@{version}")
+    monkeypatch.setattr(speed, "time_in_turns", slower)
+    result = gate_runs(run, old, limits, parsers=["good"], time_again=20)
+    assert asked == [("good@1.0", "good")] and not result.passed
+    assert [c.found for c in result.checks if c.name == "CPU time"] == ["1.30 × (at least 1.25)"]
+    assert any("timed here, in turns" in note for note in result.notes)
+    assert gate_runs(run, old, limits, parsers=["good"]).passed, "recorded times alone say nothing is slower"

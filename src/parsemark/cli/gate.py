@@ -38,6 +38,12 @@ def gate(
     max_slowdown: Annotated[
         float | None, typer.Option(min=1, help="Ratio of CPU time per page that is allowed: 1.1")
     ] = None,
+    time_again: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="PAGES", help="Time old and new versions here, in turns on so many pages."
+        ),
+    ] = 0,
     max_memory: Annotated[
         float | None, typer.Option(min=1, help="Ratio of peak memory that is allowed: 1.2")
     ] = None,
@@ -80,7 +86,7 @@ def gate(
     limits = fill(GateLimits, locals(), minimum=_values(minimum or ()))
     older = _older(old, save)
     opened = Run.open(new or run or Path())
-    result = gate_runs(opened, older, limits, parsers=parser, protocol=protocol)
+    result = gate_runs(opened, older, limits, parsers=parser, protocol=protocol, time_again=time_again)
     text = gate_markdown(result, report_link(opened, link))
     typer.echo(text, nl=False)
     if os.environ.get("GITHUB_ACTIONS") == "true":

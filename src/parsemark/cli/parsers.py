@@ -114,9 +114,9 @@ def versions(
 
     Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
     """
-    from parsemark import api
+    from parsemark.authors import versions as list_versions
 
-    for version in api.versions(name, pre=pre):
+    for version in list_versions(name, pre=pre):
         typer.echo(version)
 
 

@@ -60,6 +60,18 @@ def get_parser(spec: str) -> Parser:
     return _make(parsed, parsed.name, find_script(parsed.name))
 
 
+def with_version(spec: str, version: str) -> str:
+    """A spec with another version of its parser.
+
+    >>> with_version("camelot(flavor=stream)", "1.0.9"), with_version("a/b.py@1", "git:HEAD")
+    ('camelot@1.0.9(flavor=stream)', 'a/b.py@git:HEAD')
+    """
+    if versioned := _VERSIONED.fullmatch(spec):
+        spec = versioned["head"] + (versioned["options"] or "")
+    head, bracket, options = spec.strip().partition("(")
+    return f"{head.strip()}@{version}{bracket}{options}"
+
+
 def builtin_script(name: str) -> Path | None:
     """The worker script of a built-in parser; None for every other name."""
     return _builtin().get(name)

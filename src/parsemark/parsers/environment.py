@@ -80,6 +80,12 @@ class Environment:
         """Whether it is built."""
         return self.python.exists()
 
+    @property
+    def size_mb(self) -> float:
+        """What its files take, those left out that Python compiles when it first runs them."""
+        found = (path for path in self.folder.rglob("*") if path.suffix != ".pyc" and not path.is_symlink())
+        return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
+
     def build(self, progress: Progress | None = None) -> None:
         """Build it unless it is there. Safe to call from several processes at once.
 

@@ -126,6 +126,11 @@ class Parser:
             return State("missing", missing)
         return State("ready" if self.environment.is_ready() else "installable")
 
+    @property
+    def installed_mb(self) -> float | None:
+        """What its environment takes on the disk; None before it is built."""
+        return self.environment.size_mb if self.environment.is_ready() else None
+
     def install(self, progress: Progress | None = None) -> None:
         """Build its environment unless that is done.
 

@@ -308,6 +308,19 @@ def commit_of(repo: Path, ref: str) -> str:
         raise UsageError(f"{repo} has no commit {ref!r}.") from error
 
 
+def commits_between(repo: Path, good: str, bad: str) -> list[str]:
+    """The commits from one to a later one, both included, along the first parents.
+
+    Raises:
+        UsageError: The later one does not descend from the earlier.
+    """
+    first, last = commit_of(repo, good), commit_of(repo, bad)
+    listed = _git(repo, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
+    if not listed or first not in _git(repo, "rev-list", last).split():
+        raise UsageError(f"{bad} does not come after {good} in {repo}. Exchange them?")
+    return [first, *listed]
+
+
 def scratch_copy(repo: Path, commit: str) -> Path:
     """The files of a commit, in a clone in the cache folder: the working copy is not touched."""
     name = hashlib.sha256(str(repo).encode()).hexdigest()[:8]

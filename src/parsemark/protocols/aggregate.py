@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,36 @@ Groups = Mapping[str, Mapping[str, Sequence[str]]]
 def mean_statistic(totals: Floats) -> Floats:
     """Quotient of the first two quantities: a sum and how many it is a sum of."""
     return ratio(totals[..., 0], totals[..., 1])
+
+
+def mean_of_quotients(totals: Floats, turned: Sequence[bool] = (), *, complete: bool = False) -> Floats:
+    """The plain mean of the quotients of neighbouring quantities; those over nothing are left out.
+
+    Args:
+        totals: (…, 2 × parts): a sum and how many it is a sum of, part by part.
+        turned: Which parts count as one minus themselves.
+        complete: Whether it is not defined where one of the parts is not.
+    """
+    values = ratio(totals[..., 0::2], totals[..., 1::2])
+    values = np.where(turned, 1 - values, values) if len(turned) else values
+    known = np.isfinite(values)
+    n = known.sum(axis=-1)
+    is_defined = n == values.shape[-1] if complete else n > 0
+    return np.where(is_defined, np.where(known, values, 0.0).sum(axis=-1) / np.maximum(n, 1), np.nan)
+
+
+def mean_of_figures(
+    info: FigureInfo, parts: Sequence[FigureSums], turned: Sequence[bool] = (), *, complete: bool = False
+) -> FigureSums:
+    """A figure that is the mean of means, as `mean_of_quotients` takes it.
+
+    A single page earns the mean of the parts that it has: one without tables can get better or worse, too.
+    """
+    first = parts[0]
+    sums = {parser: np.concatenate([part.sums[parser] for part in parts], axis=1) for parser in first.sums}
+    own, of_page = (partial(mean_of_quotients, turned=turned, complete=c) for c in (complete, False))
+    places = first.samples, first.documents
+    return FigureSums(info, *places, sums, own, page_statistic=of_page, kinds=first.kinds)
 
 
 def total_statistic(totals: Floats) -> Floats:
@@ -158,6 +189,18 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
     if parses.select(is_missing.any()).item():
         found.append(sums_of_rows(infos["unanswered"], parses, is_missing, tables, total_statistic))
     return [*found, *(mean_sums(infos[name], parses, column, tables) for column, name in _COSTS.items())]
+
+
+def failed_scores(
+    rows: pl.DataFrame, parsers: Sequence[str], limit: int = 300
+) -> Iterator[tuple[str, pl.DataFrame, str]]:
+    """For each parser with rows of scores that failed: its name, these rows, and why the first did."""
+    for parser in parsers:
+        own = rows.filter(pl.col("parser") == parser).sort("sample", "element", "metric")
+        if not own.is_empty():
+            first = own.row(0, named=True)
+            why = " ".join(str(first["message"] or "no reason given").split())[:limit]
+            yield parser, own, f"{first['sample']}: {why}"
 
 
 def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:

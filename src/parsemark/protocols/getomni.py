@@ -126,11 +126,6 @@ class JsonAccuracy:
     total_fields: int
     diff: Json
 
-    @property
-    def changes(self) -> int:
-        """All of them."""
-        return self.additions + self.deletions + self.modifications
-
 
 def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> JsonAccuracy:
     """How much of the true JSON was extracted.

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
 from rapidfuzz.fuzz import ratio
 
 from parsemark.errors import FormatError
@@ -23,7 +22,7 @@ from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tre
 from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
-from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
+from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.measured import (
     LeftOutError,
     MeasuredProtocol,
@@ -123,21 +122,11 @@ class OpendataloaderProtocol(MeasuredProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, and the README's overall."""
+        from parsemark.protocols.aggregate import mean_of_figures
+
         overall, nid, teds, mhs, *rest = super().figure_sums(tables)
-        joined = {
-            parser: np.concatenate([figure.sums[parser] for figure in (nid, teds, mhs)], axis=1)
-            for parser in nid.sums
-        }
-        readme = FigureSums(_README, nid.samples, nid.documents, joined, _mean_of_means)
+        readme = mean_of_figures(_README, (nid, teds, mhs))
         return [overall, nid, teds, mhs, readme, *rest]
-
-
-def _mean_of_means(totals: Floats) -> Floats:
-    sums, counts = totals[..., 0::2], totals[..., 1::2]
-    means = np.divide(sums, counts, out=np.full_like(sums, np.nan, dtype=float), where=counts > 0)
-    known = ~np.isnan(means)
-    n = known.sum(axis=-1)
-    return np.where(n > 0, np.where(known, means, 0.0).sum(axis=-1) / np.maximum(n, 1), np.nan)
 
 
 def true_markdown(page: Page) -> str:

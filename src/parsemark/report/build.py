@@ -9,6 +9,7 @@ from parsemark.errors import UsageError
 from parsemark.report import (
     compare_page,
     figures_page,
+    history_page,
     leaderboard,
     parser_page,
     profiles_page,
@@ -32,6 +33,7 @@ PAGES: tuple[ReportPage, ...] = (
     viewer.PAGE,
     whole_pages.PAGE,
     profiles_page.PAGE,
+    history_page.PAGE,
     compare_page.PAGE,
     provenance.PAGE,
     parser_page.PAGE,

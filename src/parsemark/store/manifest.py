@@ -50,6 +50,8 @@ class ParserEntry(_StrictModel):
     """Whether its workers could see neither truths nor other pages nor the network; None: not known."""
     engine: str = ""
     """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
+    installed_mb: float | None = None
+    """Of its environment; None where it was not there."""
 
     @property
     def confined_in_words(self) -> str:

@@ -2,19 +2,28 @@
 
 The pages of a run share its machine and its hour, so a ratio is not as certain as its spread over pages says.
 Parsers that are the same in both runs (equal fingerprint and versions) show what the machine did: their ratio
-is taken out. Without any, an allowance for the noise between two runs is added; it is assumed, not measured.
+is taken out. Without any, an allowance for the noise between two runs is added. Where both versions can be
+installed here they are timed again, page by page in turns, and what the machine does hits both alike. The
+allowances are those that `bench/timing.py` measures, but that between kinds of machines, which is assumed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import stats
 
+from parsemark.errors import ParsemarkError, ParserError
+from parsemark.parsers import Parser, get_parser
+from parsemark.parsers.session import WorkerSession
+from parsemark.parsers.trial import require_usable
+from parsemark.parsers.versions import at_version, last_line, own_package
 from parsemark.store import Run
 
 ALPHA = 0.05
@@ -26,7 +35,19 @@ HARDWARE_NOISE = 0.40
 """The same between different kinds of machines."""
 REFERENCE_NOISE = 0.05
 """The same after the ratio of parsers that did not change has been taken out."""
+TURNS_NOISE = 0.02
+"""The same of two sides that are timed in turns."""
+TURNS = 3
+"""How often each page is timed on each side."""
 _HARDWARE = ("machine", "cpu", "cpus")
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """New to old: the geometric mean over pages, and what it is at least (95 %, one-sided)."""
+
+    value: float
+    low: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +58,8 @@ class Timing:
     references: tuple[str, ...] = ()
     """Parsers that are the same in both runs, and are not those that are checked."""
     note: str = ""
+    again: Mapping[str, Ratio] = field(default_factory=dict)
+    """Parser to its ratio of CPU time, timed again in turns."""
 
     @property
     def noise(self) -> float:
@@ -44,14 +67,6 @@ class Timing:
         if self.references:
             return REFERENCE_NOISE
         return RUN_NOISE if self.is_same_hardware else HARDWARE_NOISE
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """New to old: the geometric mean over pages, and what it is at least (95 %, one-sided)."""
-
-    value: float
-    low: float
 
 
 def timing_between(old: Run, new: Run, checked: Sequence[str]) -> Timing:
@@ -91,6 +106,8 @@ def time_ratio(
     old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str, timing: Timing
 ) -> Ratio | None:
     """Compare a column of `parses` page by page; None where too few pages were measured in both."""
+    if column == "cpu_s" and parser in timing.again:
+        return timing.again[parser]
     own = _log_ratios(old, new, parser, column)
     if len(own) < MIN_PAGES:
         return None
@@ -102,9 +119,66 @@ def time_ratio(
     ]
     mean = float(values.mean()) - (float(np.mean(shifts)) if shifts else 0.0)
     noise = timing.noise if shifts or not timing.references else RUN_NOISE
+    return _bounded(mean, values, noise)
+
+
+def _bounded(mean: float, values: NDArray[np.float64], noise: float) -> Ratio:
     error = math.hypot(float(values.std(ddof=1)) / math.sqrt(len(values)), noise)
     reach = float(stats.t.ppf(1 - ALPHA, len(values) - 1)) * error
     return Ratio(math.exp(mean), math.exp(mean - reach))
+
+
+def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing: Timing) -> Timing:
+    """Time both versions of parsers here, in turns on pages of the new run; say what could not be timed."""
+    pages = [
+        (Path(pdf), number)
+        for pdf, number in new.table("samples").select("pdf", "page_number").iter_rows()
+        if pdf and Path(pdf).is_file()
+    ][:n_pages]
+    entries = {entry.name: entry for entry in old.manifest.parsers}
+    found, notes = dict[str, Ratio](), [timing.note] if timing.note else []
+    for name in parsers:
+        try:
+            now = get_parser(name)
+            version = entries[name].versions.get(own_package(now).name)
+            if version is None:
+                raise ParserError("the old run does not say its version")
+            found[name] = time_in_turns(at_version(now, version), now, pages)
+        except ParsemarkError as error:
+            notes.append(f"{name} was not timed again ({last_line(error)}): recorded times are compared.")
+        else:
+            notes.append(f"{name}@{version} and {name} were timed here, in turns on {len(pages)} pages.")
+    return replace(timing, again=found, note=" ".join(notes))
+
+
+def time_in_turns(
+    old: Parser, new: Parser, pages: Sequence[tuple[Path, int]], *, timeout_s: float = 300
+) -> Ratio:
+    """Compare the CPU time of two parsers on pages that they read in turns (old, new, new, old).
+
+    Raises:
+        ParserError: One of them cannot be installed or started, or too few pages were read by both.
+    """
+    for parser in (old, new):
+        require_usable(parser)
+        parser.install()
+    ratios = []
+    with WorkerSession(old.command()) as first, WorkerSession(new.command()) as second:
+        sides = ((first, old), (second, new))
+        for turn, (pdf, page) in enumerate(pages):
+            spent: list[list[float]] = [[], []]
+            for again in range(TURNS + (turn == 0)):
+                for side in (0, 1) if (turn + again) % 2 else (1, 0):
+                    session, parser = sides[side]
+                    answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=timeout_s)
+                    if answer.cpu_s and answer.output is not None and (turn or again):  # the first warms up
+                        spent[side].append(answer.cpu_s)
+            if all(len(times) == TURNS for times in spent):
+                ratios.append(float(np.mean(np.log(spent[1])) - np.mean(np.log(spent[0]))))
+    if len(ratios) < MIN_PAGES:
+        raise ParserError(f"only {len(ratios)} pages were read by both, and {MIN_PAGES} are needed")
+    values = np.array(ratios)
+    return _bounded(float(values.mean()), values, TURNS_NOISE)
 
 
 def _log_ratios(old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str) -> Mapping[str, float]:

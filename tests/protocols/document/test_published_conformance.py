@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from parsemark.protocols.document.published import (
-    cdm,
+    cdm_variants,
     formulas,
     normalise,
     quick_match,
@@ -157,7 +157,7 @@ RUNNERS = {
     "page: truth": _whole_page,
     "reading order": _order,
     "logic-brace": lambda data, _: formulas.rewrite_logic_braces(data),
-    "CDM variants": lambda data, _: list(cdm.cdm_variants(data["gt"], data["pred"])),
+    "CDM variants": lambda data, _: list(cdm_variants.cdm_variants(data["gt"], data["pred"])),
     "TEDS": _teds,
 }
 

@@ -356,6 +356,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         gives=list(parser.info.gives),
         confined=confined,
         engine=parser.info.engine,
+        installed_mb=parser.installed_mb,
         **(said or {}),
     )
     run.update_manifest(lambda manifest: manifest.with_parser(entry))

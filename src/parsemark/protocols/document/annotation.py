@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from parsemark.formats import write_table
 from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.protocols.measured import html_of
 from parsemark.protocols.rows import PAGE_LEVEL, ScoreRow
 
 Annotation = Mapping[str, Any]
@@ -58,10 +58,7 @@ def _det(element: Element, shift: int) -> dict[str, Any]:
         "text": element.text or "",
     }
     if category == Category.TABLE:
-        has_table = element.html is None and element.table is not None
-        det["html"] = (
-            write_table(element.table, "html") if has_table and element.table else element.html or ""
-        )
+        det["html"] = html_of(element)
     if element.latex is not None:
         det["latex"] = element.latex
     if element.box is not None:

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from parsemark.model import Status
-from parsemark.protocols.aggregate import mean_statistic, mean_sums
+from parsemark.protocols.aggregate import mean_of_figures, mean_statistic, mean_sums
 from parsemark.protocols.document.published.profile import get_profile
-from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
+from parsemark.protocols.figures import FigureInfo, FigureSums, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 
@@ -79,8 +79,8 @@ class DocumentFigures:
         if self._is_strict and len(parts) < 4:
             name, info = "mean_of_parts", info.model_copy(update={"label": f"Mean of {named}"})
         turned = [not self._is_first and not pages[part].info.higher_is_better for part in parts]
-        means = list(zip((pages[part] for part in parts), turned, strict=True))
-        return [mean_of_parts(info.model_copy(update={"name": name}), means)]
+        named_info = info.model_copy(update={"name": name})
+        return [mean_of_figures(named_info, [pages[part] for part in parts], turned, complete=True)]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """The figure of the ranking: overall, where all its parts are there."""
@@ -162,42 +162,3 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
         for parser in edits.sums
     }
     return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
-
-
-def mean_of_parts(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]]) -> FigureSums:
-    """The mean of several means; a part that is marked counts as one minus itself.
-
-    A single page earns the mean of the parts that it has: one without tables can get better or worse, too.
-    """
-    turned = np.array([is_turned for _, is_turned in parts])
-    first = parts[0][0]
-    sums = {
-        parser: np.concatenate([figure.sums[parser] for figure, _ in parts], axis=1) for parser in first.sums
-    }
-
-    def values_of(totals: Floats) -> Floats:
-        values = np.stack(
-            [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], axis=-1
-        )
-        return np.where(turned, 1 - values, values)
-
-    def statistic(totals: Floats) -> Floats:
-        mean: Floats = values_of(totals).mean(axis=-1)
-        return mean
-
-    def page_statistic(totals: Floats) -> Floats:
-        with np.errstate(all="ignore"):
-            counted = values_of(totals)
-            known = np.isfinite(counted)
-            total: Floats = np.where(known, counted, 0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
-            return np.where(known.any(axis=-1), total, np.nan)
-
-    return FigureSums(
-        info,
-        first.samples,
-        first.documents,
-        sums,
-        statistic,
-        page_statistic=page_statistic,
-        kinds=first.kinds,
-    )

@@ -15,6 +15,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
     MAX_VALUES,
     attribute_label,
+    failed_scores,
     make_figure,
     page_groups,
     page_slices,
@@ -133,16 +134,10 @@ def _failed(tables: RunTables) -> list[str]:
     failed = tables.scores.filter(
         (pl.col("metric") == "cdm") & (pl.col("element") != PAGE_LEVEL) & pl.col("message").is_not_null()
     )
-    notes = []
-    for parser in tables.parsers:
-        own = failed.filter(pl.col("parser") == parser)
-        if own.height:
-            first = own.sort("sample", "element").row(0, named=True)
-            notes.append(
-                f"{parser}: {own.height} formulas have CDM 0 because they could not be drawn. "
-                f"{first['sample']}: {' '.join(str(first['message']).split())[:200]}"
-            )
-    return notes
+    return [
+        f"{parser}: {own.height} formulas have CDM 0 because they could not be drawn. {why}"
+        for parser, own, why in failed_scores(failed, tables.parsers, 200)
+    ]
 
 
 def _not_scored(tables: RunTables, profile: str) -> list[str]:
@@ -150,17 +145,10 @@ def _not_scored(tables: RunTables, profile: str) -> list[str]:
     failed = (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
     rows = tables.scores.filter(failed & ~pl.col("metric").is_in(["cdm", "cdm_f1"]))
     where = "They are in no mean" if profile in ("v1.0", "v1.5") else "They count as missed"
-    notes = []
-    for parser in tables.parsers:
-        own = rows.filter(pl.col("parser") == parser)
-        n = own["sample"].n_unique()
-        if n:
-            first = own.sort("sample").row(0, named=True)
-            why = " ".join(str(first["message"] or "").split())[:200]
-            notes.append(
-                f"{parser}: {counted(n, 'page')} could not be scored. {where}. {first['sample']}: {why}"
-            )
-    return notes
+    return [
+        f"{parser}: {counted(own['sample'].n_unique(), 'page')} could not be scored. {where}. {why}"
+        for parser, own, why in failed_scores(rows, tables.parsers, 200)
+    ]
 
 
 def _variances(sums: Sequence[FigureSums], tables: RunTables) -> dict[str, dict[str, float]]:

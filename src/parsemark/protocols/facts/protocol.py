@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -233,6 +234,8 @@ class FactTotals:
             groups: Which ones.
             complete: Whether it is not defined where a group has no fact that counts.
         """
+        from parsemark.protocols.aggregate import mean_of_quotients
+
         columns = [2 * self.groups.index(group) for group in groups]
         places = self.tables.places
         picked = [k for column in columns for k in (column, column + 1)]
@@ -242,9 +245,12 @@ class FactTotals:
             return np.concatenate([own, own[:, 1::2].sum(axis=1, keepdims=True)], axis=1)
 
         sums = {parser: cut(own) for parser, own in self.sums.items()}
-        statistic = complete_mean_of_shares if complete else mean_of_shares
-        per_page = mean_of_shares if complete else None
-        return FigureSums(info, places.samples, places.documents, sums, statistic, 2 * len(columns), per_page)
+
+        def mean(totals: Floats, complete: bool = complete) -> Floats:
+            return mean_of_quotients(totals[..., :-1], complete=complete)
+
+        of_page = partial(mean, complete=False) if complete else None
+        return FigureSums(info, places.samples, places.documents, sums, mean, 2 * len(columns), of_page)
 
     def untried(self) -> FigureSums:
         """How many facts were not decided."""
@@ -260,19 +266,6 @@ class FactTotals:
         most = max((float(own[:, -2].sum()) for own in self.sums.values()), default=0.0)
         said = f"Up to {counted(int(most), 'fact')} could not be tried and count as not passed."
         return [said] if most else []
-
-
-def mean_of_shares(totals: Floats) -> Floats:
-    """The unweighted mean of quotients; groups without a fact are left out, without any it is not defined."""
-    passed, n = totals[..., 0:-1:2], totals[..., 1:-1:2]
-    shares = np.divide(passed, n, out=np.zeros_like(passed, dtype=float), where=n > 0)
-    known = (n > 0).sum(axis=-1)
-    return np.where(known > 0, shares.sum(axis=-1) / np.maximum(known, 1), np.nan)
-
-
-def complete_mean_of_shares(totals: Floats) -> Floats:
-    """The same; not defined where a group has no fact."""
-    return np.where((totals[..., 1:-1:2] > 0).all(axis=-1), mean_of_shares(totals), np.nan)
 
 
 # --- facts in words -----------------------------------------------------------------------------------------

@@ -141,12 +141,9 @@ def _walked(node: etree._Element, depth: int) -> list[str]:
     children = [child for child in node if not _is_invisible(child)]
     if tag in _TOKENS and not children:
         return _token(node)
-
-    def part(k: int) -> list[str]:
-        return _walked(children[k], depth + 1)
-
-    if tag in _SCRIPTS:
-        return _scripted(tag, node, part)
+    if shape := _shape_of(tag, node):
+        parts = ([p] if not p.isdigit() else _walked(children[int(p)], depth + 1) for p in shape.split())
+        return [symbol for part in parts for symbol in part]
     if tag == "semantics":
         children = children[:1]
     inner = [symbol for child in children for symbol in _walked(child, depth + 1)]
@@ -158,22 +155,27 @@ def _walked(node: etree._Element, depth: int) -> list[str]:
     return inner
 
 
-_SCRIPTS = ("mfrac", "msub", "munder", "msup", "mover", "msubsup", "munderover", "mroot")
+_SHAPES = {
+    "mfrac": "frac( 0 , 1 )",
+    "mbinom": "binom( 0 , 1 )",
+    "mroot": "root( 1 )( 0 )",
+    "maccent": "accent( 1 )( 0 )",
+    "msub": "0 _( 1 )",
+    "munder": "0 _( 1 )",
+    "msup": "0 ^( 1 )",
+    "mover": "0 ^( 1 )",
+    "msubsup": "0 _( 1 ) ^( 2 )",
+    "munderover": "0 _( 1 ) ^( 2 )",
+}
+"""What becomes of an element: symbols, and its children by their number."""
 
 
-def _scripted(tag: str, node: etree._Element, part: Callable[[int], list[str]]) -> list[str]:
-    if tag == "mfrac":
-        name = "binom" if node.get("linethickness") in ("0", "0px", "0em") else "frac"
-        return [f"{name}(", *part(0), ",", *part(1), ")"]
-    if tag == "mroot":
-        return ["root(", *part(1), ")(", *part(0), ")"]
-    if tag in ("msub", "munder"):
-        return [*part(0), "_(", *part(1), ")"]
-    if tag == "mover" and node.get("accent") == "true":
-        return ["accent(", *part(1), ")(", *part(0), ")"]
-    if tag in ("msup", "mover"):
-        return [*part(0), "^(", *part(1), ")"]
-    return [*part(0), "_(", *part(1), ")", "^(", *part(2), ")"]
+def _shape_of(tag: str, node: etree._Element) -> str | None:
+    if tag == "mfrac" and node.get("linethickness") in ("0", "0px", "0em"):
+        tag = "mbinom"
+    elif tag == "mover" and node.get("accent") == "true":
+        tag = "maccent"
+    return _SHAPES.get(tag)
 
 
 def _token(node: etree._Element) -> list[str]:

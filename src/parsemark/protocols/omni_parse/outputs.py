@@ -32,25 +32,18 @@ _IN_ROW = re.compile(
 )
 _ROWS = re.compile(r"(?m)((?:^[ \t]*\|.*(?:\n|$))+)")
 _LABELS = {
-    Category.TITLE: "heading",
-    Category.LIST_GROUP: "list",
-    Category.FIGURE: "figure",
-    Category.FIGURE_CAPTION: "caption",
-    Category.FIGURE_FOOTNOTE: "footnote",
-    Category.TABLE: "table",
-    Category.TABLE_CAPTION: "caption",
-    Category.TABLE_FOOTNOTE: "footnote",
-    Category.EQUATION_ISOLATED: "equation",
-    Category.EQUATION_CAPTION: "caption",
-    Category.HEADER: "page_furniture",
-    Category.FOOTER: "page_furniture",
-    Category.PAGE_NUMBER: "page_furniture",
-    Category.PAGE_FOOTNOTE: "footnote",
-    Category.CODE_TXT: "code",
-    Category.CODE_TXT_CAPTION: "caption",
-    Category.CODE_ALGORITHM: "code",
-    Category.CODE_ALGORITHM_CAPTION: "caption",
-    Category.ABANDON: "page_furniture",
+    str(category): label
+    for label, categories in {
+        "heading": (Category.TITLE,),
+        "list": (Category.LIST_GROUP,),
+        "figure": (Category.FIGURE,),
+        "table": (Category.TABLE,),
+        "equation": (Category.EQUATION_ISOLATED,),
+        "code": (Category.CODE_TXT, Category.CODE_ALGORITHM),
+        "footnote": (Category.FIGURE_FOOTNOTE, Category.TABLE_FOOTNOTE, Category.PAGE_FOOTNOTE),
+        "page_furniture": (Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON),
+    }.items()
+    for category in categories
 }
 
 
@@ -103,7 +96,7 @@ def blocks_of_output(prediction: Prediction, page: Page) -> list[PlacedBlock] | 
         if element.box is not None:
             x0, y0, x1, y1 = element.box.as_tuple()
             box = x0 / page.width, y0 / page.height, x1 / page.width, y1 / page.height
-            known = Category(element.category) if element.category in set(Category) else None
-            label = "text" if known is None else _LABELS.get(known, "text")
+            category = str(element.category)
+            label = "caption" if category.endswith("_caption") else _LABELS.get(category, "text")
             blocks.append(PlacedBlock(label, box, element.text or ""))
     return blocks

@@ -139,36 +139,20 @@ _SPACING_ACCENT = re.compile("(?<=[^\\W\\d_])([´¨˜ˆ˚¸˘ˇ˙˝])")
 _COMBINING = dict(
     zip("´¨˜ˆ˚¸˘ˇ˙˝", "\u0301\u0308\u0303\u0302\u030a\u0327\u0306\u030c\u0307\u030b", strict=True)
 )
-_FAMILIES = (
-    (re.compile("[‐-―−]"), "-"),
-    (re.compile("[‘’‚‛ʼ`´′]"), "'"),
-    (re.compile("[“”„‟«»]"), '"'),
-    (re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]"), " "),
-    (
-        re.compile(
-            "[\u21a0\u21a3\u21a6\u21aa\u21ac\u21b3\u21c0\u21c1\u21c9\u21d2\u21db\u21dd\u21e2\u21e5\u21e8\u21f0\u21fe"
-            "\u27a1\u2794\u2798-\u27af\u27b1-\u27be\u27f6\u27f9\u27fc\u27fe\u2b95\u2b62\u2b6c\u2b72\u2b8a\u2ba9]"
-        ),
-        "\u2192",
-    ),
-    (
-        re.compile(
-            "[\u219e\u21a2\u21a4\u21a9\u21ab\u21b2\u21bc\u21bd\u21c7\u21d0\u21da\u21dc\u21e0\u21e4\u21e6\u21fd\u27f5"
-            "\u27f8\u27fb\u27fd\u2b05\u2b60\u2b6a\u2b70\u2b88]"
-        ),
-        "\u2190",
-    ),
-    (
-        re.compile(
-            "[\u219f\u21a5\u21be\u21bf\u21c8\u21d1\u21de\u21e1\u21e7\u21ea\u2b06\u2b61\u2b6b\u2b71\u2b89]"
-        ),
-        "\u2191",
-    ),
-    (
-        re.compile("[\u21a1\u21a7\u21c2\u21c3\u21ca\u21d3\u21df\u21e3\u21e9\u2b07\u2b63\u2b6d\u2b73\u2b8b]"),
-        "\u2193",
-    ),
+_FAMILIES = tuple(
+    (re.compile(f"[{variants}]"), one)
+    for one, variants in (
+        ("-", "‐-―−"),
+        ("'", "‘’‚‛ʼ`´′"),
+        ('"', "“”„‟«»"),
+        (" ", "\u00a0\u2000-\u200a\u202f\u205f\u3000"),
+        ("→", "↠↣↦↪↬↳⇀⇁⇉⇒⇛⇝⇢⇥⇨⇰⇾➡➔➘-➯➱-➾⟶⟹⟼⟾⮕⭢⭬⭲⮊⮩"),
+        ("←", "↞↢↤↩↫↲↼↽⇇⇐⇚⇜⇠⇤⇦⇽⟵⟸⟻⟽⬅⭠⭪⭰⮈"),
+        ("↑", "↟↥↾↿⇈⇑⇞⇡⇧⇪⬆⭡⭫⭱⮉"),
+        ("↓", "↡↧⇂⇃⇊⇓⇟⇣⇩⬇⭣⭭⭳⮋"),
+    )
 )
+"""Signs that mean the same as another one."""
 _SUPERSCRIPTS = re.compile("(?<=\\d)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _CJK = str.maketrans("。，．：；！？（）、％＝", ".,.:;!?(),%=")
 _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011]\s+([^\W\d_])")

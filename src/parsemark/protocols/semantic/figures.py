@@ -11,6 +11,7 @@ from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
+    failed_scores,
     mean_sums,
     page_groups,
     page_slices,
@@ -34,7 +35,6 @@ from parsemark.protocols.summary import Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
-_MAX_REASON = 300
 
 
 def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
@@ -136,16 +136,8 @@ def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:
 
 
 def _notes(tables: RunTables, semantic: pl.DataFrame) -> list[str]:
-    notes = []
-    for parser in tables.parsers:
-        failed = semantic.filter(
-            (pl.col("parser") == parser) & (pl.col("status") == str(Status.METRIC_FAILED))
-        )
-        if failed.is_empty():
-            continue
-        first = failed.sort("sample", "element").row(0, named=True)
-        why = " ".join(str(first["message"] or "no reason given").split())[:_MAX_REASON]
-        have = "has" if failed.height == 1 else "have"
-        tables_failed = counted(failed.height, "table")
-        notes.append(f"{parser}: {tables_failed} {have} no verdict. {first['sample']}: {why}")
-    return notes
+    failed = semantic.filter(pl.col("status") == str(Status.METRIC_FAILED))
+    return [
+        f"{parser}: {counted(own.height, 'table')} {'has' if own.height == 1 else 'have'} no verdict. {why}"
+        for parser, own, why in failed_scores(failed, tables.parsers)
+    ]

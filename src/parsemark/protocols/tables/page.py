@@ -14,10 +14,12 @@ the whole page are known: how many tables were found, and how much of their text
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 
+from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.matching import (
     match_by_box,
     match_by_content,
@@ -31,7 +33,6 @@ from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
 from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.evidence import is_positive
-from parsemark.protocols.tables.invented import invented_text
 
 TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
@@ -185,3 +186,67 @@ class PageScorer:
 
     def _pred(self, element_id: str) -> Element:
         return next(e for e in self.prediction.elements if e.id == element_id)
+
+
+# --- text that a parser invented: nowhere in the page's text layer (Soric et al., E.1) ----------------------
+
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+MAX_CULPRITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class InventedText:
+    """Shares of characters and numbers that the page does not contain; None where there are none at all."""
+
+    characters: float | None
+    numbers: float | None
+    culprits: tuple[str, ...]
+
+
+def invented_text(prediction: Prediction, page_text: str) -> InventedText:
+    """Compare the tables of a prediction with the page's text layer.
+
+    Characters are counted in words (runs of letters and digits): a word is present if the page's text
+    without white space and signs contains it, so hyphenation and letter spacing in the text layer do not
+    count as invention. A number is present if the page has it with any thousands or decimal separators.
+    """
+    page_letters, page_numbers = _letters_and_numbers(page_text)
+    texts = [_fold(fold_notation(text)) for text in _cell_texts(prediction)]
+    words = Counter(word for text in texts for word in _WORD.findall(text))
+    numbers = Counter(number for text in texts for number in _NUMBER.findall(text))
+    new_words = {word: n for word, n in words.items() if word not in page_letters}
+    new_numbers = {number: n for number, n in numbers.items() if _digits(number) not in page_numbers}
+    n_characters = sum(len(word) * n for word, n in words.items())
+    n_new_characters = sum(len(word) * n for word, n in new_words.items())
+    ranked = sorted({**new_words, **new_numbers}, key=lambda word: (-len(word), word))
+    return InventedText(
+        characters=n_new_characters / n_characters if n_characters else None,
+        numbers=sum(new_numbers.values()) / numbers.total() if numbers else None,
+        culprits=tuple(ranked[:MAX_CULPRITS]),
+    )
+
+
+def _cell_texts(prediction: Prediction) -> Iterator[str]:
+    for element in prediction.tables:
+        if element.table is None:
+            yield element.text or ""
+        else:
+            yield from (cell.text for cell in element.table.cells)
+
+
+@lru_cache(maxsize=4)  # the parsers of a page follow each other
+def _letters_and_numbers(page_text: str) -> tuple[str, frozenset[str]]:
+    page = _fold(page_text)
+    return "".join(_WORD.findall(page)), frozenset(_digits(number) for number in _NUMBER.findall(page))
+
+
+def _fold(text: str) -> str:
+    """Compatibility forms, case and accents folded: text layers often hold accents as separate glyphs."""
+    if text.isascii():
+        return text.casefold()
+    return without_accents(text).casefold()
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"\D", "", number)

@@ -20,6 +20,7 @@ from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
+    failed_scores,
     make_figure,
     mean_sums,
     page_groups,
@@ -53,7 +54,6 @@ _PAGE_METRICS = {
     "invented_characters": "invented_characters",
     "invented_numbers": "invented_numbers",
 }
-_MAX_REASON = 300
 _MOST_NAMED = 5
 
 
@@ -251,13 +251,10 @@ def _parser_figures(run: RunEvidence, sums: list[FigureSums], parser: str) -> di
         **_agreement(run, parser),
     }
     failed = pl.col("status") == str(Status.METRIC_FAILED)
-    counts = run.tables.read("scores", failed=failed.sum(), all=pl.len(), where=_is_score_of(run, parser))
+    own = (pl.col("parser") == parser) & (pl.col("rule") == run.rule)
+    counts = run.tables.read("scores", failed=failed.sum(), all=pl.len(), where=own)
     n_failed, n = counts.row(0)
     return {**found, "metric_failures": make_figure(n_failed, n)}
-
-
-def _is_score_of(run: RunEvidence, parser: str) -> pl.Expr:
-    return (pl.col("parser") == parser) & (pl.col("rule") == run.rule)
 
 
 def _pieces(run: RunEvidence, parser: str) -> dict[str, Figure]:
@@ -310,18 +307,14 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 def _notes(run: RunEvidence, *, is_rule_chosen: bool) -> list[str]:
     """How tables were matched, and scores that could not be computed, for the reader of the table."""
     notes = [*_match_notes(run, is_rule_chosen), *_doubtful_negatives(run)] if run.has_truth else []
-    for parser in run.tables.parsers:
-        is_failure = _is_score_of(run, parser) & (pl.col("status") == str(Status.METRIC_FAILED))
-        columns = ("sample", "element", "metric", "message")
-        failed = run.tables.read("scores", *columns, where=is_failure)
-        if failed.is_empty():
-            continue
-        first = failed.sort("sample", "element", "metric").row(0, named=True)
-        why = " ".join(str(first["message"] or "no reason given").split())[:_MAX_REASON]
+    is_failure = (pl.col("rule") == run.rule) & (pl.col("status") == str(Status.METRIC_FAILED))
+    columns = ("parser", "sample", "element", "metric", "message")
+    rows = run.tables.read("scores", *columns, where=is_failure)
+    for parser, failed, why in failed_scores(rows, run.tables.parsers):
         count = "counts" if failed.height == 1 else "count"
         notes.append(
             f"{parser}: {counted(failed.height, 'score')} could not be computed and {count} as zero. "
-            f"{first['metric']} on {first['sample']}: {why}"
+            f"{failed['metric'][0]} on {why}"
         )
     return notes
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from parsemark.protocols.document.published import rescue
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import blank_all, replace_spans, spans, sub_closed
+from parsemark.protocols.document.published.scan import (
+    DelimitedSpan,
+    blank_all,
+    replace_spans,
+    spans,
+    sub_closed,
+)
 
 _FENCE_MARKDOWN = re.compile(r"^```markdown\n?", re.MULTILINE)
 _FENCE_HTML = re.compile(r"^```html\n?", re.MULTILINE)
@@ -175,19 +182,19 @@ def _formulas(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
         line = (" " if profile.formula_keeps_spaces else "").join(words)
         first = next(spans(line, _INSIDE, dotall=True), None)
         is_display = first is None or (first.pair == 0 and first.inner != "")
-        if not is_display:
-            line = replace_spans(
-                line, _INSIDE, lambda s: "\\[" + (s.inner if s.pair else "") + "\\]", dotall=True
-            )
-        elif first is not None:
-            line = replace_spans(
-                line, _INSIDE, lambda s: "\\[" + ("" if s.pair else s.inner) + "\\]", dotall=True
-            )
+        if first is not None:
+            kept = partial(_of_kind, is_display=is_display)
+            line = replace_spans(line, _INSIDE, kept, dotall=True)
         item = MarkdownItem(FORMULA, line, span.start, span.end, None if is_display else INLINE)
         items += rescue.split_formula(item) if profile.rescues_formulas else [item]
         if is_display:
             places.append((span.start, span.end))
     return blank_all(text, places), items
+
+
+def _of_kind(span: DelimitedSpan, *, is_display: bool) -> str:
+    """What stays of a formula inside of one: that between `$$` in a display, else the others."""
+    return "\\[" + (span.inner if (span.pair == 0) == is_display else "") + "\\]"
 
 
 def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
 from parsemark.matching.adjacency import assignment, ned, ned_matrix
-from parsemark.protocols.document.published.cdm import cdm_variants
+from parsemark.protocols.document.published.cdm_variants import cdm_variants
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.quick_match import Strings, as_array, prepare, quick_match
 from parsemark.protocols.document.published.records import (

@@ -127,12 +127,8 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
         for a in found
     ]
     if profile.mixes_formulas:
-        answers = [a for a in answers if a.truths or not a.preds or not _item(strings, a.preds[0]).is_inline]
+        answers = [a for a in answers if a.truths or not a.preds or not strings.items[a.preds[0]].is_inline]
     return answers + ignored_answers
-
-
-def _item(strings: Strings, index: int) -> MarkdownItem:
-    return strings.items[index]
 
 
 def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], list[AnsweredTruths]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 
 from parsemark.errors import MissingDependencyError
@@ -14,7 +15,7 @@ from parsemark.protocols.document.annotation import (
     gives_only_tables,
     mark_only_tables,
 )
-from parsemark.protocols.document.published import latex_text, table_html
+from parsemark.protocols.document.published import latex_text
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
@@ -37,7 +38,7 @@ LATEX_TABLES = "latex_tables"
 def preload() -> None:
     """Import what reads tables and inline formulas, which nearly every set of pages has."""
     latex_text.preload()
-    table_html.preload()
+    importlib.import_module("bs4")
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import re
-import sys
 import unicodedata
-import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -59,46 +56,17 @@ def norm_table(text: str, profile: Profile) -> str:
     return _COLGROUP.sub("", inner) if "</colgroup>" in inner else inner
 
 
-def preload() -> None:
-    """Import Beautiful Soup now."""
-    _beautiful_soup()
-
-
 def parse_html(text: str) -> Any:
     """The tree that Beautiful Soup 4.11.1 makes with Python's own parser."""
+    from bs4 import BeautifulSoup
+
     if "/>" not in text or _VOID.search(text) is None:
-        return _beautiful_soup()(text, "html.parser")
-    soup = _beautiful_soup()(_mark_left_open(text), "html.parser")
+        return BeautifulSoup(text, "html.parser")
+    soup = BeautifulSoup(_mark_left_open(text), "html.parser")
     for tag in soup.find_all(lambda found: found.name.startswith(_LEFT_OPEN)):
         tag.name = tag.name.removeprefix(_LEFT_OPEN)
         tag.can_be_empty_element = True
     return soup
-
-
-@lru_cache(maxsize=1)
-def _beautiful_soup() -> Any:
-    """Beautiful Soup, which loads its CSS selectors only when someone uses them.
-
-    We never do, and to import them costs as much as to score some pages.
-    """
-    spec = importlib.util.find_spec("soupsieve")
-    if spec is None or spec.loader is None or {"bs4", "soupsieve"} & sys.modules.keys():
-        from bs4 import BeautifulSoup
-
-        return BeautifulSoup
-    sys.modules["soupsieve"] = None  # type: ignore[assignment]  # as if it were not installed
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import bs4
-    finally:
-        del sys.modules["soupsieve"]
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    selectors = sys.modules["soupsieve"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(selectors)
-    if "bs4.css" in sys.modules:
-        sys.modules["bs4.css"].soupsieve = selectors  # type: ignore[attr-defined]
-    return bs4.BeautifulSoup
 
 
 _VOID = re.compile(r"<(/?)(br|hr|img|col|input|wbr)\b([^<>]*)>", re.IGNORECASE)

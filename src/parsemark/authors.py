@@ -1,0 +1,339 @@
+"""What authors of parsers ask: how it did over its versions, and which of them broke a page."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parsemark import api
+
+if TYPE_CHECKING:
+    from parsemark.corpora import Corpus
+    from parsemark.engine.events import Events
+    from parsemark.parsers import Parser
+    from parsemark.store import Run
+    from parsemark.verdicts.bisection import Bisection, Probe
+    from parsemark.verdicts.history import History
+
+RELEASES = 12
+"""The newest, in a history."""
+COMMAND_TIMEOUT_S = 600
+SKIP = 125
+"""With this code a command says that a version cannot be tried, as for `git bisect run`."""
+
+
+def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
+    """The releases of a parser's package that the index has for this Python, oldest first.
+
+    Args:
+        parser: A name, or the path of a worker script.
+        pre: Also alphas, betas and release candidates.
+    """
+    from parsemark.parsers import get_parser
+    from parsemark.parsers.versions import own_package, releases
+
+    return releases(own_package(get_parser(parser)).name, pre=pre)
+
+
+def history(
+    parser: str,
+    corpus: str | Corpus = api.CORPUS,
+    *,
+    releases: int = RELEASES,
+    also: Sequence[str] = (),
+    pre: bool = False,
+    pages: str | None = None,
+    protocols: Sequence[str] | None = None,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    events: Events | None = None,
+) -> tuple[History, Run]:
+    """Run the newest releases of a parser over a corpus, and say where it changed.
+
+    Args:
+        parser: A spec, with settings or without.
+        corpus: A spec as `--corpus` takes it, or a loaded corpus.
+        releases: How many, the newest.
+        also: More specs, such as `worker.py` or `NAME@git:REF` for the version that is being worked on.
+        pre: Also alphas, betas and release candidates.
+        pages: A subset, as `--pages`.
+        protocols: Specs; `tables` by default.
+        workers: Processes; one per CPU by default.
+        out: The run directory; by default `runs/history-NAME`.
+        events: Told about progress, and about versions that cannot be used here.
+    """
+    from parsemark.parsers.catalogue import with_version
+    from parsemark.registry import tool_of
+    from parsemark.verdicts.history import history_of, version_order
+
+    named = [with_version(parser, version) for version in versions(parser, pre=pre)[-releases:]]
+    folder = Path(out) if out is not None else Path("runs") / f"history-{Path(tool_of(parser)).stem}"
+    run = api.bench(
+        corpus,
+        [*named, *also],
+        out=folder,
+        protocols=protocols,
+        pages=pages,
+        workers=workers,
+        events=events,
+    )
+    there = _names_in(run, [*named, *also], api.LOG.warning if events is None else events.note)
+    return history_of(run, sorted(there, key=version_order)), run
+
+
+def _names_in(run: Run, specs: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """The names that specs have in a run, of those with an output; a worker may not fit an old release."""
+    from parsemark.errors import ParserError
+    from parsemark.parsers import get_parser
+
+    records, found = run.records(), []
+    for spec in specs:
+        try:
+            name = get_parser(spec).name
+        except ParserError:  # said when it was to be installed
+            continue
+        own = [record for record in records if record.parser == name]
+        if any(record.status == "ok" for record in own):
+            found.append(name)
+        elif own:
+            why = own[0].error or own[0].status
+            note(f"Left out: {name} fails on every page; its worker may be made for other releases. {why}")
+    return found
+
+
+def bisect(
+    parser: str,
+    good: str,
+    bad: str,
+    *,
+    corpus: str | Corpus = api.CORPUS,
+    page: str | None = None,
+    figure: str | None = None,
+    command: str | None = None,
+    repo: str | Path | None = None,
+    drop: float = 0.0,
+    pre: bool = False,
+    protocol: str | None = None,
+    out: str | Path | None = None,
+    events: Events | None = None,
+) -> tuple[Bisection, Run | None]:
+    """Find the version that broke something, with as few of them tried as can be.
+
+    A version is bad if the figure is worse than that of the good one. By a command: if that ends with another
+    exit code than 0; its PATH begins with the version's environment.
+
+    Args:
+        parser: A spec, with settings or without.
+        good: A release, or a commit of `repo`.
+        bad: Another one, later or earlier.
+        corpus: Whose pages are parsed.
+        page: The id of a page, or several as `--pages`; by default the whole corpus.
+        figure: Of the protocol; by default its primary one. Where the page has none, its output is looked at.
+        command: Decides in place of a figure.
+        repo: Folder of a repository: versions are its commits.
+        drop: How much worse the figure may be.
+        pre: Also look at alphas, betas and release candidates.
+        protocol: Whose figure; `tables` by default.
+        out: The run directory; by default `runs/bisect-NAME`, made anew.
+        events: Told about progress.
+    """
+    from parsemark.parsers.catalogue import with_version
+    from parsemark.registry import tool_of
+    from parsemark.verdicts.bisection import bisect_versions
+
+    line = _line(parser, good, bad, None if repo is None else Path(repo), pre=pre)
+    if command is not None:
+        return bisect_versions(line, lambda v: _by_command(with_version(parser, v), v, command)), None
+    from parsemark.errors import UsageError
+
+    folder = Path(out) if out is not None else Path("runs") / f"bisect-{Path(tool_of(parser)).stem}"
+    if out is not None and folder.exists():
+        raise UsageError(f"{folder} is there already. Choose another --out.")
+    options = api.parse_options(pages=page, protocols=[protocol] if protocol else None)
+    looked_at: dict[str, tuple[float | None, str]] = {}
+
+    def probe(version: str) -> Probe:
+        return _by_figure(with_version(parser, version), version, line[0], measure, looked_at, drop)
+
+    def measure(spec: str) -> tuple[float | None, str, bool]:
+        run = api.parse(corpus, [spec], options, out=folder, overwrite=not looked_at, events=events)
+        return _measured(run, figure, spec)
+
+    found = bisect_versions(line, probe)
+    from parsemark.store import Run as Stored
+
+    return found, Stored.open(folder)
+
+
+def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> list[str]:
+    """All versions from the good one to the bad one, whichever is the older."""
+    from parsemark.errors import UsageError
+    from parsemark.parsers.versions import GIT, commits_between, repository
+
+    if repo is not None:
+        root = repository(repo)
+        try:
+            commits = commits_between(root, good, bad)
+        except UsageError:
+            commits = commits_between(root, bad, good)[::-1]
+        return [f"{GIT}{root}#{commit[:12]}" for commit in commits]
+    known = list(versions(parser, pre=pre))
+    if missing := [v for v in (good, bad) if v not in known]:
+        raise UsageError(
+            f"The index has no release {' and no release '.join(missing)} of {parser}: `parsemark parsers "
+            f"versions` lists them{'' if pre else ', with --pre also those before the final ones'}."
+        )
+    first, last = known.index(good), known.index(bad)
+    return known[first : last + 1] if first < last else known[last : first + 1][::-1]
+
+
+def _measured(run: Run, figure: str | None, spec: str) -> tuple[float | None, str, bool]:
+    """The figure of a parser in a run, a hash of what it gave, and whether more of the figure is better."""
+    from parsemark.errors import UsageError
+    from parsemark.parsers import get_parser
+
+    summary = api.score_run(run)[0]
+    name, wanted = get_parser(spec).name, figure or summary.primary
+    known = [info.name for info in summary.figures]
+    if wanted not in known:
+        raise UsageError(f"There is no figure {wanted!r} in {summary.protocol}; it has: {', '.join(known)}.")
+    found = summary.figure(name, wanted)
+    outputs = sorted((r.sample, r.blob or str(r.status)) for r in run.records() if r.parser == name)
+    digest = hashlib.sha256(repr(outputs).encode()).hexdigest()
+    return (None if found is None else found.value), digest, summary.info(wanted).higher_is_better
+
+
+def _by_figure(
+    spec: str,
+    version: str,
+    good: str,
+    measure: Callable[[str], tuple[float | None, str, bool]],
+    looked_at: dict[str, tuple[float | None, str]],
+    drop: float,
+) -> Probe:
+    from parsemark.errors import ParserError
+    from parsemark.verdicts.bisection import ALIKE, Probe
+
+    try:
+        value, output, is_higher_better = measure(spec)
+    except ParserError as error:
+        return Probe(version, "skipped", why=str(error))
+    looked_at[version] = value, output
+    best, its_output = looked_at[good]
+    if best is None or value is None:
+        is_bad = output != its_output
+    else:
+        is_bad = (best - value if is_higher_better else value - best) > drop + ALIKE
+    return Probe(version, "bad" if is_bad else "good", value, output)
+
+
+def _by_command(spec: str, version: str, command: str) -> Probe:
+    from parsemark.errors import ParserError
+    from parsemark.parsers import get_parser
+    from parsemark.verdicts.bisection import Probe
+
+    try:
+        parser = get_parser(spec)
+        parser.install()
+    except ParserError as error:
+        return Probe(version, "skipped", why=str(error))
+    try:
+        code = subprocess.run(
+            shlex.split(command),
+            env=_environment(parser),
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return Probe(version, "bad", why=f"the command took longer than {COMMAND_TIMEOUT_S} s")
+    except OSError as error:
+        raise ParserError(f"The command {command!r} cannot be run: {error.strerror}.") from error
+    if code == SKIP:
+        return Probe(version, "skipped", why="the command says that it cannot be tried")
+    return Probe(version, "good" if code == 0 else "bad")
+
+
+def _environment(parser: Parser) -> dict[str, str]:
+    bin_folder = parser.environment.python.parent
+    kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
+    path = f"{bin_folder}{os.pathsep}{kept.get('PATH', '')}"
+    return kept | {"PATH": path, "VIRTUAL_ENV": str(bin_folder.parent), "PARSEMARK_PARSER": parser.spec}
+
+
+def repro(
+    run: str | Path | Run, parser: str, sample: str, *, out: str | Path | None = None, shrink: bool = False
+) -> list[Path]:
+    """Write what shows a failure into one folder; returns its files.
+
+    Args:
+        run: A scored run.
+        parser: Of the run.
+        sample: A page of it.
+        out: A new folder; by default `repro-PARSER-SAMPLE`.
+        shrink: Also a smaller page on which the parser fails in the same way.
+    """
+    from parsemark.report.names import safe_name
+    from parsemark.report.repro import write_repro
+
+    folder = Path(out) if out is not None else Path(f"repro-{safe_name(parser)}-{safe_name(sample)}")
+    return write_repro(_opened(run), parser, sample, folder, shrink=shrink)
+
+
+def badge(
+    run: str | Path | Run,
+    out: str | Path,
+    *,
+    parser: str | None = None,
+    figure: str | None = None,
+    link: str | None = None,
+    bundle: str | Path | None = None,
+) -> Path:
+    """Write a badge (SVG) of a parser's figure.
+
+    Args:
+        run: A scored run.
+        out: The file.
+        parser: May be left out where the run has one.
+        figure: By default the primary one.
+        link: Where the badge leads.
+        bundle: Of the run: it is scored anew, and the badge says that it was verified.
+
+    Raises:
+        UsageError: The bundle does not verify, or is of another corpus or other outputs.
+    """
+    from parsemark.report.badge import badge_svg
+    from parsemark.system import write_text
+
+    opened = _opened(run)
+    if bundle is not None:
+        _require_verified(opened, Path(bundle))
+    write_text(Path(out), badge_svg(opened, parser, figure, link=link, verified=bundle is not None))
+    return Path(out)
+
+
+def _require_verified(run: Run, bundle: Path) -> None:
+    from parsemark.errors import UsageError
+    from parsemark.store.bundle import write_bundle
+
+    checked = api.verify_bundle(bundle)
+    if not checked.passed or checked.index is None:
+        failed = next((check.text for check in checked.checks if not check.passed), "it has no index")
+        raise UsageError(f"{bundle} does not verify: {failed}")
+    with tempfile.TemporaryDirectory(prefix="parsemark-badge-") as folder:
+        own = write_bundle(run, Path(folder, "own.bundle"), truth=checked.index.has_truth)
+    if (own.corpus, own.raw, own.parts) != (checked.index.corpus, checked.index.raw, checked.index.parts):
+        raise UsageError(f"{bundle} is not of {run.path}: make it again with `parsemark bundle`.")
+
+
+def _opened(run: str | Path | Run) -> Run:
+    from parsemark.store import Run as Stored
+
+    return run if isinstance(run, Stored) else Stored.open(run)

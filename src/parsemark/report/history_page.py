@@ -1,0 +1,210 @@
+"""A parser over its versions: as a page of the report with a chart of every figure, and as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parsemark.plain_words import (
+    counted,
+    format_p,
+    format_value,
+    markdown_cell,
+    rounded,
+    signed,
+    signed_interval,
+)
+from parsemark.protocols.exhibits import Chart, ChartAxis, Series
+from parsemark.report.charts import chart_to_json
+from parsemark.report.chunks import write_chunk
+from parsemark.report.names import safe_name, viewer_link
+from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
+from parsemark.verdicts.bisection import Bisection
+from parsemark.verdicts.history import (
+    History,
+    HistoryFigure,
+    HistoryStep,
+    VersionChange,
+    histories_in,
+    history_of,
+    version_of,
+)
+
+SHOWN_PAGES = 12
+
+
+def _write(site: Site) -> None:
+    """Write `versions.html`: charts, steps, and the pages that changed at each."""
+    source = site.source
+    found = [
+        (name, history_of(source.run, names, source.protocol))
+        for name, names in histories_in(source.run).items()
+    ]
+    charts = {chart.key: chart for _, history in found for chart in history_charts(history)}
+    data = {"colours": source.colours, "charts": {key: chart_to_json(c) for key, c in charts.items()}}
+    write_chunk(site.root, "versions", data)
+    site.page(
+        "versions",
+        current="versions",
+        scripts=(*CHART_SCRIPTS, "js/figures.js"),
+        parts=[_part(name, history) for name, history in found],
+    )
+
+
+def _part(name: str, history: History) -> dict[str, Any]:
+    return {
+        "name": name,
+        "charts": [chart.key for chart in history_charts(history)],
+        "labels": [figure.label for figure in history.figures],
+        "rows": _rows(history),
+        "steps": [step_words(figure, step) for figure, step in history.steps],
+        "changes": [
+            {
+                "words": change_words(change),
+                "pages": [
+                    {
+                        "sample": page.sample,
+                        "old": rounded(page.b),
+                        "new": rounded(page.a),
+                        "href": viewer_link(page=page.sample, parser=change.after, beside=change.before),
+                    }
+                    for page in change.pages[:SHOWN_PAGES]
+                ],
+                "n_more": max(0, len(change.pages) - SHOWN_PAGES),
+            }
+            for change in history.changes
+            if change.n_changed
+        ],
+        "n_pages": counted(history.n_pages, "page"),
+        "n_documents": counted(history.n_documents, "document"),
+    }
+
+
+def _rows(history: History) -> list[list[str]]:
+    """Version by version: its values, each with an arrow where a real step led to it."""
+    rows = []
+    for k, name in enumerate(history.versions):
+        cells = [version_of(name)]
+        for figure in history.figures:
+            step = figure.steps[k - 1] if k else None
+            arrow = {"better": " ▲", "worse": " ▼"}.get(step.state, "") if step else ""
+            cells.append(format_value(figure.points[k].value, figure.style) + arrow)
+        rows.append(cells)
+    return rows
+
+
+def history_charts(history: History) -> list[Chart]:
+    """A chart of every figure: values over versions, and rings where a step is real."""
+    names = tuple(version_of(name) for name in history.versions)
+    return [chart for figure in history.figures if (chart := _chart(history, figure, names)) is not None]
+
+
+def _chart(history: History, figure: HistoryFigure, names: tuple[str, ...]) -> Chart | None:
+    known = [(k, p) for k, p in enumerate(figure.points) if p.value is not None]
+    if not known:
+        return None
+    intervals = [(p.low, p.high) for _, p in known if p.low is not None and p.high is not None]
+    whole = len(intervals) == len(known)
+    x, y = tuple(float(k) for k, _ in known), tuple(p.value or 0.0 for _, p in known)
+    series = [
+        Series(history.parser, "line", x, y, parser=history.versions[-1]),
+        Series(
+            "versions",
+            "points",
+            x,
+            y,
+            parser=history.versions[-1],
+            low=tuple(low for low, _ in intervals) if whole else (),
+            high=tuple(high for _, high in intervals) if whole else (),
+            labels=tuple(names[k] for k, _ in known),
+        ),
+    ]
+    for state in ("better", "worse"):
+        at = [k + 1 for k, step in enumerate(figure.steps) if step.state == state]
+        told = [(k, p.value) for k in at if (p := figure.points[k]).value is not None]
+        if told:
+            steps = tuple(f"{names[k - 1]} → {names[k]}" for k, _ in told)
+            place = tuple(float(k) for k, _ in told)
+            series.append(
+                Series(
+                    f"{state} than before", "points", place, tuple(v or 0.0 for _, v in told), labels=steps
+                )
+            )
+    is_score = figure.style == "score"
+    together = " Intervals of all versions are true together (95 %)." if whole else ""
+    return Chart(
+        safe_name(f"history-{history.parser}-{figure.name}"),
+        figure.label,
+        f"{figure.label} of {history.parser} over its versions.{together} Grey points are real steps.",
+        ChartAxis("version", kind="category", categories=names),
+        ChartAxis(figure.label, 0.0, None if not is_score else max(1.0, *y)),
+        tuple(series),
+    )
+
+
+def step_words(figure: HistoryFigure, step: HistoryStep) -> str:
+    """A real step in one sentence."""
+    before, after = version_of(step.before), version_of(step.after)
+    if figure.style != "score":
+        change = f"{figure.label} {signed(None if step.difference is None else 100 * step.difference, 0)} %"
+    else:
+        change = f"{figure.label} {signed(step.difference)} ({signed_interval(step.low, step.high)})"
+    p = "" if step.p is None else f", p {format_p(step.p)}"
+    return f"{before} → {after}: {step.state}, {change}{p}"
+
+
+def change_words(change: VersionChange) -> str:
+    """How many pages a version gives other outputs for, and what that is worth."""
+    better = sum(page.difference > 0 for page in change.pages)
+    worse = len(change.pages) - better
+    worth = f"{better} with a higher score, {worse} with a lower one" if change.pages else "no score changed"
+    return (
+        f"{version_of(change.before)} → {version_of(change.after)}: other outputs on "
+        f"{counted(change.n_changed, 'page')}; {worth}"
+    )
+
+
+def history_markdown(history: History) -> str:
+    """Versions and figures, the real steps, and the pages that changed."""
+    heads = ["version", *(figure.label for figure in history.figures)]
+    lines = [
+        f"| {' | '.join(map(markdown_cell, heads))} |",
+        f"|---{'|---:' * len(history.figures)}|",
+        *(f"| {' | '.join(map(markdown_cell, row))} |" for row in _rows(history)),
+        "",
+    ]
+    if steps := history.steps:
+        lines += ["Real steps (5 % over all versions and figures together):", ""]
+        lines += [f"- {step_words(figure, step)}" for figure, step in steps]
+    else:
+        lines.append("No step is beyond chance (5 % over all versions and figures together).")
+    for change in history.changes:
+        if change.n_changed:
+            named = ", ".join(
+                f"`{p.sample}` {rounded(p.b)} → {rounded(p.a)}" for p in change.pages[:SHOWN_PAGES]
+            )
+            lines += ["", f"{change_words(change)}{f': {named}' if named else ''}."]
+    if not any(change.n_changed for change in history.changes):
+        lines += ["", "All versions give equal outputs on every page."]
+    return "\n".join(lines) + "\n"
+
+
+def bisection_words(parser: str, found: Bisection, what: str) -> str:
+    """The answer in one line, and what it rests on in the next."""
+    if found.first_bad is None:
+        first, last = found.versions[0], found.versions[-1]
+        return (
+            f"{parser}: {last} is as good as {first} in {what}. Nothing broke, or exchange --good and --bad."
+        )
+    good, bad = (found.probe(v) for v in (found.last_good, found.first_bad))
+    values = (
+        "" if good.value is None or bad.value is None else f" {rounded(good.value)} → {rounded(bad.value)}"
+    )
+    between = f" (or one of {', '.join(found.unknown)}, which cannot be used here)" if found.unknown else ""
+    tried = f"{found.n_tried} of {len(found.versions)} versions tried"
+    return (
+        f"{parser} {found.first_bad} broke {what}{values}{between}: good until {found.last_good}; {tried}.\n"
+        f"{found.step_words()}"
+    )
+
+
+PAGE = ReportPage("versions", _write, "Versions", is_there=lambda site: bool(histories_in(site.source.run)))

@@ -1,0 +1,177 @@
+"""One page on which a parser fails, in a folder to attach to an issue; and the difference of two outputs."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.formats import write_table
+from parsemark.model import Element
+from parsemark.parsers import get_parser
+from parsemark.parsers.catalogue import with_version
+from parsemark.parsers.versions import own_package
+from parsemark.pdf import extract_page
+from parsemark.plain_words import counted, one_line, rounded
+from parsemark.store import ParseRecord, Run
+from parsemark.system import make_folder, write_bytes, write_text
+from parsemark.verdicts.scored_run import ScoredRun
+from parsemark.verdicts.shrinking import Shrunk, shrink_page
+
+MOST_LINES = 60
+_SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
+
+
+def output_difference(run: Run, old: str, new: str, samples: Sequence[str] | None = None) -> str:
+    """How the tables of two parsers differ, page by page, as a unified difference of their cells."""
+    lines: list[str] = []
+    for sample in samples or sorted(run.table("samples")["sample"]):
+        lines += difflib.unified_diff(
+            _lines(run.prediction(sample, old).tables),
+            _lines(run.prediction(sample, new).tables),
+            f"{old}: {sample}",
+            f"{new}: {sample}",
+            n=1,
+            lineterm="",
+        )
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES} more lines"]
+    return "".join(f"{one_line(line, 200)}\n" for line in lines)
+
+
+def _lines(elements: Sequence[Element]) -> list[str]:
+    found = []
+    for number, element in enumerate(elements, start=1):
+        found.append(f"table {number}")
+        if element.table is not None:
+            found += write_table(element.table, "csv").splitlines()
+    return found
+
+
+def write_repro(run: Run, parser: str, sample: str, out: Path, *, shrink: bool = False) -> list[Path]:
+    """Write what shows a failure: page, truth, output, differences, and the command that shows it again.
+
+    Args:
+        run: Scored.
+        parser: A parser of the run.
+        sample: A page of the run.
+        out: A folder that is new or empty.
+        shrink: Also a smaller page on which the parser fails in the same way.
+
+    Raises:
+        UsageError: The run has no such page, its PDF is not here, or the folder holds something.
+    """
+    record = _record(run, parser, sample)
+    row = next(r for r in run.table("samples").iter_rows(named=True) if r["sample"] == sample)
+    pdf = Path(row["pdf"] or "")
+    if not row["pdf"] or not pdf.is_file():
+        raise UsageError(f"The PDF of {sample} is not here ({row['pdf'] or 'the corpus has none'}).")
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} holds something already. Choose another --out.")
+    make_folder(out)
+    page, page_number = out / "page.pdf", int(row["page_number"])
+    extract_page(pdf, page_number, page)
+    truth, written = run.truth(sample), [page]
+    true = list(truth.tables) if truth else []
+    if truth is not None:
+        tables = "\n".join(write_table(e.table, "html") for e in true if e.table is not None)
+        written.append(_text(out / "truth.html", tables))
+    found: list[Element] = []
+    if record.blob:
+        raw = run.raw(record.blob)
+        written.append(_raw(out, raw))
+        found = list(run.prediction(sample, parser).tables)
+    changes = difflib.unified_diff(_lines(true), _lines(found), "truth", parser, n=1, lineterm="")
+    written.append(_text(out / "differences.diff", "\n".join(changes) + "\n"))
+    spec = _spec(run, parser)
+    smaller = None
+    if shrink:
+        used = get_parser(spec)
+        used.install()
+        smaller = shrink_page(used, pdf, page_number, truth)
+        write_bytes(out / "smaller.pdf", smaller.pdf)
+        written.append(out / "smaller.pdf")
+    written.append(_text(out / "README.md", _readme(run, record, spec, smaller)))
+    return written
+
+
+def _record(run: Run, parser: str, sample: str) -> ParseRecord:
+    records = run.records()
+    for what, name, known in (
+        ("parser", parser, {r.parser for r in records}),
+        ("page", sample, {r.sample for r in records}),
+    ):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or sorted(known)[:3]
+            raise UnknownNameError(what, name, near)
+    found = next((r for r in records if (r.parser, r.sample) == (parser, sample)), None)
+    if found is None:
+        raise UsageError(f"{run.path} has no output of {parser} for {sample}.")
+    return found
+
+
+def _spec(run: Run, parser: str) -> str:
+    """What runs the parser again, with the version that the run had where it is told."""
+    entry = run.manifest.parser(parser)
+    if "@" in parser or entry is None or entry.worker is None:
+        return parser
+    try:
+        package = own_package(get_parser(parser)).name
+    except UsageError:
+        return parser
+    version = entry.versions.get(package)
+    return with_version(parser, version) if version else parser
+
+
+def _raw(out: Path, raw: bytes) -> Path:
+    """The output as it came; text that it holds, as text."""
+    try:
+        data = json.loads(raw)
+        kind, content = data["format"], data["content"]
+    except (ValueError, KeyError, TypeError):
+        kind, content = "", None
+    if isinstance(content, str) and kind in _SUFFIX:
+        return _text(out / f"output.{_SUFFIX[kind]}", content)
+    write_bytes(out / "output.json", raw)
+    return out / "output.json"
+
+
+def _text(path: Path, content: str) -> Path:
+    write_text(path, content)
+    return path
+
+
+def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) -> str:
+    entry = run.manifest.parser(record.parser)
+    versions = ", ".join(f"{k} {v}" for k, v in entry.versions.items()) if entry else ""
+    lines = [f"# {record.parser} on {record.sample}", "", f"Versions: {versions or 'not told'}."]
+    if record.error:
+        lines += ["", f"It failed ({record.status}): {one_line(record.error, 300)}"]
+    source = ScoredRun(run)
+    figure = source.summary.info(source.summary.primary)
+    sums = next(
+        (s for s in source.recipe.figure_sums(run.run_tables(source.summary.protocol)) if s.info == figure),
+        None,
+    )
+    if sums is not None and record.sample in sums.samples and record.parser in sums.sums:
+        value = float(sums.page_values(record.parser)[sums.samples.index(record.sample)])
+        lines += ["", f"{figure.label} on this page: {rounded(value)} ({source.summary.protocol})."]
+    lines += [
+        "",
+        "- `page.pdf`: the page; `truth.html`: what is on it; `output.*`: what the parser gave;",
+        "  `differences.diff`: from the truth to the output, cell by cell.",
+        "",
+        "Show it again:",
+        "",
+        f"    parsemark parsers try {shlex.quote(spec)} page.pdf",
+    ]
+    if smaller is not None:
+        lines += [
+            "",
+            f"`smaller.pdf` fails in the same way with {smaller.n_left} of "
+            f"{counted(smaller.n_objects, 'object')} on the page ({counted(smaller.n_tries, 'try')}).",
+        ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,135 @@
+"""Which version broke it: as few as can be are tried until the last good and the first bad one are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from parsemark.errors import UsageError
+from parsemark.plain_words import counted, rounded
+
+ALIKE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a version that was tried is."""
+
+    version: str
+    state: Literal["good", "bad", "skipped"]
+    value: float | None = None
+    """Of the figure that was looked at, if one was."""
+    output: str = ""
+    """Hash of what it gave, where that is what was looked at."""
+    why: str = ""
+    """It was skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """The answer: between which two versions it broke."""
+
+    versions: tuple[str, ...]
+    """From the good one to the bad one."""
+    probes: tuple[Probe, ...]
+    """In the order in which they were tried."""
+    last_good: str
+    first_bad: str | None
+    """None where the bad one is as good as the good one."""
+
+    @property
+    def n_tried(self) -> int:
+        """Versions that were run; those that cannot be installed were not."""
+        return sum(probe.state != "skipped" for probe in self.probes)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Versions between the two that cannot be used here: one of them may be the one that broke it."""
+        if self.first_bad is None:
+            return ()
+        first, last = (self.versions.index(v) for v in (self.last_good, self.first_bad))
+        return self.versions[first + 1 : last]
+
+    def probe(self, version: str) -> Probe:
+        """What a version is that was tried."""
+        return next(probe for probe in self.probes if probe.version == version)
+
+    @property
+    def is_one_step(self) -> bool:
+        """Whether all good versions that were tried are alike, and all bad ones."""
+        if self.first_bad is None or self.probe(self.last_good).value is None:
+            return self.first_bad is not None
+        order = {version: k for k, version in enumerate(self.versions)}
+        ends = {"good": self.probe(self.versions[0]), "bad": self.probe(self.first_bad)}
+        tried = [probe for probe in self.probes if probe.state != "skipped"]
+        split = order[self.first_bad]
+        return all(
+            (probe.state == "bad") == (order[probe.version] >= split)
+            and abs((probe.value or 0.0) - (ends[probe.state].value or 0.0)) <= ALIKE
+            for probe in tried
+        )
+
+    def step_words(self) -> str:
+        """Whether it is one step, and what that rests on."""
+        tried = sorted((p for p in self.probes if p.state != "skipped"), key=_place(self.versions))
+        n = counted(self.n_tried, "version")
+        if self.is_one_step:
+            return f"One step: all of the {n} tried are like the one or like the other."
+        seen = ", ".join(f"{p.version} {p.state if p.value is None else rounded(p.value)}" for p in tried)
+        return f"Not one step: {seen}. `parsemark history` shows every version."
+
+
+def _place(versions: Sequence[str]) -> Callable[[Probe], int]:
+    return lambda probe: versions.index(probe.version)
+
+
+def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> Bisection:
+    """Find the first bad version.
+
+    The good end is tried, for all others are held against it. The bad end is tried when nothing else was bad,
+    or at the end, if that takes no more than the worst case does: n + 1 versions take 1 + ⌈log₂(n + 1)⌉.
+
+    Args:
+        versions: From the good one to the bad one, in the order in which they were made.
+        probe: Tries one.
+
+    Raises:
+        UsageError: There are not two versions, or one of the ends cannot be used here.
+    """
+    if len(versions) < 2:
+        raise UsageError("Name two different versions as --good and --bad.")
+    found: dict[str, Probe] = {}
+
+    def state(position: int) -> str:
+        version = versions[position]
+        if version not in found:
+            found[version] = probe(version)
+        return found[version].state
+
+    good, bad, is_seen = 0, len(versions) - 1, False
+    if state(good) != "good":
+        raise UsageError(
+            f"{versions[0]} is not good, so there is nothing to look for. {found[versions[0]].why}"
+        )
+    while (between := bad - good) > 1 or not is_seen:
+        middle = good + (between // 2 if is_seen else (between + 1) // 2)
+        inside = range(good + 1, bad if is_seen else bad + 1)
+        open_ones = [k for k in inside if versions[k] not in found or found[versions[k]].state != "skipped"]
+        if not open_ones:
+            break
+        chosen = min(open_ones, key=lambda k: (abs(k - middle), k))
+        match state(chosen):
+            case "good" if chosen == len(versions) - 1:
+                return Bisection(tuple(versions), tuple(found.values()), versions[chosen], None)
+            case "good":
+                good = chosen
+            case "bad":
+                bad, is_seen = chosen, True
+    if not is_seen:
+        why = found[versions[-1]].why if versions[-1] in found else ""
+        raise UsageError(f"No version after {versions[good]} can be used here. {why}")
+    most = 1 + (len(versions) - 1).bit_length()
+    if len(found) < most:
+        state(len(versions) - 1)
+    return Bisection(tuple(versions), tuple(found.values()), versions[good], versions[bad])

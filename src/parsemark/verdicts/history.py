@@ -1,0 +1,309 @@
+"""One parser over its versions: every figure, time, memory and size, and which changes are real steps.
+
+A step is a version against the one before it, on the same documents, tested as `compare` does: signs of whole
+documents are exchanged, and the largest of all steps of a figure is looked at, so that its steps are true
+together. The figures share the 5 %: half is for the primary one, half for all others, time and memory among
+them. Where two versions give equal outputs on every page nothing can have changed, and no test is spent.
+Pages whose output changed are known, not estimated; they are listed whether the step is real or not.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from parsemark.errors import UsageError
+from parsemark.protocols import FigureInfo, FigureSums
+from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.figures import DocumentSums
+from parsemark.protocols.ranking import verdicts_on_pairs
+from parsemark.stats.intervals import jackknife_interval
+from parsemark.store import ParseRecord, Run
+from parsemark.verdicts.comparison import PageDifference
+from parsemark.verdicts.scored_run import ScoredRun
+from parsemark.verdicts.speed import MIN_PAGES, RUN_NOISE
+
+ALPHA = 0.05
+"""Of any step at all that is not real, over all versions and figures."""
+SIZE_STEP = 0.1
+"""Installed sizes are known exactly; a change by less than this share is not called a step."""
+StepState = Literal["better", "worse", "none"]
+_PER_PAGE = {"cpu_s": ("CPU s/page", "seconds"), "peak_memory_mb": ("Memory MB", "megabytes")}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """A figure of one version, with an interval that is true together with those of the other versions."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStep:
+    """A figure from one version to the next; of times and sizes, `difference` is their ratio less 1."""
+
+    before: str
+    after: str
+    difference: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    """That of the largest of all steps of the figure."""
+    state: StepState = "none"
+    """Whether the step is real, and in which direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFigure:
+    """One figure over all versions."""
+
+    name: str
+    label: str
+    style: str
+    higher_is_better: bool
+    points: tuple[HistoryPoint, ...]
+    steps: tuple[HistoryStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """Pages whose output is another than that of the version before."""
+
+    before: str
+    after: str
+    n_changed: int
+    """Pages with another output, whether or not that is worth another score."""
+    pages: tuple[PageDifference, ...]
+    """Those whose score changed, largest difference first; `a` is after, `b` before."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A parser over its versions."""
+
+    parser: str
+    versions: tuple[str, ...]
+    """Names in the run, the oldest first."""
+    figures: tuple[HistoryFigure, ...]
+    """The primary one first."""
+    changes: tuple[VersionChange, ...]
+    n_pages: int
+    n_documents: int
+
+    @property
+    def steps(self) -> list[tuple[HistoryFigure, HistoryStep]]:
+        """The real steps, figure by figure."""
+        return [(f, s) for f in self.figures for s in f.steps if s.state != "none"]
+
+
+def version_of(name: str) -> str:
+    """What stands for a version in charts and tables.
+
+    >>> version_of("camelot@1.0.9(flavor=stream)"), version_of("camelot")
+    ('1.0.9', 'own')
+    """
+    found = re.match(r"[^(@]+@([^(]*)", name)
+    return found[1] if found else "own"
+
+
+def without_version(name: str) -> str:
+    """The name of a parser, whatever its version.
+
+    >>> without_version("camelot@1.0.9(flavor=stream)")
+    'camelot(flavor=stream)'
+    """
+    return re.sub(r"@[^(]*", "", name, count=1)
+
+
+def version_order(name: str) -> tuple[int, tuple[tuple[int, int, str], ...]]:
+    """The key that sorts versions of one parser by age: releases, then commits, then the parser itself."""
+    version = version_of(name)
+    if version == "own" or version.startswith("git:"):
+        return (2 if version == "own" else 1, ())
+    kinds = {"post": 1, "rev": 1}
+    parts = [
+        (2, int(part), "") if part.isdigit() else (kinds.get(part, -1), 0, part)
+        for part in re.findall(r"\d+|[a-z]+", version.lower())
+    ]
+    return (0, (*parts, (0, 0, "")))
+
+
+def histories_in(run: Run) -> dict[str, list[str]]:
+    """The parsers of which a run has several versions: name without version to the versions, oldest first."""
+    found: dict[str, list[str]] = {}
+    for entry in run.manifest.parsers:
+        found.setdefault(without_version(entry.name), []).append(entry.name)
+    return {parser: sorted(names, key=version_order) for parser, names in found.items() if len(names) > 1}
+
+
+def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -> History:
+    """What changed from version to version.
+
+    Args:
+        run: Scored, with all versions on the same pages.
+        versions: Their names in the run, the oldest first.
+        protocol: Whose figures; by default the first of the run.
+
+    Raises:
+        UsageError: There are fewer than two.
+    """
+    if len(versions) < 2:
+        raise UsageError("A history needs at least two versions that can be used here.")
+    source = ScoredRun(run, protocol)
+    with run.report_damage():
+        sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
+    main = [f for f in sums if f.info.main and f.info.style == "score"]
+    main.sort(key=lambda f: f.info.name != source.summary.primary)
+    if not main or not main[0].samples:
+        raise UsageError(f"{run.path} has no page with a truth, so there is nothing to compare.")
+    records = {(r.parser, r.sample): r for r in run.records()}
+    samples = main[0].samples
+    outputs = {v: tuple(_output(records.get((v, sample))) for sample in samples) for v in versions}
+    share = ALPHA / 2 / (len(main) - 1 + len(_PER_PAGE))
+    figures = [
+        history_figure(f, versions, outputs, ALPHA / 2 if k == 0 else share) for k, f in enumerate(main)
+    ]
+    for column, (label, style) in _PER_PAGE.items():
+        pages = {
+            v: {s: getattr(r, column) for s in samples if (r := records.get((v, s))) is not None}
+            for v in versions
+        }
+        figures.append(ratio_figure(column, label, style, versions, pages, share))
+    sizes = [run.manifest.parser(v) for v in versions]
+    figures.append(_size_figure(versions, [None if e is None else e.installed_mb for e in sizes]))
+    changes = tuple(_change(main[0], outputs, before, after) for before, after in pairwise(versions))
+    parser = without_version(versions[-1])
+    return History(
+        parser, tuple(versions), tuple(figures), changes, len(samples), len(set(main[0].documents))
+    )
+
+
+def _output(record: ParseRecord | None) -> str:
+    return "" if record is None else record.blob or f"{record.status}"
+
+
+def history_figure(
+    figure: FigureSums, versions: Sequence[str], outputs: Mapping[str, object], alpha: float
+) -> HistoryFigure:
+    """One figure over versions.
+
+    Args:
+        figure: With the sums of all versions.
+        versions: The oldest first.
+        outputs: What each version gave; two that are equal cannot differ in any figure.
+        alpha: What the steps of this figure may err by, all together.
+    """
+    info = figure.info
+    documents = DocumentSums(figure, list(versions))
+    top = info.top or 1.0
+    level = 1 - ALPHA / max(1, len({repr(outputs[v]) for v in versions}))
+    points = []
+    for version in versions:
+        value = float(figure.statistic(figure.sums[version].sum(axis=0)))
+        ends = jackknife_interval(
+            documents.sums[version],
+            lambda totals: figure.statistic(totals) / top,
+            "unit" if info.top is not None else "positive",
+            level,
+            documents.weights,
+        )
+        low, high = (None, None) if ends is None else (ends[0] * top, ends[1] * top)
+        points.append(HistoryPoint(value if math.isfinite(value) else None, low, high))
+    pairs = list(pairwise(versions))
+    told = [(after, before) for before, after in pairs if outputs[before] != outputs[after]]
+    found = dict(zip(told, verdicts_on_pairs(figure, told, of_these_kinds=True), strict=True)) if told else {}
+    steps = []
+    for before, after in pairs:
+        verdict = found.get((after, before))
+        if verdict is None or verdict.difference is None or not verdict.difference:
+            steps.append(HistoryStep(before, after, 0.0 if verdict is None else verdict.difference))
+            continue
+        is_real = verdict.p is not None and verdict.p <= alpha and verdict.low is not None
+        is_better = (verdict.difference > 0) == info.higher_is_better
+        state: StepState = "none" if not is_real else "better" if is_better else "worse"
+        steps.append(
+            HistoryStep(before, after, verdict.difference, verdict.low, verdict.high, verdict.p, state)
+        )
+    return _figure(info, points, steps)
+
+
+def _figure(info: FigureInfo, points: Sequence[HistoryPoint], steps: Sequence[HistoryStep]) -> HistoryFigure:
+    return HistoryFigure(
+        info.name, info.label, info.style, info.higher_is_better, tuple(points), tuple(steps)
+    )
+
+
+def ratio_figure(
+    name: str,
+    label: str,
+    style: str,
+    versions: Sequence[str],
+    pages: Mapping[str, Mapping[str, float | None]],
+    alpha: float,
+) -> HistoryFigure:
+    """Time or memory over versions: geometric means of the ratios of pages, wide enough for a run's noise.
+
+    Args:
+        name: Of the figure.
+        label: For people.
+        style: How its values are written.
+        versions: The oldest first.
+        pages: Version to what each page took.
+        alpha: What its steps may err by, all together.
+    """
+    points, steps, n_steps = [], [], max(1, len(versions) - 1)
+    for version in versions:
+        known = [value for value in pages[version].values() if value is not None]
+        points.append(HistoryPoint(float(np.mean(known)) if known else None))
+    for before, after in pairwise(versions):
+        logs = [
+            math.log(now / then)
+            for sample, now in pages[after].items()
+            if now and (then := pages[before].get(sample))
+        ]
+        if len(logs) < MIN_PAGES:
+            steps.append(HistoryStep(before, after, None))
+            continue
+        mean, df = float(np.mean(logs)), len(logs) - 1
+        error = math.hypot(float(np.std(logs, ddof=1)) / math.sqrt(len(logs)), RUN_NOISE)
+        p = min(1.0, 2 * n_steps * float(stats.t.sf(abs(mean) / error, df)))
+        reach = float(stats.t.isf(ALPHA / 2 / n_steps, df)) * error
+        state: StepState = "none" if p > alpha else "worse" if mean > 0 else "better"
+        ends = [math.expm1(mean - reach), math.expm1(mean + reach)]
+        steps.append(HistoryStep(before, after, math.expm1(mean), ends[0], ends[1], p, state))
+    return HistoryFigure(name, label, style, False, tuple(points), tuple(steps))
+
+
+def _size_figure(versions: Sequence[str], sizes: Sequence[float | None]) -> HistoryFigure:
+    steps = []
+    for (before, old), (after, new) in pairwise(zip(versions, sizes, strict=True)):
+        change = new / old - 1 if old and new else None
+        is_step = change is not None and abs(change) >= SIZE_STEP
+        state: StepState = "none" if not is_step else "worse" if (change or 0) > 0 else "better"
+        steps.append(HistoryStep(before, after, change, state=state))
+    points = tuple(HistoryPoint(size) for size in sizes)
+    return HistoryFigure("installed_mb", "Installed MB", "megabytes", False, points, tuple(steps))
+
+
+def _change(
+    figure: FigureSums, outputs: Mapping[str, Sequence[str]], before: str, after: str
+) -> VersionChange:
+    changed = [
+        k for k, pair in enumerate(zip(outputs[before], outputs[after], strict=True)) if len({*pair}) > 1
+    ]
+    new, old = figure.page_values(after), figure.page_values(before)
+    rows = [PageDifference(figure.samples[k], float(new[k]), float(old[k])) for k in changed]
+    told = [
+        row for row in rows if math.isfinite(row.a) and math.isfinite(row.b) and abs(row.difference) > 1e-9
+    ]
+    told.sort(key=lambda row: (-abs(row.difference), row.sample))
+    return VersionChange(before, after, len(changed), tuple(told))

@@ -1,0 +1,158 @@
+"""Which version broke it: the search itself, releases of a local package, and commits."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.authors.releases import make_releases, write_pages, write_worker_script
+
+from parsemark import authors
+from parsemark.errors import UsageError
+from parsemark.report.history_page import bisection_words
+from parsemark.verdicts.bisection import Probe, bisect_versions
+
+
+def tried_on(n: int, first_bad: int, skipped: frozenset[int] = frozenset()) -> tuple[object, list[int]]:
+    tried: list[int] = []
+
+    def probe(version: str) -> Probe:
+        tried.append(int(version))
+        if int(version) in skipped:
+            return Probe(version, "skipped", why="no wheel")
+        return Probe(version, "bad", 0.2) if int(version) >= first_bad else Probe(version, "good", 0.9)
+
+    return bisect_versions([str(k) for k in range(n)], probe), tried
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 9, 16, 17, 40, 64])
+def test_no_more_versions_are_tried_than_the_worst_case_needs(n: int) -> None:
+    for first_bad in range(1, n):
+        found, tried = tried_on(n, first_bad)
+        assert (found.last_good, found.first_bad) == (str(first_bad - 1), str(first_bad))
+        assert found.is_one_step and found.unknown == ()
+        assert found.n_tried == len(set(tried)) == len(tried) <= 1 + (n - 1).bit_length()
+    assert 1 + (40 - 1).bit_length() == 7, "40 releases take at most seven parses, both ends counted"
+
+
+@given(
+    st.integers(3, 40).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.integers(1, n - 1), st.frozensets(st.integers(1, n - 2), max_size=10)
+        )
+    )
+)
+def test_versions_that_cannot_be_used_widen_the_answer_and_do_not_change_it(
+    case: tuple[int, int, frozenset[int]],
+) -> None:
+    n, first_bad, skipped = case
+    found, _ = tried_on(n, first_bad, skipped)
+    good, bad = int(found.last_good), int(found.first_bad)
+    usable = [k for k in range(n) if k not in skipped]
+    assert good == max(k for k in usable if k < first_bad)
+    assert bad == min(k for k in usable if k >= first_bad)
+    assert {int(v) for v in found.unknown} == set(range(good + 1, bad)) <= skipped
+
+
+def test_a_bad_end_that_is_good_is_no_answer() -> None:
+    found, _ = tried_on(10, 99)
+    assert found.first_bad is None
+    assert "9 is as good as 0" in bisection_words("p", found, "page x")
+
+
+def test_a_good_end_that_is_bad_is_refused() -> None:
+    with pytest.raises(UsageError, match="is not good"):
+        bisect_versions(["1", "2"], lambda v: Probe(v, "skipped", why="there is no release 1"))
+
+
+def test_more_than_one_step_is_said() -> None:
+    values = {"0": 1.0, "1": 1.0, "2": 0.8, "3": 0.4, "4": 0.4}
+    found = bisect_versions(
+        list(values), lambda v: Probe(v, "good" if values[v] == 1.0 else "bad", values[v])
+    )
+    assert (found.last_good, found.first_bad, found.is_one_step) == ("1", "2", False)
+    assert "Not one step: 0 1.000" in found.step_words()
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Forty releases of a package, the 23rd of which loses a row; one of them cannot be imported."""
+    make_releases(tmp_path, monkeypatch, 40, lost_from=23, broken=(20,))
+    write_pages(tmp_path / "corpus", 2)
+    write_worker_script(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_planted_regression_among_forty_releases(workplace: Path) -> None:
+    found, run = authors.bisect("mine.py", "1.1", "1.40", corpus="corpus", page="s001")
+    assert (found.last_good, found.first_bad) == ("1.22", "1.23")
+    assert found.is_one_step and found.n_tried <= 7
+    assert run is not None and len({r.parser for r in run.records()}) == found.n_tried
+    words = bisection_words("mine.py", found, "s001")
+    assert words.startswith("mine.py 1.23 broke s001 1.000 → ") and "good until 1.22" in words
+    backwards, _ = authors.bisect("mine.py", "1.22", "1.24", corpus="corpus", out="again")
+    assert backwards.first_bad == "1.23"
+
+
+def test_a_command_decides(workplace: Path) -> None:
+    check = workplace / "check.py"
+    check.write_text("import sys, tabler; sys.exit(len(tabler.read('a b')) < 2)")
+    found, run = authors.bisect("mine.py", "1.18", "1.25", command=f"python {check}")
+    assert (found.last_good, found.first_bad, run) == ("1.22", "1.23", None)
+    check.write_text("import sys; sys.exit(125)")
+    with pytest.raises(UsageError, match="cannot be tried"):
+        authors.bisect("mine.py", "1.18", "1.25", command=f"python {check}")
+
+
+def test_bad_input_is_one_line(workplace: Path) -> None:
+    for good, bad, words in (
+        ("1.1", "9.9", "no release 9.9 of mine.py"),
+        ("1.1", "1.1", "Name two different versions"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            authors.bisect("mine.py", good, bad, corpus="corpus", page="s001")
+    with pytest.raises(UsageError, match="no figure 'beauty'"):
+        authors.bisect("mine.py", "1.1", "1.2", corpus="corpus", figure="beauty")
+
+
+def test_commits_of_a_repository(workplace: Path) -> None:
+    repo = workplace / "repo"
+    repo.mkdir()
+
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        subprocess.run(["git", "-C", str(repo), *identity, *arguments], check=True, capture_output=True)
+
+    git("init", "-q", "-b", "main")
+    (repo / "pyproject.toml").write_text(
+        '[project]\nname = "tabler"\nversion = "2"\n[build-system]\nrequires = []\n'
+        'build-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    (repo / "backend.py").write_text(BACKEND)
+    for number in range(6):
+        (repo / "tabler.py").write_text(
+            f"# {number}\ndef read(text):\n    rows = [[text.split()[1], 'page 1'], ['1', '2']]\n"
+            f"    return rows{'[:1]' if number >= 4 else ''}\n"
+        )
+        git("add", ".")
+        git("commit", "-q", "-m", f"Commit {number}", "--no-gpg-sign")
+    found, _ = authors.bisect("mine.py", "HEAD~5", "HEAD", corpus="corpus", repo="repo", page="s000")
+    assert found.first_bad is not None and found.versions.index(found.first_bad) == 4
+
+
+BACKEND = """
+import pathlib, zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "tabler-2-py3-none-any.whl"
+    with zipfile.ZipFile(pathlib.Path(folder, name), "w") as archive:
+        archive.write("tabler.py")
+        info = "tabler-2.dist-info/"
+        archive.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: tabler\\nVersion: 2\\n")
+        wheel = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+        archive.writestr(info + "WHEEL", wheel)
+        archive.writestr(info + "RECORD", "tabler.py,,\\n")
+    return name
+"""

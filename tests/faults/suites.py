@@ -1,0 +1,41 @@
+"""Promises that tests of their own attack: each test is an attempt."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from tests.faults.common import Case
+
+SUITES = {
+    "pdfs": ["tests/pdf"],
+    "web": ["tests/web/test_annotate.py", "tests/web/test_rate.py", "tests/web/test_edits.py"],
+    "tex": ["tests/corpora/test_compile.py"],
+    "formulas": ["tests/metrics/cdm/test_cdm.py"],
+    "bundles": ["tests/engine/test_verify.py", "tests/store/test_damage.py"],
+    "disks": ["tests/system", "tests/store/test_run.py", "tests/parsers/test_secrets.py"],
+    "ray": ["tests/engine/test_ray.py", "tests/engine/test_ray_scoring.py"],
+}
+
+
+def attack_of(name: str) -> Callable[[Path], Iterator[Case]]:
+    """The attack of a section."""
+    return partial(_attack, name)
+
+
+def _attack(name: str, work: Path) -> Iterator[Case]:
+    report = work / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=line", f"--junitxml={report}", *SUITES[name]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not report.is_file():
+        yield Case(f"{name}: the tests run", False, done.stdout[-300:] + done.stderr[-300:])
+        return
+    for case in ET.parse(report).iter("testcase"):
+        failed = next((part for kind in ("failure", "error") for part in case.iter(kind)), None)
+        if next(case.iter("skipped"), None) is None:
+            note = "" if failed is None else str(failed.get("message"))[:300]
+            yield Case(f"{case.get('classname')}.{case.get('name')}", failed is None, note)
