@@ -24,7 +24,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from bench.reader_cases import cases
 from parsemark.metrics import TableInput
-from parsemark.metrics.reader.events import FULL_SCORE, MISREAD, PRICE, Account
+from parsemark.metrics.reader.events import FULL_SCORE, MISREAD, Account, Kind
 from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
 from parsemark.metrics.reader.read import read
 from parsemark.study import correlate, read_ratings
@@ -57,7 +57,7 @@ class Design:
 
     def __init__(self, pairs: Sequence[Rated]) -> None:
         rows = [
-            (k, NAMES.index(PRICE[e.kind]), e.severity, e.kind in MISREAD, _share(e.extent, pair.account))
+            (k, NAMES.index(e.kind.price), e.severity, e.kind in MISREAD, _share(e.extent, pair.account))
             for k, pair in enumerate(pairs)
             for e in pair.account.events
         ]
@@ -188,7 +188,7 @@ def main() -> None:
 def _ablate(design: Design, people: Floats, tables: list[str], free: list[str], splits: int) -> None:
     """Left-out figures with each price set to nothing, and with each kind's events unseen."""
     print("\nwithout: Pearson left out, mean and worst tenth; number of pairs with such an event")
-    for name in [n for n in NAMES if n in set(PRICE.values())]:
+    for name in [n for n in NAMES if n in {kind.price for kind in Kind}]:
         place = NAMES.index(name)
         others = [n for n in free if n != name]
 

@@ -323,7 +323,7 @@ def _require_verified(run: Run, bundle: Path) -> None:
     from parsemark.errors import UsageError
     from parsemark.store.bundle import write_bundle
 
-    checked = api.verify_bundle(bundle, run.manifest.corpus.spec or None)
+    checked = api.verify_bundle(bundle)
     if not checked.passed or checked.index is None:
         failed = next((check.text for check in checked.checks if not check.passed), "it has no index")
         raise UsageError(f"{bundle} does not verify: {failed}")

@@ -1,8 +1,10 @@
 import numpy as np
 
+from parsemark.choose import Choice, ParserCandidate, in_words
 from parsemark.choose.kinds import (
     NO_LAYER,
     TRAITS,
+    KindStanding,
     best_by_kind,
     corpus_kinds,
     ink_kinds,
@@ -81,3 +83,16 @@ def test_scans_that_nobody_reads_are_a_warning() -> None:
     read = {**silent, ("scan", "ocr"): Prediction("scan", "ocr", elements=(Element("e", "text", text="x"),))}
     assert unread_scans(kinds, read) is None
     assert unread_scans({"page": {"layer": "text"}}, silent) is None
+
+
+def test_a_kind_on_which_another_parser_is_far_ahead_is_named() -> None:
+    def standing(value: str, n_pages: int, score: float) -> KindStanding:
+        return KindStanding("text layer", value, n_pages, 0, "ocr", score, 0.2)
+
+    best = ParserCandidate("fast", ("fast",), 0.8, None, None, 1.0, None, 0)
+    kinds = (standing("none (scan)", 5, 0.7), standing("text", 28, 0.9), standing("doubtful", 5, 0.25))
+    choice = Choice("tables", "TE F1", (best,), 30, 9, (), (), 10, False, by_kind=kinds)
+    said = [s for s in in_words(choice) if s.startswith("On pages")]
+    assert said == [
+        "On pages with text layer = none (scan) (5 pages) ocr does better: 0.70 against 0.20 (a guess)."
+    ]

@@ -29,7 +29,7 @@ def steps() -> list[tuple[str, dict[str, str]]]:
     found = []
     for step in ACTION.split("    - shell: bash\n")[1:]:
         names = dict(re.findall(r"^        (\w+): \$\{\{ inputs\.(\w+) \}\}$", step, re.M))
-        script = step.split("      run: ", 1)[1]
+        script = step.split("      run: ", 1)[1].split("    - uses: ", 1)[0]
         found.append((textwrap.dedent(script.removeprefix("|\n")), names))
     return found
 
@@ -75,6 +75,24 @@ def test_what_it_installs_is_there() -> None:
     assert name == project["name"] and extra in project["optional-dependencies"]
 
 
+def test_each_branch_may_have_its_own_baseline(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"parser": "my_parser.py", "corpus": "docs", "limits": "--max-drop 0.02", "branches": "true"}
+    monkeypatch.delenv("GITHUB_BASE_REF", raising=False)
+    monkeypatch.setenv("GITHUB_REF_NAME", "release/1.x")
+    code, said = act(repository, **given, update="true", badge="")
+    assert code == 0, said
+    assert (repository / ".parsemark" / "baseline" / "release-1.x" / "manifest.json").is_file()
+    assert not (repository / "badge.svg").exists()
+    monkeypatch.setenv("GITHUB_BASE_REF", "other")
+    assert act(repository, **given)[0] == 2, "the baseline of the branch that is merged into is absent"
+
+
+def test_what_is_uploaded_is_what_is_written() -> None:
+    upload = ACTION.split("    - uses: actions/upload-artifact@", 1)[1]
+    assert "if: always()" in upload
+    assert {"runs/gate/report", "gate.*", "gate-pages", "${{ inputs.badge }}"} <= set(upload.split())
+
+
 def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
     given = {"parser": "my_parser.py", "corpus": "docs"}
     code, _ = act(repository, **given)
@@ -86,6 +104,7 @@ def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
         code, said = act(repository, **again, update=update)
         assert code == 0 and (baseline / "manifest.json").is_file(), said
     assert "plain drop" in said and "0.000" in said
+    assert (repository / "badge.svg").read_text().startswith("<svg ")
     parser = repository / "my_parser.py"
     parser.write_text(parser.read_text().replace("| 1 | 2 |", "| 7 | 8 |\\n| 9 |  |"))
     shutil.rmtree(repository / "runs")

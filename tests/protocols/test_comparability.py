@@ -24,6 +24,7 @@ from parsemark.protocols import PROTOCOLS, get_protocol
 OUTPUTS = Path(__file__).with_name("stored_outputs")
 FIGURES = Path(__file__).with_name("stored_figures.json")
 SPECS = (
+    "answers",
     "tables",
     "tables(scope=document)",
     "semantic",

@@ -9,6 +9,7 @@ from typing import Any
 
 from parsemark.choose.choice import Choice, ParserCandidate, labels_needed
 from parsemark.plain_words import counted
+from parsemark.protocols.contract import get_protocol
 
 _NAMED = 3
 """Pages in the command to label; it shows the others after them."""
@@ -16,6 +17,8 @@ SAME_VALUE = 0.0005
 """Scores that differ by less look equal."""
 KIND_LEAD = 0.1
 """By how much another parser is ahead on a kind of page before it is named."""
+PARTLY = 0.8
+"""Share of the pages above which a kind is no kind of its own."""
 MUCH_CHEAPER = 3.0
 """From this ratio of CPU time on a parser is named as the cheap alternative."""
 BEARABLE_LOSS = 0.1
@@ -36,8 +39,9 @@ def in_words(choice: Choice) -> list[str]:
         e = best.estimate
         sure = "is best" if choice.certain else "leads, but is not certain to be best"
         sentences = [
-            f"{best.parser} {sure} on your documents ({best.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
-            f"{choice.figure} over {counted(choice.n_pages, 'page')}, from {counted(e.n_labels, 'label')})."
+            f"{best.parser} {sure} on your documents: {get_protocol(choice.protocol).title.lower()} score "
+            f"{best.value:.2f} ({choice.figure}, 95 % interval {e.low:.2f} to {e.high:.2f}; mean over "
+            f"{counted(choice.n_pages, 'page')}, from {counted(e.n_labels, 'label')})."
         ]
     if level:
         sentences.append(f"Level with it: {', '.join(level)}; of equal ones the cheapest is named first.")
@@ -48,7 +52,13 @@ def in_words(choice: Choice) -> list[str]:
             "pages: no label can tell them apart, so choose by time, cost or licence."
         )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
-    others = [k for k in choice.by_kind if k.parser != best.parser and k.score - k.best_score >= KIND_LEAD]
+    others = [
+        k
+        for k in choice.by_kind
+        if k.parser != best.parser
+        and k.score - k.best_score >= KIND_LEAD
+        and k.n_pages <= PARTLY * choice.n_pages
+    ]
     for kind in sorted(others, key=lambda k: k.best_score - k.score)[:_NAMED]:
         source = f"{counted(kind.n_labels, 'label')}" if kind.n_labels else "a guess"
         sentences.append(

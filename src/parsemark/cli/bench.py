@@ -43,8 +43,6 @@ def bench(
     from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
-    from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain import plain_verdict
 
     console = plain_console()
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
@@ -59,12 +57,7 @@ def bench(
             return
         run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
-    for summary in summaries:
-        console.print()
-        for sentence in plain_verdict(summary, run.records(), run.manifest.corpus.spec):
-            console.print(sentence, highlight=False, markup=False)
-        console.print()
-        console.print(leaderboard(summary, console.width))
+    running.show_summaries(run, summaries, console)
     if report:
         from parsemark.report import build_report
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from parsemark.cli.progress import ProgressEvents
     from parsemark.corpora import Corpus
     from parsemark.engine.parsing.parse import ParseOptions
+    from parsemark.protocols import Summary
     from parsemark.store import Run
 
 _MOST_NAMED = 5
@@ -38,6 +39,20 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
         )
     if failed:
         raise typer.Exit(1)
+
+
+def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
+    """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
+    from parsemark.report.terminal import leaderboard
+    from parsemark.verdicts.plain import plain_verdict
+
+    records = run.records()
+    for summary in summaries:
+        console.print()
+        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec):
+            console.print(sentence, highlight=False, markup=False)
+        console.print()
+        console.print(leaderboard(summary, console.width))
 
 
 def say_unread(run: Run, parser: str, console: Console) -> None:

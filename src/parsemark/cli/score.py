@@ -75,7 +75,6 @@ def score(
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
     from parsemark.errors import UnknownNameError, UsageError
-    from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
     if task is not None:
@@ -127,9 +126,7 @@ def score(
             address=address,
             template=template,
         )
-    for summary in summaries:
-        console.print()
-        console.print(leaderboard(summary, console.width))
+    running.show_summaries(opened, summaries, console)
     if predictions is not None:
         running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -50,6 +51,27 @@ def corpus_pictures(spec: str, corpus_hash: str, samples: Collection[str]) -> di
     except (CorpusError, UsageError, OSError):
         return {}
     return {key: image for key, image in found.items() if image is not None}
+
+
+def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Image | None:
+    """The page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
+    place = row["sample"], row["document"], row["page_number"]
+    try:
+        if not row["pdf"]:
+            return None if scan is None else page_image(Sample(*place, None, image=scan), dpi)
+        path = Path(row["pdf"])
+        sample = Sample(*place, None, path)
+        if row["pdf_sha256"] and _hash(path, path.stat().st_mtime_ns) != row["pdf_sha256"]:
+            return None
+        return page_image(sample, dpi).convert("RGB")
+    except (CorpusError, OSError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _hash(path: Path, _changed: int) -> str:
+    """Pages of one document share a file."""
+    return file_sha256(path)
 
 
 def page_words(sample: Sample) -> tuple[PageWord, ...]:

@@ -29,23 +29,6 @@ class MatchRow:
     confidence: float | None
     """Of the prediction; for a split the largest one; None where the parser gives none."""
 
-    @classmethod
-    def of(
-        cls,
-        prediction: Prediction,
-        rule: str,
-        category: str,
-        truths: Sequence[str],
-        preds: Sequence[str],
-        overlap: float | None,
-    ) -> MatchRow:
-        """A match whose kind follows from how many elements each side has."""
-        kind = "extra" if not truths else "miss" if not preds else "pair"
-        if kind == "pair" and len(truths) + len(preds) > 2:
-            kind = "split" if len(truths) == 1 else "merge" if len(preds) == 1 else "many"
-        place = prediction.sample, prediction.parser, rule, category
-        return cls(*place, tuple(truths), tuple(preds), kind, overlap, None)
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
@@ -120,8 +103,12 @@ class RowWriter:
     def match(
         self, category: str, truths: Sequence[str], preds: Sequence[str], overlap: float | None
     ) -> None:
-        """Write what answers what."""
-        self.out.matches.append(MatchRow.of(self.prediction, self.rule, category, truths, preds, overlap))
+        """Write what answers what; the kind of the match follows from how many elements each side has."""
+        kind = "extra" if not truths else "miss" if not preds else "pair"
+        if kind == "pair" and len(truths) + len(preds) > 2:
+            kind = "split" if len(truths) == 1 else "merge" if len(preds) == 1 else "many"
+        place = self.prediction.sample, self.prediction.parser, self.rule, category
+        self.out.matches.append(MatchRow(*place, tuple(truths), tuple(preds), kind, overlap, None))
 
     def element(
         self,

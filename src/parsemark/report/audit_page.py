@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, select_autoescape
 from PIL import Image, ImageDraw
 
 from parsemark.choose.audit import Audit, Suspicion
@@ -18,7 +17,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
-from parsemark.plain_words import FILTERS
+from parsemark.report.site import standalone_page
 from parsemark.system.files import make_folder, write_text
 
 SHOWN = 200
@@ -30,13 +29,8 @@ _MARGIN_PT = 12.0
 def write_audit(corpus: Corpus, audit: Audit, folder: Path) -> list[Path]:
     """Write `audit.html` and `corrections.json`; returns their paths."""
     make_folder(folder)
-    environment = Environment(
-        loader=PackageLoader("parsemark.report"), autoescape=select_autoescape(default=True)
-    )
-    environment.filters |= FILTERS
     rows = [{"suspicion": s, "picture": _picture(corpus.read(s.sample), s)} for s in audit.suspicions[:SHOWN]]
-    page = environment.get_template("audit.html").render(corpus=corpus, audit=audit, rows=rows)
-    write_text(folder / "audit.html", page)
+    write_text(folder / "audit.html", standalone_page("audit.html", corpus=corpus, audit=audit, rows=rows))
     corrections = json.dumps(_corrections(corpus, audit.suspicions), indent=2, ensure_ascii=False)
     write_text(folder / "corrections.json", corrections + "\n")
     return [folder / "audit.html", folder / "corrections.json"]

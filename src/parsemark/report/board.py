@@ -98,7 +98,7 @@ def make_board(
         BoardRow(
             parser,
             ranks.get(parser.name, Rank(len(parsers), "–")),
-            {c.name: _cell(c, figures.get(parser.name, {}).get(c.name)) for c in columns},
+            {c.name: board_cell(c, figures.get(parser.name, {}).get(c.name)) for c in columns},
         )
         for parser in parsers
     ]
@@ -113,19 +113,14 @@ def _order(row: BoardRow, headline: FigureInfo) -> tuple[float, str]:
     return -value if headline.higher_is_better else value, row.parser.name
 
 
-def _cell(column: FigureInfo, figure: Figure | None) -> BoardCell:
+def board_cell(column: FigureInfo, figure: Figure | None) -> BoardCell:
+    """A figure as a cell of its column."""
     if figure is None:
         return BoardCell(None, None, None, "–", "", False)
     problem = column.name == "failures" and bool(figure.value)
     text = format_value(figure.value, column.style)
-    return BoardCell(
-        figure.value,
-        figure.low,
-        figure.high,
-        text,
-        figure_note(figure.interval, figure.n, column.style),
-        problem,
-    )
+    note = figure_note(figure.interval, figure.n, column.style)
+    return BoardCell(figure.value, figure.low, figure.high, text, note, problem)
 
 
 def _scale(column: FigureInfo, figures: Figures) -> Scale | None:

@@ -9,18 +9,16 @@ from typing import Any
 
 from parsemark.corpora import Corpus
 from parsemark.engine.imports.verify import verify_confined
-from parsemark.errors import UsageError, WriteError
-from parsemark.plain_words import VERDICTS, counted, figure_note, format_value, signed
+from parsemark.errors import UsageError
+from parsemark.plain_words import VERDICTS, counted, signed
 from parsemark.protocols import FigureInfo, Summary
-from parsemark.report.board import BoardCell, Scale, make_board
+from parsemark.report.board import BoardCell, Scale, board_cell, make_board
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name
-from parsemark.report.site import Link, ReportOptions, SitePages
+from parsemark.report.site import Link, ReportOptions, SitePages, put_into_place, scratch_beside
 from parsemark.report.source import ShownParser
-from parsemark.system import make_folder, remove_tree
-from parsemark.system.locks import locked_folder
-from parsemark.system.scratch import ScratchFolder
+from parsemark.system import remove_tree
 from parsemark.verdicts.leagues import (
     Entry,
     League,
@@ -108,19 +106,16 @@ def build_board(
     if not submissions and not refused:
         raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
     leagues = make_leagues(submissions)
-    try:
-        make_folder(out.parent)
-        scratch = ScratchFolder(f".{out.name}-", out.parent)
-        try:
-            site = _BoardSite(
-                scratch.path / "site", leagues, scratch.path, corpora, reports=reports, tell=tell
-            )
-            site.write(submissions, refused, verified=verify)
-            _put_into_place(scratch.path / "site", out)
-        finally:
-            scratch.close()
-    except OSError as error:
-        raise WriteError(out, error) from error
+
+    def replaced() -> list[Path]:
+        _require_free(out)
+        return [old for old in out.iterdir() if old.name not in (".git", "CNAME", ".nojekyll")]
+
+    with scratch_beside(out) as scratch:
+        made = scratch / "site"
+        site = _BoardSite(made, leagues, scratch, corpora, reports=reports, tell=tell)
+        site.write(submissions, refused, verified=verify)
+        put_into_place(sorted(made.iterdir(), key=lambda p: p.name != MARK), out, replaced)
     return BoardResult(out / "index.html", len(submissions), len(leagues), tuple(refused))
 
 
@@ -183,12 +178,7 @@ class _BoardSite(SitePages):
             for name, rows in self._history(league, summary).items():
                 histories[name].append(rows)
         sections = [
-            BoardSection(
-                *key,
-                headlines[key],
-                own,
-                self._ordered(own, headlines[key]),
-            )
+            BoardSection(*key, headlines[key], own, self._ordered(own, headlines[key]))
             for key, own in columns.items()
         ]
         self.page(
@@ -281,14 +271,7 @@ class _BoardSite(SitePages):
                 verdict = summary.ranking.verdict(label, before) if by_label and before else None
                 rows.append(
                     {
-                        "cell": BoardCell(
-                            figure.value,
-                            figure.low,
-                            figure.high,
-                            format_value(figure.value, info.style),
-                            figure_note(figure.interval, figure.n, info.style),
-                            False,
-                        ),
+                        "cell": board_cell(info, figure),
                         "version": entry.version,
                         "versions": ", ".join(f"{k} {v}" for k, v in sorted(entry.parser.versions.items())),
                         "created": entry.submission.created[:10],
@@ -362,15 +345,3 @@ def _require_free(out: Path) -> None:
     mark = out / MARK
     if out.is_dir() and any(out.iterdir()) and not (mark.is_file() and not mark.is_symlink()):
         raise UsageError(f"{out} holds something that no board of parsemark wrote. Choose another --out.")
-
-
-def _put_into_place(made: Path, out: Path) -> None:
-    out.mkdir(exist_ok=True)
-    with locked_folder(out):
-        _require_free(out)
-        kept = {".git", "CNAME", ".nojekyll"}
-        for old in out.iterdir():
-            if old.name not in kept:
-                remove_tree(old)
-        for new in sorted(made.iterdir(), key=lambda p: p.name != MARK):
-            new.replace(out / new.name)

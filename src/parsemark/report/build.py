@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from parsemark.errors import UsageError, WriteError
+from parsemark.errors import UsageError
 from parsemark.report import (
     compare_page,
     figures_page,
@@ -18,12 +18,9 @@ from parsemark.report import (
     viewer,
     whole_pages,
 )
-from parsemark.report.site import ReportOptions, ReportPage, Site
+from parsemark.report.site import ReportOptions, ReportPage, Site, put_into_place, scratch_beside
 from parsemark.report.source import RunSource
 from parsemark.store import Run
-from parsemark.system import make_folder, remove_tree
-from parsemark.system.locks import locked_folder
-from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.scored_run import readable_protocols
 
 MARK = ".parsemark-report"
@@ -53,18 +50,17 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     chosen = options or ReportOptions()
     run = Run.open(run_dir)
     _require_free(run_dir, out_dir)
-    try:
-        make_folder(out_dir.parent)
-        scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
-        try:
-            with run.report_damage():
-                sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
-                _write_site(Site(scratch.path, sources, chosen, PAGES))
-            _put_into_place(scratch.path, run_dir, out_dir)
-        finally:
-            scratch.close()
-    except OSError as error:
-        raise WriteError(out_dir, error) from error
+
+    def replaced() -> list[Path]:
+        _require_free(run_dir, out_dir)
+        return _pages_in(out_dir)
+
+    with scratch_beside(out_dir) as made:
+        with run.report_damage():
+            sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
+            _write_site(Site(made, sources, chosen, PAGES))
+        pages = (path for path in made.iterdir() if not path.name.startswith("."))
+        put_into_place([made / MARK, *pages], out_dir, replaced)
     return out_dir / "index.html"
 
 
@@ -101,13 +97,3 @@ def _pages_in(folder: Path) -> list[Path]:
         *folders,
         *sorted(path for path in folder.glob("*.html") if any(page.holds(path.stem) for page in PAGES)),
     ]
-
-
-def _put_into_place(made: Path, run_dir: Path, out_dir: Path) -> None:
-    out_dir.mkdir(exist_ok=True)
-    with locked_folder(out_dir):
-        _require_free(run_dir, out_dir)
-        for old in _pages_in(out_dir):
-            remove_tree(old)
-        for new in [made / MARK, *(path for path in made.iterdir() if not path.name.startswith("."))]:
-            new.replace(out_dir / new.name)

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from math import log10
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, select_autoescape
-
 from parsemark.choose import Choice, ParserCandidate, in_words, next_step
-from parsemark.plain_words import FILTERS
+from parsemark.report.site import standalone_page
 from parsemark.system.files import write_text
 
 WIDTH, HEIGHT, MARGIN = 640, 300, 46
@@ -32,11 +30,8 @@ class Dot:
 def write_choice(choice: Choice, corpus: str, run: Path) -> Path:
     """Write `choice.html` into a run; it needs nothing else and loads nothing."""
     path = run / "choice.html"
-    environment = Environment(
-        loader=PackageLoader("parsemark.report"), autoescape=select_autoescape(default=True)
-    )
-    environment.filters |= FILTERS
-    page = environment.get_template("choice.html").render(
+    page = standalone_page(
+        "choice.html",
         choice=choice,
         corpus=corpus,
         sentences=in_words(choice),

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from PIL import Image
 
-from parsemark.corpora.render import page_image
-from parsemark.errors import CorpusError
-from parsemark.model import Sample
+from parsemark.corpora.render import render_sample
 from parsemark.report.names import page_file
-from parsemark.system import file_sha256, make_folder
+from parsemark.system import make_folder
 
 THUMBNAIL_WIDTH = 132
 MAX_SIDE = 1800
@@ -50,27 +46,6 @@ def write_images(
         for unfinished in waiting:
             unfinished.result()
     return done
-
-
-def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Image | None:
-    """The page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
-    place = row["sample"], row["document"], row["page_number"]
-    try:
-        if not row["pdf"]:
-            return None if scan is None else page_image(Sample(*place, None, image=scan), dpi)
-        path = Path(row["pdf"])
-        sample = Sample(*place, None, path)
-        if row["pdf_sha256"] and _hash(path, path.stat().st_mtime_ns) != row["pdf_sha256"]:
-            return None
-        return page_image(sample, dpi).convert("RGB")
-    except (CorpusError, OSError):
-        return None
-
-
-@lru_cache(maxsize=64)
-def _hash(path: Path, _changed: int) -> str:
-    """Pages of one document share a file."""
-    return file_sha256(path)
 
 
 def _encode(root: Path, index: int, picture: Image.Image) -> None:

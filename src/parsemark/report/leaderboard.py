@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +111,8 @@ def error_table(source: RunSource, errors: Errors, board: Board) -> list[tuple[S
             href = viewer_link(
                 parser=row.parser.name, queue=f"error-{kind.name}", protocol=source.summary.protocol
             )
-            cells.append(
-                ErrorCell(
-                    n,
-                    f"{kind.label}: {counted(n, 'element')}{often}",
-                    href,
-                    -(-5 * n // most) if most else 0,
-                )
-            )
+            title, heat = f"{kind.label}: {counted(n, 'element')}{often}", -(-5 * n // most) if most else 0
+            cells.append(ErrorCell(n, title, href, heat))
         table.append((row.parser, cells))
     return table if most else []
 
@@ -205,15 +199,7 @@ def _row_json(row: BoardRow, board: Board) -> dict[str, Any]:
         axis = board.axes.get(key)
         if axis and cell.low is not None and cell.high is not None:
             cells[key]["at"] = [axis.at(cell.low), axis.at(cell.value), axis.at(cell.high)]
-    return {
-        "rank": {
-            "low": row.rank.low,
-            "text": row.rank.text,
-            "mark": row.rank.mark,
-            "to_best": row.rank.to_best,
-        },
-        "cells": cells,
-    }
+    return {"rank": asdict(row.rank), "cells": cells}
 
 
 PAGE = ReportPage("index", _write, "Leaderboard", also=("leaderboard-*",))

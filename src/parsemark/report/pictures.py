@@ -7,9 +7,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from parsemark.corpora.render import corpus_pictures
+from parsemark.corpora.render import corpus_pictures, render_sample
 from parsemark.model import Box
-from parsemark.report.images import render_sample
 from parsemark.report.names import safe_name
 from parsemark.store import Run
 from parsemark.system.files import make_folder

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -16,10 +17,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from parsemark.errors import WriteError
 from parsemark.plain_words import FILTERS, visible, visible_value
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import Older, RunSource
+from parsemark.system import make_folder, remove_tree
+from parsemark.system.locks import locked_folder
+from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.errors import Errors, find_errors
 
 CSP = (
@@ -29,12 +34,9 @@ CSP = (
 """Nothing from elsewhere, nothing inline: a parser's output cannot run even if it got into a page."""
 CHART_SCRIPTS = (
     "js/download.js",
-    "js/charts/scales.js",
-    "js/charts/marks.js",
-    "js/charts/legend.js",
-    "js/charts/tools.js",
-    "js/charts/chart.js",
+    *(f"js/charts/{name}.js" for name in ("scales", "marks", "legend", "tools", "chart")),
 )
+STYLESHEETS = [f"css/{name}.css" for name in ("base", "table", "chart", "viewer", "document", "parsers")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,47 @@ def code_marks(sentence: str) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(sentence)))))
 
 
+def standalone_page(template: str, **values: Any) -> str:
+    """A page that needs nothing else and loads nothing; all values are escaped."""
+    environment = Environment(loader=PackageLoader("parsemark.report"), autoescape=True)
+    environment.filters |= FILTERS
+    return environment.get_template(template).render(**values)
+
+
+@contextmanager
+def scratch_beside(out: Path) -> Iterator[Path]:
+    """A new folder beside a site's, in which the site is made before it is put into place.
+
+    Raises:
+        WriteError: The disk is full, or the folder cannot be written to.
+    """
+    try:
+        make_folder(out.parent)
+        scratch = ScratchFolder(f".{out.name}-", out.parent)
+        try:
+            yield scratch.path
+        finally:
+            scratch.close()
+    except OSError as error:
+        raise WriteError(out, error) from error
+
+
+def put_into_place(new: Iterable[Path], out: Path, old: Callable[[], Iterable[Path]]) -> None:
+    """Move files into a site's folder in place of old ones, under a lock.
+
+    Args:
+        new: What was made.
+        out: The site's folder.
+        old: Checks that the folder may be changed, and says what in it is replaced.
+    """
+    out.mkdir(exist_ok=True)
+    with locked_folder(out):
+        for path in list(old()):
+            remove_tree(path)
+        for path in list(new):
+            path.replace(out / path.name)
+
+
 class SitePages(ABC):
     """A folder of pages that look alike: templates, stylesheets and scripts, and the frame around each."""
 
@@ -115,14 +158,7 @@ class SitePages(ABC):
             navigation=self.navigation(),
             current=current,
             scripts=list(scripts),
-            stylesheets=[
-                "css/base.css",
-                "css/table.css",
-                "css/chart.css",
-                "css/viewer.css",
-                "css/document.css",
-                "css/parsers.css",
-            ],
+            stylesheets=STYLESHEETS,
             run=self.footer(),
             **values,
         )

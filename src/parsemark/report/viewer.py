@@ -12,19 +12,11 @@ from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, value_text
 from parsemark.verdicts.errors import Errors
 
+_PARTS = ("grid", "diffview", "queue", "sheet", "elements", "detail", "beside", "main")
 SCRIPTS = (
     "js/download.js",
-    "js/diff/text.js",
-    "js/diff/align.js",
-    "js/diff/tables.js",
-    "js/viewer/grid.js",
-    "js/viewer/diffview.js",
-    "js/viewer/queue.js",
-    "js/viewer/sheet.js",
-    "js/viewer/elements.js",
-    "js/viewer/detail.js",
-    "js/viewer/beside.js",
-    "js/viewer/main.js",
+    *(f"js/diff/{name}.js" for name in ("text", "align", "tables")),
+    *(f"js/viewer/{name}.js" for name in _PARTS),
 )
 
 

@@ -16,18 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from PIL import Image
 
-from parsemark.corpora.render import corpus_pictures
-from parsemark.errors import CorpusError, StudyError
+from parsemark.corpora.render import corpus_pictures, render_sample
+from parsemark.errors import StudyError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element
 from parsemark.model.table import complexity
-from parsemark.pdf import open_picture, render_page
 from parsemark.store import Run
 from parsemark.study.ratings import PairToRate
 from parsemark.study.tasks import PairsFile
-from parsemark.system.files import file_sha256, make_folder, replacing, write_text
+from parsemark.system.files import make_folder, replacing, write_text
 
 RULES = ("ngrams", "located", "content", "bbox")
 """Matchings to take pairs from: the first that the run has."""
@@ -194,7 +192,6 @@ class _Pictures:
         self._rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
         self._out = out
         self._known: dict[str, str | None] = {}
-        self._hashes: dict[Path, str] = {}
         corpus = run.manifest.corpus
         without_pdf = {sample for sample, row in self._rows.items() if not row["pdf"]}
         self._scans = corpus_pictures(corpus.spec, corpus.hash, without_pdf)
@@ -206,30 +203,12 @@ class _Pictures:
         return self._known[sample]
 
     def _make(self, row: dict[str, Any]) -> str | None:
-        try:
-            picture = self._scan(row) if not row.get("pdf") else self._page(row)
-        except (CorpusError, OSError):
-            return None
+        picture = render_sample(row, _PICTURE_DPI, self._scans.get(row["sample"])) if row else None
         if picture is None:
             return None
+        picture.thumbnail((_MAX_SIDE, _MAX_SIDE))
         folder = make_folder(self._out.parent, f"{self._out.stem}-pictures")
         name = f"{len(self._known):05}.webp"
         with replacing(folder / name) as temporary:
             picture.save(temporary, format="WEBP", quality=_QUALITY, method=2)
         return f"{folder.name}/{name}"
-
-    def _page(self, row: dict[str, Any]) -> Image.Image | None:
-        pdf = Path(row["pdf"])
-        if pdf not in self._hashes:
-            self._hashes[pdf] = file_sha256(pdf)
-        if row["pdf_sha256"] and self._hashes[pdf] != row["pdf_sha256"]:
-            return None
-        return render_page(pdf, row["page_number"], _PICTURE_DPI).convert("RGB")
-
-    def _scan(self, row: dict[str, Any]) -> Image.Image | None:
-        scan = self._scans.get(row.get("sample", ""))
-        if scan is None:
-            return None
-        picture = open_picture(scan).convert("RGB")
-        picture.thumbnail((_MAX_SIDE, _MAX_SIDE))
-        return picture

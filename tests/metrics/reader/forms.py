@@ -310,15 +310,6 @@ def a_block_for_each_row(table: Table) -> str:
     return "\n\n".join(write_table(Table.from_rows(block), "html") for block in blocks)
 
 
-def parts_below_each_other(table: Table) -> str:
-    """The columns in two parts below each other, each with the names of the rows."""
-    rows = _unspanned(table)
-    middle = (table.n_cols + 2) // 2
-    width = max(middle, table.n_cols - middle + 1)
-    parts = [row[:middle] for row in rows] + [[row[0], *row[middle:]] for row in rows]
-    return write_table(Table.from_rows([[*row, *[""] * (width - len(row))] for row in parts]), "html")
-
-
 def tei(table: Table) -> str:
     """As GROBID writes it; TEI knows no difference between headers and others."""
     text = write_table(Table(table.n_rows, table.n_cols, table.cells), "html")
@@ -365,7 +356,6 @@ def equivalent_forms(table: Table) -> list[Form]:
     if is_plain_grid(table):
         forms.append(key_value_blocks)
         forms += [a_block_for_each_row] if table.n_rows <= 12 else []
-        forms += [parts_below_each_other] if table.n_cols > 3 else []
     if has_groups_to_fold(table):
         forms.append(groups_folded)
     return forms

@@ -205,8 +205,8 @@ def test_a_corner_names_both_axes(corner: str) -> None:
     assert value(CONFUSED, confused(corner)) > 9.5
 
 
-@pytest.mark.parametrize("corner", ["", "Predicted / Actual", "Actual → Predicted ↓", "Animal"])
-def test_a_corner_that_names_them_wrongly_tells_no_more_than_none(corner: str) -> None:
+@pytest.mark.parametrize("corner", ["", "Animal", "Seen / Said"])
+def test_a_corner_that_names_neither_tells_no_more_than_none(corner: str) -> None:
     assert value(CONFUSED, confused(corner)) == value(CONFUSED, confused("")) < 6
 
 
@@ -346,27 +346,6 @@ def by_month(*order: int) -> Rows:
     return [[row[k] for k in order] for row in long]
 
 
-def test_a_group_may_be_a_column() -> None:
-    assert value(RAINFALL, markdown(by_month(0, 1, 2, 3))) > 9.5
-    assert value(RAINFALL, markdown(by_month(1, 0, 2, 3))) > 9.5
-    by_quantity = sorted(by_month(1, 0, 2, 3)[1:], key=lambda row: row[0], reverse=True)
-    assert value(RAINFALL, markdown([["Quantity", "Town", "May", "July"], *by_quantity])) > 9.5
-    carried = [[row[0] if k % len(TOWNS) == 0 else "", *row[1:]] for k, row in enumerate(by_quantity)]
-    assert value(RAINFALL, markdown([["Quantity", "Town", "May", "July"], *carried])) > 9.5
-
-
-def test_groups_may_be_sections() -> None:
-    table = [["Town", "May", "July"]]
-    for name, k in (("Temperature", 1), ("Precipitation", 3)):
-        table += [[name, "", ""], *([row[0], *row[k : k + 2]] for row in TOWNS)]
-    assert value(RAINFALL, markdown(table)) > 9.5
-
-
-def test_a_column_that_is_a_group_in_the_prediction() -> None:
-    truth = latex(*(" & ".join(row) for row in by_month(0, 1, 2, 3)))
-    assert value(truth, flat("Temperature", "Precipitation")) > 9
-
-
 def test_a_value_under_another_group_is_wrong_in_any_form() -> None:
     exchanged = by_month(0, 1, 2, 3)
     exchanged[1][1], exchanged[2][1] = exchanged[2][1], exchanged[1][1]
@@ -376,35 +355,6 @@ def test_a_value_under_another_group_is_wrong_in_any_form() -> None:
 CARS = rows(
     "Car & Year & Range", "Leaf & 2010 & 117", "Zoe & 2012 & 210", "Bolt & 2016 & 383", "Taycan & 2019 & 407"
 )
-
-
-@pytest.mark.parametrize("form", ["{} ({})", "{}, {}", "{} [{}]", "{} / {}"])
-def test_a_column_in_the_name_is_told_by_what_sets_it_off(form: str) -> None:
-    truth = latex(*(" & ".join(row) for row in CARS))
-    given = markdown([[form.format(*row[:2]), row[2]] for row in CARS])
-    run_together = markdown([[" ".join(row[:2]), row[2]] for row in CARS])
-    lost = markdown([[row[0], row[2]] for row in CARS])
-    assert value(truth, lost) + 1 < value(truth, run_together) < value(truth, given) - 1
-    assert 7 < value(truth, given) < 9.5
-    assert "set off by brackets or commas" in told(truth, given)
-    assert value(truth, given.replace("2016", "2061")) < value(truth, given) - 1
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "- **{}**: Density {}, Modulus {}",
-        "* {}: density {}; modulus {}",
-        "{}: Density = {}, Modulus = {}",
-        "- {}: {} density and {} modulus",
-        "{}: Density {}, and Modulus {}.",
-    ],
-)
-def test_items_name_the_column_of_each_value(form: str) -> None:
-    truth = latex(*(" & ".join(row) for row in ALLOYS))
-    items = "\n".join(form.format(*row) for row in ALLOYS[1:])
-    assert 7 < value(truth, items) < 9
-    assert value(truth, items.replace("8.80", "8.08")) < value(truth, items) - 2
 
 
 THEMES = rows(

@@ -6,7 +6,7 @@ Made of classes that strangers reported, on tables of our own.
 from __future__ import annotations
 
 import pytest
-from tests.metrics.reader.reading import Rows, latex, markdown, read, rows, told, value
+from tests.metrics.reader.reading import latex, markdown, read, rows, told, value
 
 TRIAL = rows(
     "Trait & Drug & Placebo & p",
@@ -69,21 +69,6 @@ def test_a_citation_is_no_part_of_a_name(style: tuple[str, str]) -> None:
     for row, citation in zip(given[1:], style, strict=False):
         row[0] = f"{row[0]} {citation}"
     assert value(CITED, markdown(given)) == 10
-    in_name = markdown([["Model", "Range"], *([f"{name} ({year})", far] for name, year, far in given[1:])])
-    assert value(CITED, in_name) == value(CITED, markdown(without_year())) > 7
-
-
-def without_year() -> Rows:
-    return [["Model", "Range"], *([f"{name} ({year})", far] for name, year, far in MODELS[1:])]
-
-
-def test_what_stands_in_a_name_needs_a_header_no_more_than_the_name() -> None:
-    said = [["Model (Year)", "Range"], *without_year()[1:]]
-    assert value(CITED, markdown(without_year())) > value(CITED, markdown(said)) - 1
-    assert (
-        value(CITED, markdown(without_year()).replace("2012", "2021"))
-        < value(CITED, markdown(without_year())) - 1
-    )
 
 
 def test_citations_of_the_truth_are_asked_for() -> None:
@@ -284,12 +269,3 @@ def test_the_sign_of_deviations_is_one_event() -> None:
 
 
 LAKES = rows("Lake & Depth & Area", *(f"L{k} & {3 * k + 17} & {7 * k + 101}" for k in range(8)))
-
-
-def test_values_that_slip_to_other_rows_cost_more_than_lost_ones() -> None:
-    truth = latex(*(" & ".join(row) for row in LAKES))
-    depths = [row[1] for row in LAKES[1:]]
-    slipped = [LAKES[0], *([a, d, b] for (a, _, b), d in zip(LAKES[1:], [*depths[1:], ""], strict=True))]
-    emptied = [LAKES[0], *([a, "", b] for a, _, b in LAKES[1:])]
-    assert value(truth, markdown(slipped)) < value(truth, markdown(emptied))
-    assert "its values have slipped by a row" in told(truth, markdown(slipped))

@@ -10,9 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.reader.reading import read, value
 
-from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import parts_beside
-
 Rows = list[list[str]]
 
 
@@ -29,10 +26,6 @@ def latex(rows: Rows) -> str:
 
 def pairs_of(rows: Rows) -> Rows:
     return [[key, text] for row in rows[1:] for key, text in zip(rows[0], row, strict=True)]
-
-
-def in_parts(rows: Rows, at: int) -> Rows:
-    return [row[:at] for row in rows] + [[row[0], *row[at:]] for row in rows]
 
 
 def listed(rows: Rows) -> Rows:
@@ -132,61 +125,16 @@ def test_a_value_of_a_record_may_be_wrong_or_empty() -> None:
 @settings(max_examples=25)
 @given(st.integers(2, 5), st.integers(4, 6), st.data())
 def test_a_grid_says_the_same_in_every_layout(n_rows: int, n_cols: int, data: st.DataObject) -> None:
-    """As parts below each other, as records and as a list, in both directions."""
+    """As records and as a list, in both directions."""
     texts = st.lists(
         st.integers(100, 99_999), min_size=n_rows * n_cols, max_size=n_rows * n_cols, unique=True
     )
     numbers = iter(data.draw(texts))
     head = ["Model", *(f"K{'abcdef'[c]}" for c in range(1, n_cols))]
     grid = [head, *([f"Name {'uvwxyz'[r]}", *(str(next(numbers)) for _ in head[1:])] for r in range(n_rows))]
-    at = (n_cols + 1) // 2 + 1
-    parts = [row + [""] * (at - len(row)) for row in in_parts(grid, at)]
-    for layout in (parts, pairs_of(grid), listed(grid)):
+    for layout in (pairs_of(grid), listed(grid)):
         assert value(latex(grid), markdown(layout)) >= 9.5, layout
         assert value(latex(layout), markdown(grid)) >= 9.5, layout
-
-
-def test_a_group_may_stand_with_the_name_of_its_first_column() -> None:
-    truth = r"""\begin{tabular}{lcccc}
-\toprule
-& \multicolumn{2}{c}{CRR} & \multicolumn{2}{c}{WRR} \\
-Model & Val & Test & Val & Test \\ \midrule
-Ours & 94.8 & 95.2 & 83.6 & 84.7 \\
-Base & 91.1 & 92.3 & 80.4 & 81.5 \\ \bottomrule
-\end{tabular}"""
-    rows = ["Ours | 94.8 | 95.2 | 83.6 | 84.7", "Base | 91.1 | 92.3 | 80.4 | 81.5"]
-    pred = markdown([line.split(" | ") for line in ["Model | CRR Val | Test | WRR Val | Test", *rows]])
-    assert kinds(truth, pred) == {"header_shifted"}
-    assert 6 < value(truth, pred) < 8.5
-    # Where no group is told, nobody knows which column is which.
-    assert value(truth, pred.replace("CRR Val", "Val").replace("WRR Val", "Val")) < value(truth, pred) - 2
-
-
-def test_a_group_over_all_columns_may_stand_with_the_name_of_the_first() -> None:
-    truth = r"""\begin{tabular}{ccc}
-\toprule
-\multicolumn{3}{c}{CRR} \\
-Val & Test & Dev \\ \midrule
-94.8 & 95.2 & 83.6 \\
-91.1 & 92.3 & 80.4 \\ \bottomrule
-\end{tabular}"""
-    rows = [["CRR Val", "Test", "Dev"], ["94.8", "95.2", "83.6"], ["91.1", "92.3", "80.4"]]
-    assert kinds(truth, markdown(rows)) == {"header_shifted"}
-
-
-def test_an_empty_table_has_no_parts() -> None:
-    assert parts_beside(Sheet.stacked([], [], 2)) is None
-    assert parts_beside(Sheet.stacked([], [[], []], 0)) is None
-
-
-def test_words_in_another_order_are_the_same_name_unless_another_one_has_them() -> None:
-    def rows(*names: str) -> Rows:
-        return [["Model", "Score"], *([name, str(k + 17)] for k, name in enumerate(names))]
-
-    truth = latex(rows("large blue", "small red", "tiny grey"))
-    assert value(truth, markdown(rows("blue large", "small red", "tiny grey"))) == 10
-    twice = latex(rows("large blue", "blue large", "tiny grey"))
-    assert value(twice, markdown(rows("blue large", "large blue", "tiny grey"))) < 10
 
 
 def test_two_names_that_are_exchanged_are_one_event() -> None:
@@ -267,21 +215,6 @@ def test_a_row_in_which_nothing_begins_is_none() -> None:
     assert "invented" not in kinds(truth, html)
 
 
-def test_a_row_may_stand_behind_the_last_cell_of_another_one() -> None:
-    truth = r"""\begin{tabular}{lccc}
-\hline
-Class & Precision & Recall & Support \\ \hline
-First & 0.89 & 0.87 & 500 \\
-Second & 0.83 & 0.85 & 520 \\ \hline
-\multicolumn{3}{r}{Overall accuracy} & 0.881 \\ \hline
-\end{tabular}"""
-    head = "| Class | Precision | Recall | Support |\n|---|---|---|---|\n| First | 0.89 | 0.87 | 500 |\n"
-    behind = head + "| Second | 0.83 | 0.85 | 520 | Overall accuracy 0.881 |"
-    assert kinds(truth, behind) == {"plain_lines"}
-    assert 5 < value(truth, behind) < 9
-    assert value(truth, behind) > value(truth, head + "| Second | 0.83 | 0.85 | 520 | Overall 0.118 |") + 1
-
-
 def test_lines_that_end_anywhere_are_read_even_if_there_are_as_many_as_rows() -> None:
     truth = latex([["Modality", "Score"], ["Image", "88.658"], ["Video", "88.388"], ["Audio", "81.250"]])
     pred = (
@@ -345,11 +278,6 @@ def test_lines_of_one_column_are_one_text() -> None:
     assert value(truth, "<table><tr><td>Number = 10, Best = 5, Size = 16</td></tr></table>") >= 9.5
 
 
-def test_rows_that_are_counted_have_no_header() -> None:
-    truth = "\\begin{tabular}{ll}(i) & first of all \\\\ (ii) & second to none\\end{tabular}"
-    assert read(truth, "| (i) | first of all |\n|---|---|\n| (ii) | second |").details["n_values"] == 2
-
-
 NAMES = ["Aachen", "Bonn", "Celle", "Dorsten", "Essen", "Fulda"]
 CITIES = [["City", "People"], *([name, str(110 + 7 * k)] for k, name in enumerate(NAMES))]
 
@@ -379,22 +307,6 @@ pairs inclusive & Pythia & 16.6 & 1988 \\
     ]
     assert value(truth, markdown(rows)) >= 9.5
     assert kinds(truth, markdown(rows).replace("3881", "3818")) == {"value_wrong"}
-
-
-def test_words_of_a_header_may_stand_in_another_order() -> None:
-    truth = r"""\begin{tabular}{lcccc}
-\toprule
-& \multicolumn{2}{c}{2022} & \multicolumn{2}{c}{2023} \\
-Shop & Sales (kEUR) & Staff & Sales (kEUR) & Staff \\ \midrule
-North & 94.8 & 95 & 83.6 & 84 \\
-South & 91.1 & 92 & 80.4 & 81 \\ \bottomrule
-\end{tabular}"""
-    head = ["Shop", "Sales 2022 (kEUR)", "Staff 2022", "Sales 2023 (kEUR)", "Staff 2023"]
-    body = [["North", "94.8", "95", "83.6", "84"], ["South", "91.1", "92", "80.4", "81"]]
-    assert value(truth, markdown([head, *body])) >= 9.5
-    # Where the order is what tells two names apart, another order is another name.
-    rows = [["Data", "A to B", "B to A", "n"], ["x", "1.5", "2.5", "7"], ["y", "3.5", "4.5", "8"]]
-    assert value(latex(rows), markdown([["Data", "B to A", "A to B", "n"], *rows[1:]])) < 5
 
 
 @pytest.mark.parametrize("pred", ["", "<table></table>", "no table at all"])

@@ -180,7 +180,7 @@ def test_large_tables_are_aligned_by_the_beginnings_of_their_texts(monkeypatch: 
 
 def test_texts_are_compared_alike_whichever_form_came_first(monkeypatch: pytest.MonkeyPatch) -> None:
     long, other = "x" * 80 + "a" * 20, "x" * 80 + "b" * 20
-    truth = Sheet.stacked([], [[long, "one"]], 2)
+    truth = Sheet.from_rows([[long, "one"]])
     wide, narrow = [other, "one", "two" * 100], [other, "one"]
     monkeypatch.setattr(align, "MAX_CHARACTER_PAIRS", 103 * 200)
     kept = align.Likenesses(truth)

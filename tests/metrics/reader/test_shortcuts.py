@@ -17,11 +17,11 @@ from parsemark.formats.cell_text import without_controls
 from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, pages, read, rejoin, sheet, symbols
-from parsemark.metrics.reader.align import Alignment, Lookup, _filled, _numbered, _similarities, align
+from parsemark.metrics.reader import likeness, read, sheet, symbols
+from parsemark.metrics.reader.align import _filled, _numbered, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
-from parsemark.metrics.reader.values import Asked, Side, Values
+from parsemark.metrics.reader.values import Asked
 from parsemark.model import Table
 
 _TAGS = ("<table>", "</table>", "<TABLE >", "</Table >", "<tr>", "</tr>", "<td>", "</td>", '<td rowspan="2">')
@@ -131,27 +131,6 @@ def test_other_digits_are_another_value(truth: str, pred: str, name: bool) -> No
         assert differ(truth, pred, name) == found
 
 
-@given(_texts, st.lists(_texts, min_size=1, max_size=3))
-def test_no_text_is_more_like_another_than_its_pieces_allow(truth: str, pieces: list[str]) -> None:
-    held = sum(likeness.weight(piece, truth) for piece in pieces)
-    assert likeness.likeness(truth, " ".join(filter(None, pieces))) <= likeness.most_alike(held, truth) + 1e-9
-
-
-@given(_texts, _texts, st.sampled_from([0.3, 0.5, 0.8]))
-def test_names_of_which_one_is_much_longer_are_not_alike(truth: str, pred: str, least: float) -> None:
-    alike = likeness.difference(truth, pred, name=True).likeness > least
-    assert likeness.may_be_alike(truth, pred, least) or not alike
-
-
-@given(_grids, _grids)
-def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred: list[list[str]]) -> None:
-    sheets = Sheet.stacked([], truth, 3), Sheet.stacked([], pred, 3)
-    alignment = align(Lookup(*sheets), 1)
-    found = rejoin.joined_rows(*sheets, alignment, 1)
-    with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
-        assert rejoin.joined_rows(*sheets, alignment, 1) == found
-
-
 @given(
     st.lists(st.lists(st.sampled_from(["a", "1", "-", "", " "]), min_size=3, max_size=3), max_size=4),
     st.none() | st.integers(0, 4),
@@ -174,7 +153,7 @@ def test_cells_are_folded_together_as_each_is_alone(texts: list[str]) -> None:
 def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
     rows: list[list[str]], named: bool
 ) -> None:
-    truth = Sheet.stacked([], rows, 3)
+    truth = Sheet.from_rows(rows)
     structure = Structure(0, ((), (0,), (0,)) if named else ((), (), ()), frozenset())
     weights = {
         (r, c): 1.0 if text else 0.3
@@ -184,7 +163,8 @@ def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
     }
     for r, row in enumerate(truth.texts):  # one remark for a whole row is one value
         of_row = [c for c in range(3) if (r, c) in weights]
-        if len(of_row) > 1 and len({row[c] for c in of_row}) == 1 and len(row[2]) > 1 and row[2].isalpha():
+        said = {row[c] for c in of_row}
+        if len(of_row) > 1 and len(said) == 1 and all(len(text) > 1 and text.isalpha() for text in said):
             weights |= dict.fromkeys([(r, c) for c in of_row], 1 / len(of_row))
     asked = Asked(truth, structure, 0.3)
     assert list(asked.weights.items()) == list(weights.items())
@@ -197,22 +177,6 @@ def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
 
 
 _columns = st.lists(st.sampled_from(["1", "2", "3", "4"]), min_size=7, max_size=7)
-
-
-@given(_columns, _columns, st.sampled_from([1, -1, None]))
-def test_columns_have_slipped_if_their_wrong_values_are_those_beside(
-    column: list[str], other: list[str], step: int | None
-) -> None:
-    given = other if step is None else [*column[step:], *column[:step]]
-    truth, pred = (Sheet.stacked([], [[text] for text in texts], 1) for texts in (column, given))
-    structure = Structure(0, ((),), frozenset())
-    side = Side(truth, structure, pred, Alignment({0: 0}, {r: r for r in range(7)}))
-    n_wrong = sum(a != b for a, b in zip(column, given, strict=True))
-    beside = [
-        sum(given[r] == column[r - k] != column[r] for r in range(7) if 0 <= r - k < 7) for k in (1, -1)
-    ]
-    slipped = n_wrong > 3 and max(beside) >= n_wrong - 1
-    assert Values(side, Asked(truth, structure, 0.3))._slipped == (frozenset({0}) if slipped else frozenset())
 
 
 @given(_grids)
@@ -241,21 +205,8 @@ def test_a_form_is_given_up_only_where_another_is_better(
 ) -> None:
     one, other = (_markdown(rows) for rows in (truth, pred))
     found = _read(one, f"{other}\n\n{line}")
-    with (
-        mock.patch.object(read, "_ROUNDING", 100.0),  # no form is given up
-        mock.patch.object(pages, "_may_be_rows", lambda lines, sheet: True),
-    ):
+    with mock.patch.object(read, "_ROUNDING", 100.0):  # no form is given up
         assert _read(one, f"{other}\n\n{line}") == found
-
-
-@given(st.lists(st.text("ab-. 1\xa0é", max_size=6), min_size=1, max_size=4), st.data())
-def test_no_line_that_is_a_row_is_passed_over(texts: list[str], data: st.DataObject) -> None:
-    table = Sheet(*[[texts]] * 2, [[True] * len(texts)], *[[texts]] * 2, None)
-    row = pages._run_together(table, 0)
-    line = data.draw(
-        st.sampled_from([row, row[1:], f"{row}x", f"{row}-{row[:1]}"]) | st.text("ab-1", max_size=9)
-    )
-    assert pages._may_be_rows([line], table) or not pages._is_a_row(line, [row])
 
 
 _lengths = st.lists(st.text("ab1", max_size=5) | st.sampled_from(["a" * 64, "b" * 65, "ab" * 50]), max_size=5)

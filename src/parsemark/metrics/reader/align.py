@@ -13,7 +13,7 @@ from rapidfuzz.process import cdist
 
 from parsemark.kernels import kernel
 from parsemark.kernels.matrices import LONGEST_COMPARED
-from parsemark.metrics.reader.likeness import bare, features
+from parsemark.metrics.reader.likeness import features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.size_limits import check_pairs
@@ -98,7 +98,6 @@ class Lookup:
         self.pred_ids, pred_texts = _numbered(pred.texts)
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
         self.matrix = likenesses.matrix(pred_texts)
-        self.truth_texts, self.pred_texts = truth.texts, pred.texts
         self.truth_filled = _filled(truth_texts, self.truth_ids)
         self.pred_filled = _filled(pred_texts, self.pred_ids)
         self.truth_blank = np.flatnonzero(~np.any(self.truth_filled, axis=1))
@@ -186,9 +185,6 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
         values = _aligned_columns(truth, pred, matrix, [*known, *moved_rows])
         scores = _HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values
         refined = best_path(scores)
-        if _are_hardly_paired(scores, refined):
-            # Which headers are joined in one row matters only where the columns have to be looked for.
-            scores += _HEADER_SHARE * (_joined_likeness(lookup, n_header) - headers).clip(0)
         refined, moved = _with_moved(scores, refined)
         if refined == columns and moved == moved_columns:
             break
@@ -244,22 +240,6 @@ def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pa
     there = sorted(set(range(scores.shape[1])) - taken_there - {j for _, j in kept})
     again = best_path(scores[np.ix_(here, there)], _LEAST_ROW) if here and there else []
     return sorted([*kept, *((here[i], there[j]) for i, j in again)]), found
-
-
-def _joined_likeness(lookup: Lookup, n_header: int) -> Floats:
-    """For each pair of columns how alike their headers are, the names of all rows taken together."""
-    ours = _joined_heads(lookup.truth_texts[:n_header])
-    top = lookup.pred_texts[: n_header + 1]
-    found = np.zeros((lookup.truth_ids.shape[1], lookup.pred_ids.shape[1]), dtype=np.float32)
-    for deep in range(1, len(top) + 1) if n_header else ():
-        theirs = _joined_heads(top[:deep])
-        np.maximum(found, cdist(ours, theirs, scorer=Levenshtein.normalized_similarity), out=found)
-    return np.asarray(found**2)
-
-
-def _joined_heads(rows: list[list[str]]) -> list[str]:
-    columns = (dict.fromkeys(texts) for texts in zip(*rows, strict=True))
-    return ["".join(c for text in column for c in bare(text) if c.isalnum()) for column in columns]
 
 
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:

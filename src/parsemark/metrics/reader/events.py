@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -21,69 +21,45 @@ _LONGEST_QUOTE = 60
 
 
 class Kind(Enum):
-    """The types of errors, as the report counts them."""
+    """The types of errors, as the report counts them, each with the name of its price."""
 
     __hash__ = object.__hash__  # members are single; that of Enum is written in Python
+    price: str
 
-    VALUE_WRONG = "value_wrong"
-    VALUE_LOST = "value_lost"
-    VALUE_SHIFTED = "value_shifted"
-    VALUE_MISREAD = "value_misread"
-    NOTATION = "notation"
-    HEADER_LOST = "header_lost"
-    HEADER_MISREAD = "header_misread"
-    HEADER_CONTEXT_LOST = "header_context_lost"
-    NAME_LOST = "name_lost"
-    NAME_MISREAD = "name_misread"
-    SECTION_LOST = "section_lost"
-    ROW_MISSING = "row_missing"
-    COLUMN_MISSING = "column_missing"
-    CUT_OFF = "cut_off"
-    INVENTED = "invented"
-    COLUMNS_MERGED = "columns_merged"
-    ROWS_MERGED = "rows_merged"
-    COLUMN_SPLIT = "column_split"
-    ROW_SPLIT = "row_split"
-    SPAN_WRONG = "span_wrong"
-    SPAN_LOST = "span_lost"
-    MOVED = "moved"
-    HEADER_SHIFTED = "header_shifted"
-    HEADER_MOVED = "header_moved"
-    CELLS_MERGED = "cells_merged"
-    PLAIN_LINES = "plain_lines"
-    PADDED = "padded"
+    def __new__(cls, name: str, price: str) -> Kind:
+        """Make a kind whose value is its name."""
+        kind = object.__new__(cls)
+        kind._value_, kind.price = name, price
+        return kind
 
+    VALUE_WRONG = "value_wrong", "value"
+    VALUE_LOST = "value_lost", "value"
+    VALUE_SHIFTED = "value_shifted", "value"
+    VALUE_MISREAD = "value_misread", "misread"
+    NOTATION = "notation", "notation"
+    HEADER_LOST = "header_lost", "header"
+    HEADER_MISREAD = "header_misread", "misread"
+    HEADER_CONTEXT_LOST = "header_context_lost", "context"
+    NAME_LOST = "name_lost", "header"
+    NAME_MISREAD = "name_misread", "misread"
+    SECTION_LOST = "section_lost", "context"
+    ROW_MISSING = "row_missing", "missing"
+    COLUMN_MISSING = "column_missing", "missing"
+    CUT_OFF = "cut_off", "cut_off"
+    INVENTED = "invented", "invented"
+    COLUMNS_MERGED = "columns_merged", "merged"
+    ROWS_MERGED = "rows_merged", "merged"
+    COLUMN_SPLIT = "column_split", "context"
+    ROW_SPLIT = "row_split", "context"
+    SPAN_WRONG = "span_wrong", "context"
+    SPAN_LOST = "span_lost", "counted"
+    MOVED = "moved", "context"
+    HEADER_SHIFTED = "header_shifted", "counted"
+    HEADER_MOVED = "header_moved", "header"
+    CELLS_MERGED = "cells_merged", "merged"
+    PLAIN_LINES = "plain_lines", "counted"
+    PADDED = "padded", "padded"
 
-PRICE: dict[Kind, str] = {
-    Kind.VALUE_WRONG: "value",
-    Kind.VALUE_LOST: "value",
-    Kind.VALUE_SHIFTED: "value",
-    Kind.VALUE_MISREAD: "misread",
-    Kind.NOTATION: "notation",
-    Kind.HEADER_LOST: "header",
-    Kind.HEADER_MISREAD: "misread",
-    Kind.HEADER_CONTEXT_LOST: "context",
-    Kind.NAME_LOST: "header",
-    Kind.NAME_MISREAD: "misread",
-    Kind.SECTION_LOST: "context",
-    Kind.ROW_MISSING: "missing",
-    Kind.COLUMN_MISSING: "missing",
-    Kind.CUT_OFF: "cut_off",
-    Kind.INVENTED: "invented",
-    Kind.COLUMNS_MERGED: "merged",
-    Kind.ROWS_MERGED: "merged",
-    Kind.COLUMN_SPLIT: "context",
-    Kind.ROW_SPLIT: "context",
-    Kind.SPAN_WRONG: "context",
-    Kind.SPAN_LOST: "counted",
-    Kind.MOVED: "context",
-    Kind.HEADER_SHIFTED: "counted",
-    Kind.HEADER_MOVED: "header",
-    Kind.CELLS_MERGED: "merged",
-    Kind.PLAIN_LINES: "counted",
-    Kind.PADDED: "padded",
-}
-"""Which price an event of a kind has."""
 
 _FORM = Kind.PADDED
 """What costs as much as the worst of its kind, however often it comes."""
@@ -113,24 +89,16 @@ class Account:
     events: tuple[Event, ...]
     total: float
 
+    def plus(self, events: Iterable[Event]) -> Account:
+        """The account with further events."""
+        return Account((*self.events, *events), self.total)
+
     def cost(self, event: Event, parameters: Parameters) -> float:
         """What one event costs, in units of the exponent."""
-        price: float = getattr(parameters, PRICE[event.kind])
+        price: float = getattr(parameters, event.kind.price)
         severity = event.severity**parameters.severity if event.kind in MISREAD else event.severity
         share = min(1.0, event.extent / max(self.total, 1.0))
         return float(price * severity * share**parameters.growth)
-
-    def _costs(self, parameters: Parameters) -> list[float]:
-        """What each event costs; kept, since the score and the explanation both need them."""
-        known = self._known_costs.get(parameters)
-        if known is None:
-            known = [self.cost(event, parameters) for event in self.events]
-            self._known_costs[parameters] = known
-        return known
-
-    @cached_property
-    def _known_costs(self) -> dict[Parameters, list[float]]:
-        return {}
 
     @property
     def known(self) -> float:
@@ -138,33 +106,25 @@ class Account:
         gone = sum(e.extent * min(1.0, e.severity) for e in self.events if e.kind in _GONE)
         return max(0.0, 1.0 - gone / self.total) if self.total else 1.0
 
-    def score(self, parameters: Parameters) -> float:
-        """The value of `reader`."""
-        known = self._scores.get(parameters)
-        if known is None:
-            known = self._scores[parameters] = self._score(parameters)
-        return known
-
     @cached_property
     def _scores(self) -> dict[Parameters, float]:
         return {}
 
-    def _score(self, parameters: Parameters) -> float:
-        costs = self._costs(parameters)
-        harm = sum([cost for event, cost in zip(self.events, costs, strict=True) if event.kind is not _FORM])
-        form = max(
-            [cost for event, cost in zip(self.events, costs, strict=True) if event.kind is _FORM], default=0.0
-        )
-        return FULL_SCORE * math.exp(-(harm**parameters.bend) - form) * self.known
+    def score(self, parameters: Parameters) -> float:
+        """The value of `reader`; kept, since forms are compared by it."""
+        if parameters not in self._scores:
+            harm, form = 0.0, 0.0
+            for event in self.events:
+                cost = self.cost(event, parameters)
+                harm, form = (harm, max(form, cost)) if event.kind is _FORM else (harm + cost, form)
+            self._scores[parameters] = FULL_SCORE * math.exp(-(harm**parameters.bend) - form) * self.known
+        return self._scores[parameters]
 
     def details(self, parameters: Parameters) -> dict[str, Any]:
         """The explanation: events with the points they cost, strongest first, and how many of each kind."""
-        costs = self._costs(parameters)
-        total = sum(costs)
+        costs = [(self.cost(event, parameters), event) for event in self.events]
+        total = sum(cost for cost, _ in costs)
         points = FULL_SCORE - self.score(parameters)
-        ranked = sorted(
-            zip(self.events, costs, strict=True), key=lambda e: (-e[1], e[0].kind.value, e[0].message)
-        )
         told = [
             {
                 "kind": event.kind.value,
@@ -173,7 +133,7 @@ class Account:
                 "message": event.message,
                 "cost": round(points * cost / total, 4) if total else 0.0,
             }
-            for event, cost in ranked
+            for cost, event in sorted(costs, key=lambda c: (-c[0], c[1].kind.value, c[1].message))
         ]
         return {
             "errors": told[:_MOST_TOLD],
@@ -189,9 +149,9 @@ class Causes:
     def __init__(self) -> None:
         self._found: dict[tuple[Any, ...], list[Event]] = {}
 
-    def add(self, key: Sequence[Any], event: Event) -> None:
-        """Count an event with the others of the same cause."""
-        self._found.setdefault(tuple(key), []).append(event)
+    def add(self, event: Event, *cause: Any) -> None:
+        """Count an event with the others of its kind that have the same cause."""
+        self._found.setdefault((event.kind, *cause), []).append(event)
 
     def events(self) -> Iterable[Event]:
         """One event for each cause: it touches all values, and is as severe as the worst of them."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
 from parsemark.metrics.reader.likeness import NEAR, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.values import Asked, Side, Values
 
-_ARROWS = str.maketrans("↑↓", "  ")
-_PARTED = re.compile(r"[\\/|\n]++")
-_POINTS = re.compile(r"[↓→]")
-_POINTED = re.compile(r"([^↓→\\/|]++)([↓→])")
+_POINTERS = str.maketrans("\\↓→", "///")
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -49,45 +44,39 @@ def find_events(
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
-        of_rows, of_columns = _named_in_the_corner(side)
-        around = Around(outside, heads, of_columns, asked.only_beside_rows)
+        around = Around(outside, heads, _corner(side), asked.only_beside_rows)
         judge(list(_columns(values)), COLUMNS, around, causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        around = Around(outside, corner=of_rows, of_others=asked.only_over_columns)
+        around = Around(outside, corner=around.corner, of_others=asked.only_over_columns)
         judge(list(_rows(values)), ROWS, around, causes)
     return Account((*causes.events(), *of_values), values.total)
 
 
-def _named_in_the_corner(side: Side) -> tuple[str, str]:
-    """What the corner calls all rows and all columns: `Actual / Predicted`, `Year ↓ Team →`."""
+def _corner(side: Side) -> str:
+    """What the corner says, which may name all rows and all columns: `Actual / Predicted`."""
     valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
     cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
-    corner = " ".join(filter(None, cells))
-    if _POINTS.search(corner):
-        told = {found[2]: found[1] for found in _POINTED.finditer(corner)}
-        names = [told.get("↓", ""), told.get("→", "")]
-    else:
-        names = [part for part in _PARTED.split(corner) if part.strip()]
-    of_rows, of_columns = names if len(names) == 2 else (corner, "")
-    return fold_notation(of_rows), fold_notation(of_columns)
+    return fold_notation(" ".join(cells).translate(_POINTERS))
 
 
 def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
     """Rows whose cells have slipped, and rows and columns that are given in another order."""
     side = values.side
+    last = side.truth.n_cols - 1
+
+    def add(kind: Kind, extent: float, message: str, *cause: str, **where: int) -> None:
+        causes.add(Event(kind, extent, message, {"row": None, "col": None, **where}), *cause)
+
     for row in moved:
-        message = f"Row {values.name(row, side.truth.n_cols - 1)}: its cells have slipped."
-        event = Event(Kind.VALUE_SHIFTED, values.of_row[row], message, {"row": row, "col": None})
-        causes.add((Kind.VALUE_SHIFTED,), event)
+        message = f"Row {values.name(row, last)}: its cells have slipped."
+        add(Kind.VALUE_SHIFTED, values.of_row[row], message, row=row)
     for row in sorted(side.alignment.moved_rows & set(values.of_row)):
-        message = f"Row {values.name(row, side.truth.n_cols - 1)}: given in another order."
-        event = Event(Kind.MOVED, values.of_row[row], message, {"row": row, "col": None})
-        causes.add((Kind.MOVED, "row"), event)
+        message = f"Row {values.name(row, last)}: given in another order."
+        add(Kind.MOVED, values.of_row[row], message, "row", row=row)
     for col in sorted(side.alignment.moved_columns):
         message = f"Column {values.header(col)}: given in another order."
-        event = Event(Kind.MOVED, values.of_column.get(col, 1.0), message, {"row": None, "col": col})
-        causes.add((Kind.MOVED, "column"), event)
+        add(Kind.MOVED, values.of_column.get(col, 1.0), message, "column", col=col)
 
 
 def _columns(values: Values) -> Iterable[Named]:
@@ -95,7 +84,7 @@ def _columns(values: Values) -> Iterable[Named]:
     side = values.side
     truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
     padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
-    told = any(_spans(side.truth, r) for r in range(side.structure.n_header))
+    told = any(side.truth.goes_on(r, c) for r in range(side.structure.n_header) for c in range(len(truth)))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
     heads, torn = _mended(side, rows)
     literal = column_paths(heads, rows, Fill.NOT)
@@ -103,8 +92,6 @@ def _columns(values: Values) -> Iterable[Named]:
     partners = side.alignment.columns
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
-    one_for_all = _names_run_together(side, truth, given[Fill.NOT])
-    led = _led_by_the_first(side, truth, given[Fill.NOT])
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -117,79 +104,22 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.GIVEN, given[Fill.NOT][partner]),
                 (How.CARRIED, given[Fill.PADDED][partner]),
                 (How.SHORT, given[Fill.RAGGED][partner]),
-                *(((How.SHORT, led[col]),) if col in led else ()),
                 (How.COUNTED, counted[partner]),
             )
-            if (text := one_for_all.get(col)) is not None:
-                rest = tuple(t for t in given[Fill.NOT][partner] if t != text)
-                said = tuple(t for t in path if t in rest or _says(text, t))
-                readings = ((How.GIVEN, rest), (How.COUNTED, said))
-            elif col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
                 continue
-        # The only column of values is known without a name, and so is what stands in a name.
-        needed = col not in side.stubs | side.in_names and len(truth) - len(side.stubs) > 1
+        # The only column of values is known without a name.
+        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
-
-
-def _spans(sheet: Sheet, row: int) -> bool:
-    """Whether a cell of a row that says something spans columns."""
-    texts, starts = sheet.texts[row], sheet.starts[row]
-    return any(texts[c] and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols))
 
 
 def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:
     """The header paths with empty cells filled, which are the literal ones where none is empty."""
     full = all(all(sheet.present[row]) for row in rows)
     return literal if full or fill is Fill.NOT else column_paths(sheet, rows, fill)
-
-
-def _names_run_together(side: Side, truth: list[Path], given: list[Path]) -> dict[int, str]:
-    """Columns over which one cell holds the names of several of them, and what that cell says."""
-    over: dict[str, list[int]] = defaultdict(list)
-    for col, partner in side.alignment.columns.items():
-        for text in given[partner]:
-            if truth[col] and text not in truth[col] and _says(text, truth[col][-1]):
-                over[text].append(col)
-    return {
-        col: text
-        for text, columns in over.items()
-        if len({truth[c][-1] for c in columns if all(_says(text, truth[k][-1]) for k in columns)}) > 1
-        for col in columns
-    }
-
-
-def _led_by_the_first(side: Side, truth: list[Path], given: list[Path]) -> dict[int, Path]:
-    """Columns of a group whose name stands with that of its first column alone: `CRR Val | Test`.
-
-    The next columns have names of their own, so that the group reaches up to the next one.
-    """
-    led: dict[int, Path] = {}
-    partners = side.alignment.columns
-    for first, path in enumerate(truth):
-        groups, at = path[:-1], partners.get(first)
-        if not groups or at is None or first in led or len(given[at]) != 1:
-            continue
-        if first and truth[first - 1][:-1] == groups:
-            continue
-        if match(path, given[at]).credit < 1:
-            continue
-        for col in range(first + 1, len(truth)):
-            if truth[col][:-1] != groups or (partner := partners.get(col)) is None or not given[partner]:
-                break
-            led[col] = (*groups, *given[partner])
-    return led
-
-
-def _says(text: str, name: str) -> bool:
-    """Whether a header holds a name, arrows aside: they are set tight."""
-    return holds(_unarrowed(text), _unarrowed(name))
-
-
-def _unarrowed(text: str) -> str:
-    return text if text.isascii() else text.translate(_ARROWS)
 
 
 def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:

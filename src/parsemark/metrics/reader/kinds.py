@@ -3,7 +3,7 @@
 A value of a kind is given in one way, so that `(2,530)` is `-2530`, `06.12` among times is `6:12`,
 `5 March 2024` is `2024-03-05`, `3.9 to 5.6` is `3.9-5.6` and `[x]` is a box that is checked. What one text
 alone does not tell is told by the two tables: brackets around numbers may be signs or deviations, a point may
-stand in a number or in a time.
+stand in a number or in a time, and a comma may be a decimal one: 1.234 alone may be either.
 """
 
 from __future__ import annotations
@@ -48,6 +48,20 @@ _TELLING = re.compile(
 _MAX_MONTH = 12
 
 
+_AROUND = r"[-−–+±~<>≤≥≈$€£¥\\\s]*"
+_AFTER = r"[\s%‰*†‡$€£¥]*(?:[A-Za-z°µ]{1,3})?\$?"
+_COMMA = re.compile(
+    rf"{_AROUND}(?:\d+,(?:\d{{1,2}}|\d{{4,}})|\d{{1,3}}(?:[.\s'’]\d{{3}})+,\d+|\d{{1,3}}(?:\.\d{{3}}){{2,}}){_AFTER}"
+)
+_POINT = re.compile(
+    rf"{_AROUND}(?:\d*\.(?:\d{{1,2}}|\d{{4,}})|\d{{1,3}}(?:[,\s'’]\d{{3}})+\.\d+|\d{{1,3}}(?:,\d{{3}}){{2,}}){_AFTER}"
+)
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d{3})*(?:,\d+)?(?![\w.,])")
+_LIST = re.compile(r"[(\[][^()\[\],]*,|,\s")
+_LEAST = 2
+"""So many numbers with a comma tell; one alone may be a list of two."""
+
+
 class WritingHabits(NamedTuple):
     """What two tables say together about how their values are written."""
 
@@ -59,6 +73,9 @@ class WritingHabits(NamedTuple):
 
 def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
     """Two tables with each value given in the one way of its kind."""
+    comma = decimal_comma(truth)
+    pred = with_points(pred) if decimal_comma(pred, comma) else pred
+    truth = with_points(truth) if comma else truth
     sheets = truth, pred
     written = ["\n".join(map("\n".join, sheet.shown)) for sheet in sheets]
     if not any(map(_TELLING.search, written)):
@@ -165,3 +182,29 @@ def _has_negatives(sheet: Sheet) -> bool:
 
     columns = list(zip(*sheet.texts, strict=True))
     return any(any(map(is_plain, sheet.texts[r])) and any(map(is_plain, columns[c])) for r, c, _ in found)
+
+
+def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
+    """Whether the numbers of a table have decimal commas; `default` where they do not tell."""
+    # Without a comma only several points can tell of one.
+    telling = [text for row in sheet.shown for text in row if "," in text or text.count(".") > 1]
+    if not telling and not default:
+        return False
+    texts = [text for row in sheet.shown for text in row if "," in text or "." in text]
+    commas = sum(_COMMA.fullmatch(text) is not None for text in telling)
+    points = sum(_POINT.fullmatch(text) is not None for text in texts)
+    if commas == points:
+        return default
+    return commas > points and (commas >= _LEAST or default)
+
+
+def with_points(sheet: Sheet) -> Sheet:
+    """A table of decimal commas with decimal points, and without points between thousands."""
+    lines = zip(sheet.texts, sheet.shown, strict=True)
+    return sheet.with_texts([list(map(_with_point, texts, shown)) for texts, shown in lines])
+
+
+def _with_point(text: str, written: str) -> str:
+    if not text or ("," not in written and "." not in written) or _LIST.search(written):
+        return text
+    return fold_cell(_NUMBER.sub(lambda found: found[0].replace(".", "").replace(",", "."), written))

@@ -9,23 +9,22 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.metrics.reader.linear import are_same_formulas
 from parsemark.metrics.reader.numerals import (
     both_ways,
     flat,
-    flat_power,
+    is_flat_power,
+    on_the_line,
     shortened,
     ungrouped,
-    value_and_deviation,
-    with_deviation_on_the_line,
 )
-from parsemark.metrics.reader.units import UNIT, are_same_units
+from parsemark.metrics.reader.units import are_other_units, are_same_units
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
@@ -36,16 +35,13 @@ SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
 SYMBOLS_LOST = "symbols that the reader of the page does not know"
-_BARE_UNIT = re.compile(UNIT.pattern, re.IGNORECASE)
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
+_OFF = re.compile(r"\s*[±+-]\s*")
+"""What may stand before a deviation."""
 _TIME = re.compile(r"\d?\d:\d\d(?::\d\d)?")
-_TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
-_COUNT_BITS = 32
-_BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
-"""A bit above each count of a digit: it is gone where more are taken away than there are."""
 _NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
 _OPPOSITE = 0.75
 """Share of a text that says the opposite which people take for misread, at most."""
@@ -74,6 +70,8 @@ _LEAST_SHORT = 3
 """Letters that a word has to have if it is cut short without a full stop."""
 _LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
+_LEGIBLE = 0.25
+"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј℘ˆ˜", "abyeznikuvoptuxwaeopcyxkmtbhidsjp^~")
@@ -167,11 +165,6 @@ def is_numeric(text: str) -> bool:
 
 
 @lru_cache(_CACHE)
-def _has_letters(text: str) -> bool:
-    return any(map(str.isalpha, text))
-
-
-@lru_cache(_CACHE)
 def bare(text: str) -> str:
     """A tight text without case, accents and the height of scripts."""
     if text.isascii():
@@ -239,81 +232,70 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     if one == other:
         spaced = len(_APART.findall(ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    noted = _other_notation(truth, pred, name) or (_other_name(truth, pred) if name else None)
+    noted = _first(_OF_NAMES if name else _OF_VALUES, truth, pred)
     if noted is not None:
         return noted
-    lettered = name and _has_letters(one)
+    lettered = name and any(map(str.isalpha, one))
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else ANOTHER
+        signed = _SIGNED.sub("-", truth), _SIGNED.sub("-", pred)
+        return (_first(_OF_NUMBERS, *signed) if _digits(truth) == _digits(pred) else None) or ANOTHER
     if not name and " " in truth and _is_negated(truth, pred):
         return Difference(Change.MISREAD, 1 - _OPPOSITE, "a negation")
     return _other_letters(one, other, name)
 
 
-def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
-    """The difference of two texts that are two ways to write the same, if they are.
-
-    >>> _other_notation("2.14^c", "2.14c", False).change.value, _other_notation("10^3", "103", False)
-    ('none', None)
-    """
-    one, other = tight(truth), tight(pred)
-    if "^" in one + other and _LETTERED.sub(r"\1\2", one) == _LETTERED.sub(r"\1\2", other):
-        return SAME
-    if (
-        are_same_units(truth, pred)
-        or are_same_formulas(truth, pred)
-        or (name and _is_other_case(truth, pred))
-    ):
-        return SAME
-    if not truth.isascii() or not pred.isascii():
-        spelled = _in_greek(truth) == _in_greek(pred) != ""
-        if spelled and bare(one) != bare(other):
-            return Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")
-    if "°" in one and _degreeless(one) == _degreeless(other) != "":
-        return Difference(Change.MISREAD, _SIGN_LOST, SYMBOLS_LOST)
-    if _are_initials(truth, pred) or _are_initials(pred, truth):
-        return Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
-    return None if name else _other_value(truth, pred)
+def _first(rules: _Rules, truth: str, pred: str) -> Difference | None:
+    """The difference by the first of some rules that holds for two texts."""
+    return next((found for holds, found in rules if holds(truth, pred)), None)
 
 
-def _other_value(truth: str, pred: str) -> Difference | None:
-    """The difference of two values that are two ways to write the same numbers, if they are."""
-    one, other = tight(truth), tight(pred)
-    if is_numeric(truth) and flat(one) == flat(other):
-        # A deviation stands raised, lowered or on the line.
-        same = with_deviation_on_the_line(one) == with_deviation_on_the_line(other)
-        return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
-    if ":" in truth and _TIME.fullmatch(truth) and one.replace(":", "") == other.lstrip("0"):
-        return Difference(Change.NOTATION, 0.75, "colons lost")
-    if "±" in truth and value_and_deviation(truth) == value_and_deviation(pred) != ():
-        return Difference(Change.NOTATION, 0.75, "the sign of a deviation")
-    return None
+def _by(fold: Callable[[str], str]) -> Callable[[str, str], bool]:
+    """Whether two texts are the same when they are folded, and say something then."""
+    return lambda truth, pred: fold(truth) == fold(pred) != ""
 
 
-def _other_name(truth: str, pred: str) -> Difference | None:
-    """The difference of two names that are not the same, but about the same, if they are."""
-    if _is_opposite(truth, pred):
-        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
-    if _is_abbreviated(truth, pred):
-        return Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
-    return None
+@lru_cache(_CACHE)
+def _unlettered(text: str) -> str:
+    return _LETTERED.sub(r"\1\2", tight(text)) if "^" in text else tight(text)
 
 
 def _is_other_case(truth: str, pred: str) -> bool:
     """Whether two names differ in which of their words begin with, or are in, capitals.
+
+    Those of a symbol or a made-up name say something.
 
     >>> _is_other_case("Strongly Agree", "Strongly agree"), _is_other_case("BraTs", "BraTS")
     (True, False)
     """
     if len(truth) != len(pred) or truth.lower() != pred.lower():
         return False
-    pairs = zip(_WORD.findall(truth), _WORD.findall(pred), strict=False)
-    return all(one == other or (_is_plain(one) and _is_plain(other)) for one, other in pairs)
+    words = zip(_WORD.findall(truth), _WORD.findall(pred), strict=False)
+    plain = (w for pair in words if pair[0] != pair[1] for w in pair)
+    return all(len(w) > 2 and (w.islower() or w.isupper() or w.istitle()) for w in plain)
 
 
-def _is_plain(word: str) -> bool:
-    """Whether the capitals of a word say nothing; those of a symbol or a made-up name do."""
-    return len(word) > 2 and (word.islower() or word.isupper() or word.istitle())
+def _is_spelled_out(truth: str, pred: str) -> bool:
+    """Whether one of two texts has names for the other's Greek letters.
+
+    >>> _is_spelled_out("β_1", "beta1"), _is_spelled_out("alphabet", "αbet")
+    (True, False)
+    """
+    if (truth.isascii() and pred.isascii()) or bare(tight(truth)) == bare(tight(pred)):
+        return False
+    return _in_greek(truth) == _in_greek(pred)
+
+
+@lru_cache(_CACHE)
+def _in_greek(text: str) -> str:
+    return bare(tight(_GREEK_NAME.sub(lambda found: _GREEK[found[0].lower()], text)))
+
+
+def _is_degreeless(truth: str, pred: str) -> bool:
+    """Whether two texts are the same without signs of degrees, however they are given."""
+    if "°" not in truth:
+        return False
+    one, other = (_GIVEN_AS.sub("", _DEGREES.sub("", tight(text))) for text in (truth, pred))
+    return one == other != ""
 
 
 def _is_abbreviated(one: str, other: str) -> bool:
@@ -332,12 +314,6 @@ def _is_abbreviated(one: str, other: str) -> bool:
     return all(map(_is_one_short_for_the_other, ours, theirs))
 
 
-def _are_initials(short: str, text: str) -> bool:
-    """Whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
-    words = text.split()
-    return len(short) == len(words) > 1 and short.isupper() and "".join(w[0] for w in words).upper() == short
-
-
 @lru_cache(_CACHE)
 def _between_words(text: str) -> str:
     return "".join(_SHORTENED.sub("w", text).split())
@@ -347,30 +323,18 @@ def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) ->
     """Whether two words, each with its full stop, are the same, or one stops short or leaves letters out."""
     (short, stop), (word, _) = sorted((one, other), key=lambda found: len(found[0]))
     short, word = short.lower(), word.lower()
-    if short == word:
-        return True
-    if not stop:
-        return len(short) >= _LEAST_SHORT and word.startswith(short)
+    if short == word or not stop:
+        return short == word or (len(short) >= _LEAST_SHORT and word.startswith(short))
     rest = iter(word)
     return short[0] == word[0] and all(letter in rest for letter in short)
 
 
-@lru_cache(_CACHE)
-def _in_greek(text: str) -> str:
-    """A text with Greek letters for their names, bare; empty where there are neither.
-
-    >>> _in_greek("β_1") == _in_greek("beta1"), _in_greek("alphabet"), _in_greek("rate")
-    (True, '', '')
-    """
-    greek, count = _GREEK_NAME.subn(lambda found: _GREEK[found[0].lower()], text)
-    told = count or any("α" <= letter <= "ω" for letter in text.lower())
-    return bare(tight(greek)) if told else ""
-
-
-@lru_cache(_CACHE)
-def _degreeless(text: str) -> str:
-    """A tight text without signs of degrees, however they are given."""
-    return _GIVEN_AS.sub("", _DEGREES.sub("", text))
+def _are_initials(one: str, other: str) -> bool:
+    """Whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
+    short, text = (one, other) if len(one) < len(other) else (other, one)
+    if not short.isupper() or len(short) < 2:
+        return False
+    return "".join(word[0] for word in text.split()).upper() == short
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
@@ -395,15 +359,28 @@ def _is_negated(truth: str, pred: str) -> bool:
     """
     ours, theirs = Counter(truth.lower().split()), Counter(pred.lower().split())
     lost, added = ours - theirs, theirs - ours
-    if sum(lost.values()) > _FEW_WORDS or sum(added.values()) > _FEW_WORDS:
+    if max(lost.total(), added.total()) > _FEW_WORDS:
         return False
-    pairs = ((lost, added), (added, lost))
     # A negation with a wrong letter is misread, not left out.
     return any(
         _NEGATION.fullmatch(word) and not any(Levenshtein.distance(word, other) < 2 for other in others)
-        for words, others in pairs
+        for words, others in ((lost, added), (added, lost))
         for word in words
     )
+
+
+def _are_flat(truth: str, pred: str) -> bool:
+    return is_numeric(truth) and flat(tight(truth)) == flat(tight(pred))
+
+
+def _has_lost_colons(truth: str, pred: str) -> bool:
+    return _TIME.fullmatch(truth) is not None and tight(truth).replace(":", "") == tight(pred).lstrip("0")
+
+
+def _deviates_unsigned(truth: str, pred: str) -> bool:
+    """Whether two values with deviations differ in the sign before them."""
+    same_numbers = "±" in truth and numbers(truth) == numbers(pred)
+    return same_numbers and _OFF.sub(" ", truth).split() == _OFF.sub(" ", pred).split()
 
 
 def _other_letters(one: str, other: str, name: bool) -> Difference:
@@ -411,128 +388,49 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other, name)
+    found = _first(_OF_LETTERS[0 if name else 2 :], plain, given)
+    if found is not None:
+        return found
     if "^" in one and "_" in one and plain[:1] == given[:1] and sorted(plain) == sorted(given):
         return Difference(Change.MISREAD, 0.95, "scripts in another order")
-    alike = _alike_names(one, other) if name else None
-    if alike is not None:
-        return alike
-    if not (plain.isascii() and given.isascii()) and _latin(plain) == _latin(given):
-        return Difference(Change.MISREAD, _ALIKE, SYMBOLS_LOST)
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
     cause = ""
-    if not name and (lost := _without_unit(plain, given)):
+    if not name and (lost := _without_unit(one, other)):
         similarity, cause = min(similarity, lost), ANOTHER_UNIT
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity, cause)
 
 
-def _without_unit(plain: str, given: str) -> float:
-    """The likeness of a value without its unit, if it is given with another one; else 0.
+def _without_unit(truth: str, pred: str) -> float:
+    """The likeness of a tight value without its unit, if it is given with another one; else 0.
 
     >>> _without_unit("25km", "25m"), _without_unit("25km", "25"), _without_unit("25people", "25poeple")
     (0.5, 0.0, 0.0)
     """
-    if not plain[-1:].isalpha() or len(plain) > _LONGEST_AMOUNT:
+    if not truth[-1:].isalpha() or len(truth) > _LONGEST_AMOUNT:
         return 0.0
-    one, other = _MEASURED.fullmatch(plain), _MEASURED.fullmatch(given)
-    if not one or not other or one[1] != other[1] or not are_other_units(one[2], other[2], _BARE_UNIT):
-        return 0.0
-    return len(one[1]) / len(plain)
+    one, other = _MEASURED.fullmatch(truth), _MEASURED.fullmatch(pred)
+    same = one and other and one[1] == other[1] and are_other_units(one[2], other[2])
+    return len(one[1]) / len(truth) if one and same else 0.0
 
 
-def are_other_units(one: str, other: str, unit: re.Pattern[str] = UNIT) -> bool:
-    """Whether two different tight texts are two units, and not one in singular and plural.
+@lru_cache(_CACHE)
+def _digits(text: str) -> str:
+    """The digits of a text by size, which are the same for a number that is written in another way.
 
-    >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
-    (True, True, False)
+    Without 0 and 1: zeros at the end may be left out, and `e` may stand for `×10`.
     """
-    short, long = sorted((one, other), key=len)
-    is_plural = len(short) > 1 and long == f"{short}s"  # no symbol of two letters is another one with an s
-    return not is_plural and bool(unit.fullmatch(one) and unit.fullmatch(other))
+    return "".join(sorted(filter("23456789".__contains__, text)))
 
 
-def _alike_names(truth: str, pred: str) -> Difference | None:
-    """The difference of two tight names that are told from others by the same letters."""
-    one, taken_for = _name_keys(bare(truth))
-    other, given_for = _name_keys(bare(pred))
-    if one == other != "":
-        return Difference(Change.MISREAD, 0.95, "marks")
-    if taken_for == given_for:
-        return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
-    return None
-
-
-@lru_cache(_CACHE)
-def _name_keys(text: str) -> tuple[str, str]:
-    """A name without decoration, and with the digits that its letters are taken for."""
-    return text.translate(_DECORATION), text.translate(_MISTAKEN)
-
-
-@lru_cache(_CACHE)
-def _latin(text: str) -> str:
-    return text.translate(_LETTERS_ALIKE)
-
-
-def _other_numbers(truth: str, pred: str) -> Difference:
-    """The difference of two values that do not have the same numbers in the same order."""
-    truth, pred = _SIGNED.sub("-", truth), _SIGNED.sub("-", pred)
-    if ungrouped(truth) == ungrouped(pred) or ("e" in pred and flat_power(pred, tight(truth))):
-        return SAME
-    if tight(shortened(ungrouped(truth))) == tight(shortened(ungrouped(pred))):
-        return Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS)
-    if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
-        return Difference(Change.NOTATION, 0.75, "numbers run together")
-    if "e" in truth and (severity := flat_power(truth, tight(pred))):
-        return Difference(Change.NOTATION, 0.75, "scripts set flat", severity)
-    if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
-        return Difference(Change.NOTATION, 0.6, "parts in another order")
-    return ANOTHER
-
-
-@lru_cache(_CACHE)
-def _digits(text: str) -> int:
-    """How often each digit stands in a text, as one number; those of two texts can be added.
-
-    Numbers that are written in another way have the same. Without 0 and 1: zeros at the end may be left out,
-    and `e` may stand for `×10`.
-    """
-    counts = 0
-    for digit in "23456789":
-        counts = counts << _COUNT_BITS | text.count(digit)
-    return counts
-
-
-@lru_cache(_CACHE)
-def _bulk(text: str) -> int:
-    """How many of its characters no change of notation drops; those of two texts can be added."""
-    return len(_TELLING.findall(text)) if text.isascii() else 0
-
-
-def weight(text: str, truth: str) -> int:
-    """What a text brings into a cell in which a true one should stand; those of two texts can be added."""
-    return _digits(text) if is_numeric(truth) else _bulk(text)
-
-
-def most_alike(held: int, truth: str) -> float:
-    """The likeness to a true text of one that has this `weight` is at most this, whatever else it has.
-
-    >>> most_alike(weight("2", "27.1"), "27.1"), most_alike(weight("3", "27.1"), "27.1")
-    (1.0, 0.0)
-    >>> most_alike(weight("alphabet", "beta"), "beta")
-    0.5
-    """
-    if is_numeric(truth):  # a number of other digits
-        return 1.0 if (_BORROWED | _digits(truth)) - held & _BORROWED == _BORROWED else 0.0
-    return _most_by_length(held, truth)
-
-
-def _most_by_length(bulk: int, truth: str) -> float:
-    return min(1.0, len(bare(tight(truth))) / min(bulk, _COMPARED)) if bulk else 1.0
-
-
-def may_be_alike(truth: str, pred: str, least: float) -> bool:
-    """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
-    lengths_agree = _most_by_length(_bulk(pred), truth) > least
-    return lengths_agree or _is_abbreviated(truth, pred)
+def _marks(one: str, other: str, name: bool) -> Difference:
+    """The difference of two texts that have the same letters."""
+    if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
+        return Difference(Change.NOTATION, 0.6, "scripts where there are none")
+    if _apart(one.translate(_SCRIPT_MARKS)) != _apart(other.translate(_SCRIPT_MARKS)):
+        return Difference(Change.MISREAD, 0.97, MARKS)
+    if not name and len(_EXPONENT.findall(other)) < len(_EXPONENT.findall(one)):
+        return Difference(Change.NOTATION, 0.75, "scripts set flat")
+    return SAME  # a script set flat: the text still tells which one
 
 
 def _apart(text: str) -> tuple[str, list[str]]:
@@ -541,23 +439,65 @@ def _apart(text: str) -> tuple[str, list[str]]:
     >>> _apart("x̄_1") == _apart("¯x_1".translate(_BESIDE))
     True
     """
-    if text.isascii():
-        return text, []
-    decomposed = unicodedata.normalize("NFD", text)
+    decomposed = text if text.isascii() else unicodedata.normalize("NFD", text)
     accents = [c for c in decomposed if unicodedata.combining(c)]
     return "".join(c for c in decomposed if c not in accents), sorted(accents)
 
 
-def _marks(one: str, other: str, name: bool) -> Difference:
-    """The difference of two texts that have the same letters."""
-    if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
-        return Difference(Change.NOTATION, 0.6, "scripts where there are none")
-    flat, given = one.translate(_SCRIPT_MARKS), other.translate(_SCRIPT_MARKS)
-    if _apart(flat) == _apart(given):
-        if not name and len(_EXPONENT.findall(other)) < len(_EXPONENT.findall(one)):
-            return Difference(Change.NOTATION, 0.75, "scripts set flat")
-        return SAME  # a script set flat: the text still tells which one
-    return Difference(Change.MISREAD, 0.97, MARKS)
+_Rules = Sequence[tuple[Callable[[str, str], bool], Difference]]
+_ABBREVIATED = Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
+_NOTATIONS: _Rules = (
+    (_by(_unlettered), SAME),
+    (are_same_units, SAME),
+    (_is_spelled_out, Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")),
+    (_is_degreeless, Difference(Change.MISREAD, _SIGN_LOST, SYMBOLS_LOST)),
+    (_are_initials, _ABBREVIATED),
+)
+"""Two ways to write the same, be it a value or a name."""
+_OF_NAMES: _Rules = (
+    *_NOTATIONS,
+    (_is_other_case, SAME),
+    (_is_opposite, Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)),
+    (_is_abbreviated, _ABBREVIATED),
+)
+_OF_VALUES: _Rules = (
+    *_NOTATIONS,
+    (lambda t, p: _are_flat(t, p) and on_the_line(tight(t)) == on_the_line(tight(p)), SAME),
+    (_are_flat, Difference(Change.NOTATION, 0.75, "scripts set flat")),
+    (_has_lost_colons, Difference(Change.NOTATION, 0.75, "colons lost")),
+    (_deviates_unsigned, Difference(Change.NOTATION, 0.75, "the sign of a deviation")),
+)
+_OF_NUMBERS: _Rules = (
+    (_by(ungrouped), SAME),
+    (lambda t, p: is_flat_power(p, tight(t)), SAME),
+    (
+        _by(lambda text: tight(shortened(ungrouped(text)))),
+        Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS),
+    ),
+    (
+        _by(lambda text: _SEPARATORS.sub("", text)),
+        Difference(Change.NOTATION, 0.75, "numbers run together"),
+    ),
+    (
+        lambda t, p: "e-" in t and is_flat_power(t, tight(p)),
+        Difference(Change.NOTATION, 0.75, "scripts set flat", _LEGIBLE),
+    ),
+    (lambda t, p: is_flat_power(t, tight(p)), Difference(Change.NOTATION, 0.75, "scripts set flat")),
+    (
+        lambda t, p: sorted(_AMOUNT.findall(t)) == sorted(_AMOUNT.findall(p)),
+        Difference(Change.NOTATION, 0.6, "parts in another order"),
+    ),
+)
+"""Two ways to write the same digits, as one number or as several."""
+_OF_LETTERS: _Rules = (
+    (_by(lambda text: text.translate(_DECORATION)), Difference(Change.MISREAD, 0.95, "marks")),
+    (
+        _by(lambda text: text.translate(_MISTAKEN)),
+        Difference(Change.MISREAD, _ALIKE, "letters taken for digits"),
+    ),
+    (_by(lambda text: text.translate(_LETTERS_ALIKE)), Difference(Change.MISREAD, _ALIKE, SYMBOLS_LOST)),
+)
+"""What the letters of names, and the last one of all texts, are taken for."""
 
 
 def slip(truth: str, pred: str) -> str:

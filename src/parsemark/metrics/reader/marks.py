@@ -84,7 +84,7 @@ def answers(sheet: Sheet) -> Sheet | None:
         if len(marked) != 1 or not others <= _NO | {""}:
             return None
         rows.append([shown[0], sheet.shown[0][marked[0]]])
-    return Sheet.stacked([], rows, 2)
+    return Sheet.from_rows(rows)
 
 
 def _way_to_say_no(said: frozenset[str], besides: frozenset[str]) -> str | None:

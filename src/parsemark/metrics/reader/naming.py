@@ -9,7 +9,6 @@ it is lost.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
@@ -43,21 +42,17 @@ _OUTSIDE = 0.4
 
 
 class How(Enum):
-    """How a name was read."""
+    """How a name was read, and how much better than the one as given such a reading has to be."""
 
     __hash__ = object.__hash__  # members are single; that of Enum is written in Python
 
-    GIVEN = "given"
-    CARRIED = "carried"
+    GIVEN = 0.0
+    CARRIED = 0.01
     """An empty cell was read as a repetition of the one before."""
-    SHORT = "short"
+    SHORT = 0.1
     """The header row ended before the columns it covers."""
-    COUNTED = "counted"
+    COUNTED = 0.35
     """Names were given to the columns in turn."""
-
-
-_DOUBT = {How.GIVEN: 0.0, How.CARRIED: 0.01, How.SHORT: 0.1, How.COUNTED: 0.35}
-"""A reading has to be this much better than the one as given."""
 
 
 class Named(NamedTuple):
@@ -99,7 +94,7 @@ class Around:
     headers: tuple[Path, ...] = ()
     """The texts of each header row of the prediction."""
     corner: str = ""
-    """What the corner of the table calls all columns, or all rows."""
+    """What the corner of the table says."""
     of_others: frozenset[str] = frozenset()
     """What names rows and no column, or columns and no row."""
 
@@ -116,111 +111,37 @@ class Around:
 
 def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) -> None:
     """Find the events that happened to the names of one axis."""
-    rivals = {" ".join(name.truth): name.truth for name in named if name.truth}
     named = [name for name in named if name.truth]
     if around.headers and _exchanged(named):
         # Nothing can be counted out where every name is there, over another column.
         around = dataclasses.replace(around, headers=())
-    texts = {text for name in named for text in name.truth}
-    best = [_best(name, texts) for name in named]
-    # Two exchanged headers make every row say something false, and each of them is charged.
-    pairs = zip(named, best, strict=True) if axis is ROWS else ()
-    exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
-    misplaced = _misplaced_groups(named, [found for _, _, found in best])
-    together = _Together(named)
-    for name, (how, given, best_match) in zip(named, best, strict=True):
-        found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
+    others = Others(named)
+    best = [_best(name, others.texts) for name in named]
+    levels = (level for _, _, found in best for level in found.levels)
+    out_of_place = others.texts - {level.text for level in levels if level.difference.change != Change.OTHER}
+    for name, (how, given, found) in zip(named, best, strict=True):
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
-            causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
+            causes.add(Event(Kind.SPAN_WRONG, name.extent, message, name.where), "torn")
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, together):
-            cause = exchanged.get(name.truth, frozenset())
-            others = Others(rivals, texts, cause, together, misplaced)
-            _explain(name, given, found, others, axis, around, causes)
+        if found.credit < _CERTAIN:
+            _explain(name, given, found, others, axis, around, causes, out_of_place)
 
 
-class _Together:
-    """What is told by all names of a table together, looked up where it is asked for."""
+class Others:
+    """All names of a table together, with what is looked up where it is asked for."""
 
     def __init__(self, named: Sequence[Named]) -> None:
         self._named = named
-
-    @cached_property
-    def same_words(self) -> Counter[tuple[str, ...]]:
-        """For words in alphabetical order how many different names are made of them."""
-        return Counter(map(_sorted_words, {name.truth for name in self._named}))
+        self.paths = {" ".join(name.truth): name.truth for name in named}
+        self.texts = {text for name in named for text in name.truth}
 
     @cached_property
     def of_all(self) -> frozenset[str]:
         """Texts that stand over all that needs a name."""
         needed = [name for name in self._named if name.needed] or self._named
         return frozenset.intersection(*(frozenset(name.truth) for name in needed))
-
-
-class Others(NamedTuple):
-    """The other names of a table."""
-
-    paths: dict[str, Path]
-    texts: set[str]
-    """All texts that name something."""
-    exchanged: frozenset[str]
-    """The texts that the name at hand was exchanged with, and its own."""
-    together: _Together
-    misplaced: dict[str, str]
-    """Groups that stand at each other's places: which one is given for which."""
-
-
-def _is_reordered(truth: Path, given: Path, together: _Together) -> bool:
-    """Whether the words of a name stand in another order, and no other name has the same ones."""
-    told = _sorted_words(truth)
-    return told == _sorted_words(given) and together.same_words[told] == 1
-
-
-def _sorted_words(path: Path) -> tuple[str, ...]:
-    return tuple(sorted(worded(" ".join(path)).split()))
-
-
-def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
-    """The names that stand at each other's places, and what was exchanged: one cause, not one for each."""
-    found: dict[Path, frozenset[str]] = {}
-    seen: set[Path] = set()
-    for first in [name for name, found in given.items() if found != name]:
-        way: dict[Path, int] = {}
-        name = first
-        while name in given and name not in seen:
-            seen.add(name)
-            way[name] = len(way)
-            name = given[name]
-        ring = list(way)[way[name] :] if name in way else []
-        if len(ring) > 1:
-            texts = frozenset(text for path in ring for text in set(path) ^ set(given[path]))
-            found |= dict.fromkeys(ring, texts)
-    return found
-
-
-def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch]) -> dict[str, str]:
-    """The groups that stand at each other's places, each with the one that is given for it throughout.
-
-    A group that reaches too far is no such one: it still stands at its own place.
-    """
-    if all(level.difference.change is not Change.OTHER for path in found for level in path.levels[:-1]):
-        return {}
-    groups = {text for name in named for text in name.truth[:-1]}
-    if len(groups) > _MOST_GROUPS:
-        return {}
-    given: dict[str, set[str]] = {}
-    for name, path in zip(named, found, strict=True):
-        foreign = {t for t in groups if path.extra and any(holds(extra, t) for extra in path.extra)}
-        foreign -= set(name.truth)
-        instead = next(iter(foreign)) if len(foreign) == 1 else ""
-        for level in path.levels[:-1]:
-            is_lost = level.difference.change is Change.OTHER
-            given.setdefault(level.text, set()).add(instead if is_lost else level.text)
-    always = {text: next(iter(instead)) for text, instead in given.items() if len(instead) == 1}
-    rings = _exchanges({(text,): (instead,) for text, instead in always.items()})
-    return {text: always[text] for (text,) in rings}
 
 
 def _exchanged(named: Sequence[Named]) -> bool:
@@ -251,8 +172,8 @@ def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
             found = _own(name.truth, path, found, texts)
         if how is not How.GIVEN and found.credit < _READABLE:
             continue
-        if found.credit - _DOUBT[how] > worth:
-            best, worth = (how, path, found), found.credit - _DOUBT[how]
+        if found.credit - how.value > worth:
+            best, worth = (how, path, found), found.credit - how.value
         if worth >= _CERTAIN:
             break
     return best or (How.GIVEN, (), match(name.truth, ()))
@@ -271,12 +192,11 @@ def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMat
 def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
     if how is How.CARRIED:
         message = f"{axis.noun} {_in_words(name)}: its name has to be carried into an empty cell."
-        causes.add((Kind.PADDED,), Event(Kind.PADDED, name.extent, message, name.where))
+        causes.add(Event(Kind.PADDED, name.extent, message, name.where))
     else:
         message = f"{axis.noun} {_in_words(name)}: its header stands elsewhere and has to be counted out."
         severity = 0.5 if how is How.SHORT else 1.0
-        event = Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity)
-        causes.add((Kind.HEADER_SHIFTED, how), event)
+        causes.add(Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity), how)
 
 
 def _explain(
@@ -287,17 +207,25 @@ def _explain(
     axis: Axis,
     around: Around,
     causes: Causes,
+    out_of_place: Set[str],
 ) -> None:
-    rivals = others.paths
     rival = 0.0
-    for other in _nearest(given, rivals, name.truth):
+    for other in _nearest(given, others.paths, name.truth):
         rival = max(rival, _own(other, given, match(other, given), others.texts).credit)
         if rival > found.credit + _MISLED:
             break  # no other one can make it worse
     told = found.credit > rival + 1e-9
     misled = rival > found.credit + _MISLED
     any_level = any(level.difference.likeness > 0.5 for level in found.levels)
+    # Two names that are exchanged are one cause; two headers make every row say something false.
+    exchanged = (
+        frozenset({*name.truth} ^ {*given}) if axis is ROWS and given in others.paths.values() else None
+    )
     charged = false = False
+
+    def add(kind: Kind, message: str, *cause: object, severity: float = 1.0) -> None:
+        causes.add(Event(kind, name.extent, message, name.where, severity), *cause)
+
     for level in found.levels:
         diff = level.difference
         if diff.change is Change.NONE:
@@ -306,15 +234,11 @@ def _explain(
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
             own = level.text == name.truth[-1]
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
-            needed = needed or _tells_apart(level.text, name.truth, rivals)
+            needed = needed or _tells_apart(level.text, name.truth, others.paths)
             _misread(name, level, axis, causes, needed=needed)
-        elif told and (
-            instead := others.misplaced.get(level.text) or _named_in(found.extra, around.of_others)
-        ):
+        elif told and (instead := _named_in(found.extra, around.of_others | out_of_place - {*name.truth})):
             stands = f"{quote(instead)} stands over {axis.noun.lower()} {_in_words(name)}"
-            message = f"{stands}, where {quote(level.text)} belongs."
-            event = Event(axis.lost, name.extent, message, name.where)
-            causes.add((axis.lost, frozenset(others.misplaced) or instead), event)
+            add(axis.lost, f"{stands}, where {quote(level.text)} belongs.", frozenset({instead, level.text}))
             false = True
         elif (told and any_level) or not name.needed:
             # Another name in its place is one cause with it: the span is wrong.
@@ -325,21 +249,17 @@ def _explain(
             message = f"{axis.noun} {_in_words(name)} {_called(given)}."
             moved = around.row_of(level.text)
             if moved is not None:
-                event = Event(Kind.HEADER_MOVED, name.extent, message, name.where)
-                causes.add((Kind.HEADER_MOVED, moved), event)
+                add(Kind.HEADER_MOVED, message, moved)
             else:
                 severity = MISLEADING if misled or not given else 1.0
                 severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
-                event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.
-                causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
-    if found.extra and told and not false and others.misplaced.keys().isdisjoint(name.truth):
+                add(axis.lost, message, (exchanged or level.text) if given else (), severity=severity)
+    if found.extra and told and not false:
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_in_words(name)} as well."
-        event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
-        causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
+        add(Kind.SPAN_WRONG, message, axis.noun, found.extra[0])
     elif found.extra and not told and not charged:
-        message = f"{axis.noun} {_in_words(name)} {_called(given)}."
-        causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+        add(axis.lost, f"{axis.noun} {_in_words(name)} {_called(given)}.", name.truth, severity=0.7)
 
 
 def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Causes) -> None:
@@ -347,7 +267,7 @@ def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Ca
     became = "stands outside of the table" if outside else "is lost"
     message = f"{quote(text)} over {axis.noun.lower()} {_in_words(name)} {became}."
     severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
-    causes.add((axis.context, text), Event(axis.context, name.extent, message, name.where, severity))
+    causes.add(Event(axis.context, name.extent, message, name.where, severity), text)
 
 
 def _named_in(given: Path, names: Set[str]) -> str | None:
@@ -359,20 +279,7 @@ def _named_in(given: Path, names: Set[str]) -> str | None:
 
 def _is_known(text: str, others: Others, around: Around) -> bool:
     """Whether a group of all is said elsewhere; one of several does not say there how far it reaches."""
-    return text in others.together.of_all and (holds(around.outside, text) or holds(around.corner, text))
-
-
-def _with_foreign(name: Named, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
-    """The match with what is joined to a name in one text though it names something else in this table."""
-    if found.credit < _CERTAIN or given == name.truth:
-        return found
-    longer = [text for text in given if any(text != level and holds(text, level) for level in name.truth)]
-    if not longer:
-        return found
-    own = " ".join(name.truth)
-    foreign = (other for other in texts if not holds(own, other) and any(holds(g, other) for g in longer))
-    extra = tuple(sorted(foreign))
-    return PathMatch(1 - _MISLED, found.levels, extra) if extra else found
+    return text in others.of_all and (holds(around.outside, text) or holds(around.corner, text))
 
 
 def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
@@ -400,15 +307,14 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: b
     unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
     message = f"{axis.noun} {_in_words(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
     if diff.change is Change.NOTATION:
-        event = Event(Kind.NOTATION, name.extent, message, name.where)
-        causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
+        causes.add(Event(Kind.NOTATION, name.extent, message, name.where), axis.noun, diff.cause)
     elif not needed:  # no more than if it were lost
         cause = diff.cause or slip(level.text, level.found)
-        causes.add((axis.context, cause), Event(axis.context, name.extent, message, name.where))
+        causes.add(Event(axis.context, name.extent, message, name.where), cause)
     else:
         severity = _OPPOSITE if diff.cause == SIGN_CHANGED else 1 - diff.likeness
         event = Event(axis.misread, name.extent, message, name.where, severity)
-        causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)
+        causes.add(event, diff.cause or slip(level.text, level.found))
 
 
 def _in_words(name: Named) -> str:

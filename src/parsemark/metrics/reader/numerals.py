@@ -16,10 +16,7 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
-_DEVIATING = re.compile(r"([+-]?\d[\d.]*+)\s*+(?:(?<=\s)|[±+-]\s*+)(\d[\d.]*+)\s*+([^\s\d]*+)")
 _OFF_BY = re.compile(r"±([\d.]++)")
-_LEGIBLE = 0.25
-"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
 
 
 @lru_cache(_CACHE)
@@ -48,19 +45,19 @@ def flat(text: str) -> str:
     return _RAISED.sub(lambda found: found[1] or "", _BELOW_FIRST.sub(r"\2\1", text))
 
 
-def flat_power(power: str, given: str) -> float:
-    """Severity of a power of ten that is given with its exponent on the line, 0 where it is none.
+def is_flat_power(power: str, given: str) -> bool:
+    """Whether a power of ten is given with its exponent on the line.
 
-    >>> flat_power("3e-4", "3x10-4"), flat_power("3e4", "3x104"), flat_power("1e-6", "10-6")
-    (0.25, 1.0, 0.25)
+    >>> is_flat_power("3e-4", "3x10-4"), is_flat_power("3e4", "3x104"), is_flat_power("1e-6", "10-6")
+    (True, True, True)
     """
+    if "e" not in power:
+        return False
     written = flat(power.replace("e", "x10"))
-    if flat(given) == written:
-        return _LEGIBLE if "e-" in power else 1.0
-    return _LEGIBLE if power.startswith("1e-") and flat(given) == written.removeprefix("1x") else 0.0
+    return flat(given) == written or (power.startswith("1e-") and flat(given) == written.removeprefix("1x"))
 
 
-def with_deviation_on_the_line(text: str) -> str:
+def on_the_line(text: str) -> str:
     """A value whose deviation may stand raised or lowered."""
     return _DEVIATION.sub(r"±\1", text)
 
@@ -68,16 +65,3 @@ def with_deviation_on_the_line(text: str) -> str:
 def both_ways(text: str) -> str:
     """A value with a deviation said for each way, `5+2-2` for `5±2`."""
     return _OFF_BY.sub(r"+\1-\1", text)
-
-
-@lru_cache(_CACHE)
-def value_and_deviation(text: str) -> tuple[str, ...]:
-    """A value, its deviation and its unit, whatever is between them; nothing if it is no such one.
-
-    >>> value_and_deviation("52.9±3.1%") == value_and_deviation("52.9 3.1%") == ("52.9", "3.1", "%")
-    True
-    >>> value_and_deviation("52.93.1"), value_and_deviation("3 of 4")
-    ((), ())
-    """
-    found = _DEVIATING.fullmatch(text)
-    return found.groups() if found else ()

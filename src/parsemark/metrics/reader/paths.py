@@ -17,13 +17,11 @@ from parsemark.metrics.reader.likeness import (
     SIGN,
     Change,
     Difference,
-    are_other_units,
     difference,
-    may_be_alike,
     tight,
 )
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.units import UNIT
+from parsemark.metrics.reader.units import are_other_units, powers
 
 Path = tuple[str, ...]
 
@@ -167,7 +165,7 @@ def match(truth: Path, given: Path) -> PathMatch:
         credit *= 1 - 0.5 * sum(unexplained) / len(given)
     if len(truth) != len(given):  # however it is cut into levels
         one, other = " ".join(truth), " ".join(given)
-        whole = difference(one, other, name=True).likeness if may_be_alike(one, other, _WHOLE) else 0.0
+        whole = difference(one, other, name=True).likeness
         credit = max(credit, whole if whole > _WHOLE else 0.0)
     return PathMatch(min(1.0, credit), tuple(levels), tuple(extra))
 
@@ -270,7 +268,7 @@ def _without_brackets(level: str) -> float:
     """How much a name without what stood in brackets still tells; a unit is as much of a short one."""
     told = NEAR + (1 - NEAR) * len(_essential(level)) / len(tight(level))
     units = [found[1:-1] for found in _BRACKETED.findall(level)]
-    return max(told, _WITHOUT_UNIT) if all(map(UNIT.fullmatch, units)) else told
+    return max(told, _WITHOUT_UNIT) if all(powers(unit) for unit in units) else told
 
 
 def _is_other_unit(level: str, text: str) -> bool:

@@ -12,13 +12,10 @@ from operator import and_
 from parsemark.metrics.reader.events import Event, Kind, quote
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.paths import holds, worded
-from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.values import Position, Side, Values
 
 _CAPTION_LINES = 2
-_SET_OFF = 0.6
-"""Severity of rows that are seen not to belong to the table, against 1 for such that might."""
 _AGAIN = 0.3
 """Severity of rows that say what the table says already: as much as that of a further table beside it."""
 
@@ -215,8 +212,7 @@ def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
         what = "given twice" if twice else "not in the truth"
         message = f"Row {quote(shown)}{more} of the output: {what}."
         extent = float(sum(by_row[r] for r in run))
-        severity = _SET_OFF if _is_another_table(pred, run, rows) else 1.0
-        severity = _AGAIN if twice else severity
+        severity = _AGAIN if twice else 1.0
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None}, severity)
     for run in _runs(sorted(by_column), list(range(pred.n_cols))):
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
@@ -228,12 +224,3 @@ def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
     for r, c in sorted({*single} - values.went_to.keys() if single else ()):
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})
-
-
-def _is_another_table(pred: Sheet, run: list[int], answering: dict[int, int]) -> bool:
-    """Whether rows behind the last one that answers the truth are a table with a header of its own."""
-    if len(run) < 2 or run[0] < max(answering, default=pred.n_rows):
-        return False
-    head, body = pred.texts[run[0]], [text for r in run[1:] for text in pred.texts[r] if text]
-    named = sum(map(bool, head)) > 1 and not any(map(is_numeric, head))
-    return named and any(map(is_numeric, body))

@@ -7,33 +7,23 @@ them, side by side, with rows folded into one, with columns run together, or as 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from itertools import chain
 
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.citations import without_citations
-from parsemark.metrics.reader.decimals import decimal_comma, with_points
-from parsemark.metrics.reader.deviations import says_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.kinds import in_one_way
-from parsemark.metrics.reader.layouts import layouts
 from parsemark.metrics.reader.likeness import is_numeric, tight
-from parsemark.metrics.reader.marks import answers, with_no_as_in
-from parsemark.metrics.reader.pages import NARROW, RECORDS, Pages, arrangements, lines_of, with_loose_rows
+from parsemark.metrics.reader.marks import with_no_as_in
+from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import (
-    blocks_below,
-    parts_beside,
-    pivoted,
-    recorded,
-    widened,
-)
-from parsemark.metrics.reader.structure import Structure, read_structure
+from parsemark.metrics.reader.stack import NARROW, forms, layouts
+from parsemark.metrics.reader.structure import Structure, read_structure, says_deviations
 from parsemark.metrics.reader.symbols import with_symbols_of
 from parsemark.metrics.reader.values import Asked, Side
 
@@ -47,19 +37,9 @@ _POOR = 4.0
 """A reading of less than this value is tried transposed, unless most of it stands where it should."""
 _RELATED = 0.2
 """Share of the truth's words that a table has to have to be tried in another form."""
-_OF_MERGED_ROWS = frozenset(
-    {Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.CELLS_MERGED}
-)
-_OF_MERGED_COLUMNS = frozenset(
-    {
-        Kind.COLUMN_MISSING,
-        Kind.ROW_MISSING,
-        Kind.INVENTED,
-        Kind.CELLS_MERGED,
-        Kind.VALUE_SHIFTED,
-        Kind.VALUE_LOST,
-    }
-)
+_OF_ROWS = frozenset({Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
+_OF_COLUMNS = frozenset({Kind.COLUMN_MISSING, Kind.INVENTED, Kind.VALUE_SHIFTED, Kind.VALUE_LOST})
+_OF_BOTH = frozenset({Kind.ROW_MISSING, Kind.CELLS_MERGED})
 """What columns or rows run together look like where they are taken as one."""
 _ROUNDING = 1e-9
 _SEPARATE = 0.9
@@ -68,50 +48,30 @@ _SEPARATE = 0.9
 
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
     """The best account of a prediction as an answer to one table."""
-    reader = _Reader(truth, structure, pages.outside, parameters)
+    asked = Asked(truth, structure, parameters.no_value)
     if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
-        return reader.nothing_happened()
-    as_given = truth
+        return Account((), asked.total)
     truth, pages = _written_alike(truth, pages)
-    if truth is not as_given:
-        reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
-    for sheet, extra in arrangements(pages, structure):
-        found = reader.sheet(_as_in(truth, sheet))
-        if extra:
-            found = dataclasses.replace(found, events=(*found.events, *extra))
-        if best is None or found.score(parameters) > best.score(parameters):
-            best = found
-        if best.score(parameters) >= _GOOD_ENOUGH:
-            return best
-    for sheet, extra in with_loose_rows(pages, truth):
-        found = reader.sheet(_as_in(truth, sheet))
-        best = reader.better(best or found, dataclasses.replace(found, events=(*found.events, *extra)))
-    for lines, severity in lines_of(pages, truth, reader.heads):
-        found = reader.lines(without_citations(truth, lines), severity)
-        if best is None or found.score(parameters) > best.score(parameters):
-            best = found
-    if best is None:
-        total = reader.nothing_happened().total
-        best = Account((Event(Kind.ROW_MISSING, total, "All is missing: the output has no table."),), total)
-    for layout in layouts(truth, structure, pages):
-        reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
-        for sheet, extra in arrangements(pages, reader.structure):
-            found = reader.sheet(_as_in(truth, sheet))
-            best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
-        if not pages.sheets:
-            for lines, severity in lines_of(pages, layout, reader.heads):
-                best = reader.better(best, reader.lines(lines, severity))
-    return best
+    for layout in chain([truth], layouts(truth, structure, pages.sheets)):
+        as_given = layout is truth
+        if not as_given:
+            structure = read_structure(layout)
+            asked = Asked(layout, structure, parameters.no_value)
+        reader = _Reader(layout, structure, asked, pages, parameters)
+        for found in reader.accounts(lines=as_given or not pages.sheets):
+            if best is None or found.score(parameters) > best.score(parameters):
+                best = found
+            if best.score(parameters) >= _GOOD_ENOUGH:
+                return best
+    nothing = Event(Kind.ROW_MISSING, asked.total, "All is missing: the output has no table.")
+    return best or Account((nothing,), asked.total)
 
 
 def _written_alike(truth: Sheet, pages: Pages) -> tuple[Sheet, Pages]:
     """The truth and the tables of a prediction with numbers and other values written in one way."""
-    comma = decimal_comma(truth)
-    sheets = [with_points(s) if decimal_comma(s, comma) else s for s in pages.sheets]
-    truth = with_points(truth) if comma else truth
-    pairs = [in_one_way(truth, sheet) for sheet in sheets or [truth]]
-    return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if sheets))
+    pairs = [in_one_way(truth, sheet) for sheet in pages.sheets or [truth]]
+    return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if pages.sheets))
 
 
 def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
@@ -123,40 +83,32 @@ def _words(sheet: Sheet) -> set[str]:
     return set(" ".join(map(" ".join, sheet.texts)).split())
 
 
-class _Form(NamedTuple):
-    """A prediction put as the truth has it."""
-
-    sheet: Sheet
-    extra: tuple[Event, ...]
-    """What had been done to it."""
-    in_names: frozenset[int] = frozenset()
-    """Columns of the truth whose values it gives in the names of its rows."""
+_Form = tuple[Sheet, tuple[Event, ...]]
+"""A prediction put as the truth has it, and what had been done to it."""
 
 
 class _Reader:
     """Reads one arrangement of a prediction in every form."""
 
-    def __init__(self, truth: Sheet, structure: Structure, outside: str, parameters: Parameters) -> None:
-        self.truth, self.structure = truth, structure
-        self.outside, self.parameters = outside, parameters
+    def __init__(
+        self, truth: Sheet, structure: Structure, asked: Asked, pages: Pages, parameters: Parameters
+    ) -> None:
+        self.truth, self.structure, self.asked = truth, structure, asked
+        self.pages, self.parameters = pages, parameters
         self.likenesses = Likenesses(truth)
         self.words = _words(truth)
-        self.asked = Asked(truth, structure, parameters.no_value)
 
-    @cached_property
-    def heads(self) -> frozenset[str]:
-        """What stands over the values of the truth, tight."""
-        rows, stubs = self.truth.texts[: self.structure.n_header], self.structure.stubs
-        return frozenset(tight(text) for row in rows for c, text in enumerate(row) if text and c not in stubs)
-
-    def nothing_happened(self) -> Account:
-        """The account of the truth itself."""
-        return Account((), self.asked.total)
+    def accounts(self, *, lines: bool) -> Iterable[Account]:
+        """The accounts of all ways in which the tables of a prediction, and its lines, can be one table."""
+        for sheet, extra in arrangements(self.pages, self.structure):
+            yield self.sheet(_as_in(self.truth, sheet)).plus(extra)
+        for sheet, severity in lines_of(self.pages, self.truth) if lines else ():
+            yield self.lines(without_citations(self.truth, sheet), severity)
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
-        best = find_events(side, self.asked, self.outside)
+        best = find_events(side, self.asked, self.pages.outside)
         value = best.score(self.parameters)
         if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
@@ -164,15 +116,10 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        blocks = blocks_below(pred, self.truth.n_cols)
-        wide = widened(pred, self.heads)
-        listed, mirrored = answers(pred), pred.mirrored() if self.truth.runs_to_the_left else None
-        forms = blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide, listed, mirrored
-        for other in filter(None, forms):
+        for other in forms(pred, self.truth):
             best = self.better(best, self.upright(other, best))
-        kinds = {event.kind for event in best.events}
-        for form in self.regroupings(side.pred, kinds):
-            best = self.better(best, self.upright(form.sheet, best, form.extra, form.in_names))
+        for form, extra in self.regroupings(side.pred, {event.kind for event in best.events}):
+            best = self.better(best, self.upright(form, best, extra))
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
@@ -183,7 +130,7 @@ class _Reader:
         found = self.upright(regrouped.sheet if regrouped else pred)
         message = "The table is given as lines of text."
         event = Event(Kind.PLAIN_LINES, found.total, message, severity=severity)
-        return dataclasses.replace(found, events=(*found.events, event))
+        return found.plus([event])
 
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
@@ -204,7 +151,6 @@ class _Reader:
         pred: Sheet,
         best: Account | None = None,
         extra: tuple[Event, ...] = (),
-        in_names: frozenset[int] = frozenset(),
     ) -> Account:
         """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
 
@@ -212,107 +158,92 @@ class _Reader:
             pred: The table.
             best: The account that this one has to be better than.
             extra: What was done to the table to make it stand so.
-            in_names: Columns of the truth whose values it gives in the names of its rows.
         """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 
-        def with_extra(account: Account) -> Account:
-            return Account((*account.events, *extra), account.total) if extra else account
-
         def hopeless(account: Account) -> bool:
-            return with_extra(account).score(self.parameters) < least
+            return account.plus(extra).score(self.parameters) < least
 
-        side = self.side(pred, in_names)
-        return with_extra(find_events(side, self.asked, self.outside, hopeless))
+        side = self.side(pred)
+        return find_events(side, self.asked, self.pages.outside, hopeless).plus(extra)
 
-    def side(self, pred: Sheet, in_names: frozenset[int] = frozenset()) -> Side:
+    def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
         alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
         joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
-        return Side(self.truth, self.structure, joined, alignment, in_names, torn)
+        return Side(self.truth, self.structure, joined, alignment, torn)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""
-        if kinds & _OF_MERGED_ROWS:
-            folded = unfolded(pred, alone=pred.n_rows < self.truth.n_rows)
+        few = pred.n_rows < self.truth.n_rows
+        if kinds & (_OF_ROWS | _OF_BOTH):
+            folded = unfolded(pred, alone=few)
             if folded is not None:
                 message = "Several rows are folded into one, each on its own line."
-                extent = float(self.truth.n_rows * self.truth.n_cols)
-                yield from self.with_columns_cut(folded, (Event(Kind.PADDED, extent, message),))
-            few = pred.n_rows < self.truth.n_rows
+                event = Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message)
+                yield from self.with_columns_cut(folded, (event,))
             rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
             if rows is not None:
                 yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
-        if kinds & _OF_MERGED_COLUMNS or (Kind.NAME_LOST in kinds and pred.n_cols < self.truth.n_cols):
-            columns = regroup_columns(self.truth, pred)
-            if columns is not None:
-                yield self.columns_cut(columns)
+        fewer = pred.n_cols < self.truth.n_cols and Kind.NAME_LOST in kinds
+        columns = regroup_columns(self.truth, pred) if fewer or kinds & (_OF_COLUMNS | _OF_BOTH) else None
+        if columns is not None:
+            yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 
     def with_columns_cut(self, rows: Sheet, extra: tuple[Event, ...]) -> Iterable[_Form]:
         """A table whose rows were cut, as it is and with its columns cut too."""
-        yield _Form(rows, extra)
+        yield rows, extra
         columns = regroup_columns(self.truth, rows) if rows.n_cols < self.truth.n_cols else None
         if columns is not None:
-            yield self.columns_cut(columns, extra)
-
-    def columns_cut(self, found: Regrouped, extra: tuple[Event, ...] = ()) -> _Form:
-        """A table whose columns were cut; what was set off in a name is a part of it."""
-        named = (g for g in found.merged if g.set_off >= _SEPARATE and g.lines[0] in self.structure.stubs)
-        in_names = frozenset(column for group in named for column in group.lines[1:])
-        return _Form(found.sheet, (*extra, *self.told(found, Kind.COLUMNS_MERGED, "Columns")), in_names)
+            yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 
     def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
         """The events of a regrouping."""
-        if found.merged:
-            groups = found.merged
+        groups, of_rows = found.merged, kind is Kind.ROWS_MERGED
+        if groups:
             held = sum(group.held for group in groups)
-            numbers = ", ".join(self.names(group, kind) for group in groups[:3])
-            more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
-            if kind is Kind.ROWS_MERGED and all(map(self.continues, groups)):
-                message = f"{noun} {numbers}{more} are given as one: a text goes on in the next row."
+            which = f"{noun} {_listed([self.names(group, kind) for group in groups])}"
+
+            def share(of: Callable[[Grouped], float]) -> float:
+                return sum(of(group) * group.held for group in groups) / held if held else 0.0
+
+            # Two columns are told apart more easily than four, and not at all where no space is left.
+            apart = 1 - share(lambda group: 1 / len(group.lines))
+            apart = max(apart, _ROWS_TOGETHER) if of_rows else apart
+            if of_rows and all(map(self.goes_on, groups)):
+                message = (
+                    f"{which} are given as one: a text goes on, or deviations stand behind their values."
+                )
                 yield Event(Kind.PADDED, held, message)
-            elif kind is Kind.ROWS_MERGED and all(map(self.deviates, groups)):
-                message = f"{noun} {numbers}{more} are given as one: deviations stand behind their values."
-                yield Event(Kind.PADDED, held, message)
-            elif sum(g.separate * g.held for g in groups) >= _SEPARATE * held:
-                message = f"{noun} {numbers}{more} are folded into one, each part on its own line."
-                yield Event(Kind.PADDED, held, message)
+            elif share(lambda group: group.separate) >= _SEPARATE:
+                yield Event(Kind.PADDED, held, f"{which} are folded into one, each part on its own line.")
             else:
-                glued = sum(g.glued * g.held for g in groups) / held if held else 0.0
-                message = f"{noun} {numbers}{more} are run together."
-                # Two columns are told apart more easily than four, and not at all where no space is left.
-                apart = 1 - sum(group.held / len(group.lines) for group in groups) / held if held else 1.0
-                apart = max(apart, _ROWS_TOGETHER) if kind is Kind.ROWS_MERGED else apart
-                severity = apart + (1 - apart) * glued
-                if (
-                    kind is Kind.COLUMNS_MERGED
-                    and sum(g.set_off * g.held for g in groups) >= _SEPARATE * held
-                ):
-                    message = f"{noun} {numbers}{more} are given as one, set off by brackets or commas."
-                    severity = apart * RECORDS
-                yield Event(kind, held, message, severity=severity)
+                severity = apart + (1 - apart) * share(lambda group: group.glued)
+                yield Event(kind, held, f"{which} are run together.", severity=severity)
         if found.split:
-            length = self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols
-            where = ", ".join(f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split[:3])
-            more = f" and {len(found.split) - 3} more" if len(found.split) > 3 else ""
-            message = f"{noun} {where}{more} of the output are one in the truth."
+            length = self.truth.n_cols if of_rows else self.truth.n_rows
+            where = _listed([f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split])
+            message = f"{noun} {where} of the output are one in the truth."
             yield Event(Kind.COLUMN_SPLIT, float(length * len(found.split)), message)
 
-    def continues(self, group: Grouped) -> bool:
-        """Whether each further row of a group says nothing but one text, which has no name of its own."""
-        if self.truth.n_cols == 1:
-            return True
+    def goes_on(self, group: Grouped) -> bool:
+        """Whether each further row of a group says one text without a name, or deviations of the values."""
         rows = [self.truth.texts[r] for r in group.lines[1:]]
-        return all(sum(map(bool, row)) == 1 and not row[0] and not is_numeric("".join(row)) for row in rows)
-
-    def deviates(self, group: Grouped) -> bool:
-        """Whether each further row of a group says deviations of the values in its first one."""
-        return all(says_deviations(self.truth, row) for row in group.lines[1:])
+        texts = [[text for text in row if text] for row in rows]
+        lines = all(
+            len(t) == 1 and not row[0] and not is_numeric(t[0]) for row, t in zip(rows, texts, strict=True)
+        )
+        return self.truth.n_cols == 1 or lines or all(says_deviations(self.truth, r) for r in group.lines[1:])
 
     def names(self, group: Grouped, kind: Kind) -> str:
         """The lines of a group, counted from one; rows without those of the header."""
         offset = 1 if kind is Kind.COLUMNS_MERGED else 1 - self.structure.n_header
         first, last = group.lines[0] + offset, group.lines[-1] + offset
         return f"{first}–{last}" if first > 0 else f"the header–{last}"
+
+
+def _listed(names: list[str]) -> str:
+    """The first of some names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -28,9 +28,6 @@ _SHARE = 0.5
 _LONGEST = 2000
 """Characters of a row; longer ones are left as they are."""
 _MOST_ROWS = 400
-_BETWEEN = frozenset(",;/|")
-_BEGINS = _BETWEEN | frozenset("([")
-"""What says that another part of a text begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +41,6 @@ class Grouped:
     """Share of these cells in which each part stands on a line of its own."""
     glued: float
     """Share of these cells in which not even a space is between the parts."""
-    set_off: float
-    """Share of these cells in which brackets or commas say where the parts begin: `BERT (2018)`."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +53,14 @@ class Regrouped:
     """Columns of the given prediction that are one in the truth."""
 
 
+_Parts = dict[int, list[tuple[int, int, int]]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """Where the cells of a row of the truth stand in a row of the prediction."""
 
-    parts: dict[int, list[tuple[int, int, int]]]
+    parts: _Parts
     """For each column of the prediction: column of the truth, and where it begins and ends in the text."""
     spread: dict[int, tuple[int, ...]]
     """For each column of the truth the columns of the prediction that hold its parts."""
@@ -123,29 +121,18 @@ def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
     """
     if not any("\n" in text for row in sheet.shown for text in row):
         return None
-    pieces: list[tuple[int, list[list[str]]]] = []
-    for row in range(sheet.n_rows):
-        lines = [text.split("\n") for text in sheet.shown[row]]
-        counts = {len(cell) for cell, text in zip(lines, sheet.shown[row], strict=True) if text}
+    parts: list[Sheet] = []
+    for row, shown in enumerate(sheet.shown):
+        lines = [text.split("\n") for text in shown]
+        counts = {len(cell) for cell, text in zip(lines, shown, strict=True) if text}
         count = max(counts, default=1)
         several = sum(len(cell) == count for cell in lines)
-        cut = count > 1 and counts <= {1, count} and (alone or several > 1)
-        pieces.append(
-            (
-                row,
-                [[cell[k] if len(cell) > 1 else cell[0] for cell in lines] for k in range(count)]
-                if cut
-                else [],
-            )
-        )
-    if not any(cut for _, cut in pieces):
-        return None
-    everything = range(sheet.n_cols)
-    parts = [
-        Sheet.stacked([], cut, sheet.n_cols) if cut else sheet.part([row], list(everything))
-        for row, cut in pieces
-    ]
-    return Sheet.stacked(parts, [], sheet.n_cols)
+        if count > 1 and counts <= {1, count} and (alone or several > 1):
+            parts.append(Sheet.from_rows([[cell[k % len(cell)] for cell in lines] for k in range(count)]))
+        else:
+            parts.append(sheet.part([row], range(sheet.n_cols)))
+    found = Sheet.stacked(parts)
+    return found if found.n_rows > sheet.n_rows else None
 
 
 def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:
@@ -162,13 +149,11 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
         return {}
     scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     pairs = best_path(scores, _LEAST_ALIKE)
-    return {p: _locate(ours[t], theirs[p], one[t], other[p], _spanning(truth, t)) for t, p in pairs}
-
-
-def _spanning(sheet: Sheet, row: int) -> frozenset[int]:
-    texts, starts = sheet.texts[row], sheet.starts[row]
-    steps = ((c, c + 1) for c in range(sheet.n_cols - 1) if not starts[c + 1])
-    return frozenset(c for c, after in steps if starts[c] and texts[c] and texts[c] == texts[after])
+    found: dict[int, _Row] = {}
+    for t, p in pairs:
+        spans = (c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1)
+        found[p] = _Row(*_locate(ours[t], theirs[p], one[t], other[p]), frozenset(spans))
+    return found
 
 
 def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
@@ -177,33 +162,26 @@ def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
 
 
 def _locate(
-    ours: list[tuple[int, str]],
-    theirs: list[tuple[int, str]],
-    one: str,
-    other: str,
-    spanning: frozenset[int],
-) -> _Row:
+    ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str
+) -> tuple[_Parts, dict[int, tuple[int, ...]]]:
     if one == other and [t for _, t in ours] == [t for _, t in theirs]:
         same = list(zip(ours, theirs, strict=True))
         parts = {p: [(c, 0, len(t))] for (c, t), (p, _) in same}
-        return _Row(parts, {c: (p,) for (c, _), (p, _) in same}, spanning)
+        return parts, {c: (p,) for (c, _), (p, _) in same}
     places = _places(list(accumulate((len(text) for _, text in ours), initial=0)), one, other)
     ends = list(accumulate(len(text) for _, text in theirs))
     bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
     held_by: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     spread: dict[int, tuple[int, ...]] = {}
-    for (column, text), (begin, end) in zip(ours, pairwise(places), strict=True):
+    for (column, _), (begin, end) in zip(ours, pairwise(places), strict=True):
         first, last = bisect_right(ends, begin), bisect_left(ends, end) + 1
         held = [(min(end, e) - max(begin, b), c, b, e) for c, b, e in bounds[first:last]]
         if not end or not held:
             continue
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
-        part = max(begin, b), min(end, e)
-        if other[part[0] : part[1]] != text:  # a comma or bracket that the truth has too sets nothing off
-            part = _whole(other, *part)
-        held_by[where].append((column, part[0] - b, part[1] - b))
-    return _Row(dict(held_by), spread, spanning)
+        held_by[where].append((column, max(begin, b) - b, min(end, e) - b))
+    return dict(held_by), spread
 
 
 def _places(positions: list[int], one: str, other: str) -> list[int]:
@@ -222,33 +200,9 @@ def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, 
     held = [r for r, row in rows.items() if len(row.parts.get(column, ())) > 1]
     separate = sum(pred.shown[r][column].count("\n") == len(rows[r].parts[column]) - 1 for r in held)
     glued = sum(len(pred.shown[r][column].split()) < len(rows[r].parts[column]) for r in held)
-    set_off = sum(_are_set_off(tight(pred.full(r, column)), rows[r].parts[column]) for r in held)
     n = max(1, len(held))
     cells = float(sum(len(rows[r].parts[column]) for r in held))
-    return Grouped(lines, cells, separate / n, glued / n, set_off / n)
-
-
-def _are_set_off(text: str, parts: list[tuple[int, int, int]]) -> bool:
-    """Whether something stands between the parts of a text that begins a new one."""
-    ends = pairwise(sorted((begin, end) for _, begin, end in parts))
-    return all(not _BEGINS.isdisjoint(text[max(0, end - 1) : begin + 1]) for (_, end), (begin, _) in ends)
-
-
-def _whole(text: str, begin: int, end: int) -> tuple[int, int]:
-    """A piece of a text without what set it off: commas around it, brackets that were cut apart."""
-    first, last = begin, end
-    while first < last:
-        piece = text[first:last]
-        inside = sum((c in "([") - (c in ")]") for c in piece)
-        if piece[0] in _BETWEEN or (piece[0] in "([" and inside > 0):
-            first += 1
-        elif (
-            piece[-1] in _BETWEEN or (piece[-1] in "([" and inside > 0) or (piece[-1] in ")]" and inside < 0)
-        ):
-            last -= 1
-        else:
-            return first, last
-    return begin, end
+    return Grouped(lines, cells, separate / n, glued / n)
 
 
 def _rebuilt(

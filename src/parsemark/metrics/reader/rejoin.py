@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise, product, takewhile
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.deviations import says_deviations
-from parsemark.metrics.reader.likeness import is_numeric, likeness, most_alike, tight, weight
+from parsemark.metrics.reader.likeness import is_numeric, likeness, tight
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import says_deviations
 
 _GAIN = 0.05
 """Likeness that a piece has to add."""
-_ROUNDING = 1e-9
 _MOST_LINES = 6
 """A torn row has at most this many pieces on each side of the one that was recognised."""
 
@@ -50,7 +49,9 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
         if not above and not below:
             continue
-        best = _best_group(truth, pred, alignment, row, partner, above, below)
+        columns = alignment.columns.items()
+        wanted = [(text, column) for own, column in columns if (text := truth.texts[row][own])]
+        best = _best_group(wanted, pred, partner, above, below)
         if len(best) > 1:
             groups[partner] = best
             taken.update(best)
@@ -58,21 +59,6 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
             if not all(says_deviations(pred, r, 1) for r in best if r != partner):
                 torn.append(row)
     return Joined(_merge(pred, groups), frozenset(torn)) if groups else Joined(pred)
-
-
-class _Wanted(NamedTuple):
-    """A true text, and what would stand in its cell if rows were put to it."""
-
-    text: str
-    column: int
-    above: list[int]
-    """The `weight` of the cell with so many of the rows above it."""
-    below: list[int]
-    """The `weight` that so many of the rows below it add."""
-
-    def most(self, up: int, down: int) -> float:
-        """Its likeness is at most this, which falls with every row."""
-        return most_alike(self.above[up] + self.below[down], self.text)
 
 
 def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:
@@ -107,60 +93,32 @@ def _may_go_on(truth: Sheet, row: int) -> bool:
 
 
 def _best_group(
-    truth: Sheet,
-    pred: Sheet,
-    alignment: Alignment,
-    row: int,
-    partner: int,
-    above: list[int],
-    below: list[int],
+    wanted: list[tuple[str, int]], pred: Sheet, partner: int, above: list[int], below: list[int]
 ) -> list[int]:
-    wanted = [
-        _wanted(pred, text, column, (partner, *above[::-1]), (partner, *below))
-        for own, column in alignment.columns.items()
-        if (text := truth.texts[row][own])
-    ]
-    wanted = [w for w in wanted if w.most(0, 0)]
-    best, most = [partner], sum([likeness(w.text, pred.texts[partner][w.column]) for w in wanted])
-    for up in range(len(above) + 1):
-        for down in range(len(below) + 1):
-            limits = [w.most(up, down) for w in wanted]
-            if sum(limits) < most + _GAIN - _ROUNDING:
-                break  # nor will it do with more rows
-            group = [*above[len(above) - up :], partner, *below[:down]]
-            value = _likeness_of_all(pred, group, wanted, limits, most + _GAIN)
-            if value > most + _GAIN:
-                best, most = group, value
-        else:
-            continue
-        if not down:
-            break
+    """The rows around one that make it most like a true one when they are joined to it.
+
+    Args:
+        wanted: The true texts, and where they should stand.
+        pred: The prediction.
+        partner: The row that answers the true one.
+        above: Rows above it that are free.
+        below: Rows below it.
+    """
+
+    def is_piece(row: int) -> bool:
+        return any((text := tight(pred.texts[row][c])) and text in tight(true) for true, c in wanted)
+
+    def worth(group: list[int]) -> float:
+        return sum(likeness(text, _texts_in(pred, group, column)) for text, column in wanted)
+
+    above = list(takewhile(is_piece, reversed(above)))[::-1]
+    below = list(takewhile(is_piece, below))
+    best, most = [partner], worth([partner]) if above or below else 0.0
+    for up, down in product(range(len(above) + 1), range(len(below) + 1)):
+        group = [*above[len(above) - up :], partner, *below[:down]]
+        if len(group) > 1 and (value := worth(group)) > most + _GAIN:
+            best, most = group, value
     return best
-
-
-def _likeness_of_all(
-    pred: Sheet, group: list[int], wanted: list[_Wanted], limits: list[float], least: float
-) -> float:
-    """How alike the texts of joined rows are to the true ones, all together; 0 where it cannot be `least`."""
-    found: list[float] = []
-    most = sum(limits)
-    for w, limit in zip(wanted, limits, strict=True):
-        found.append(likeness(w.text, _texts_in(pred, group, w.column)))
-        most += found[-1] - limit
-        if most < least - _ROUNDING:
-            return 0.0
-    return sum(found)
-
-
-def _wanted(pred: Sheet, text: str, column: int, upwards: Sequence[int], downwards: Sequence[int]) -> _Wanted:
-    def added(rows: Sequence[int]) -> list[int]:
-        pieces = [pred.texts[r][column] for r in rows]
-        # The same text again may be one cell of several rows.
-        return [0 if one == other else weight(other, text) for one, other in pairwise(pieces)]
-
-    own = weight(pred.texts[upwards[0]][column], text)
-    above = list(accumulate(added(upwards), initial=own))
-    return _Wanted(text, column, above, list(accumulate(added(downwards), initial=0)))
 
 
 def _texts_in(sheet: Sheet, rows: list[int], col: int) -> str:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -88,7 +88,7 @@ class Sheet:
     def from_table(cls, table: Table) -> Sheet:
         """Fold a table and drop its empty columns, and its rows in which nothing begins."""
         if table.plain_rows is not None:
-            return cls._plain(*table.plain_rows)
+            return cls.from_texts(*table.plain_rows)
         texts = [cell.text for cell in table.cells]
         shown = list(map(str.strip, texts))
         folded = _folded(texts)
@@ -113,23 +113,27 @@ class Sheet:
         )
 
     @classmethod
-    def _plain(cls, rows: Sequence[Sequence[str]], header_rows: int | None) -> Sheet:
-        """A table of nothing but rows of texts."""
+    def from_texts(cls, rows: Sequence[Sequence[str]], header_rows: int | None = None) -> Sheet:
+        """A table of nothing but rows of texts, without those rows and columns that are empty."""
+        said = [list(map(bool, map(str.strip, row))) for row in rows]
+        if not all(map(all, said)):
+            kept = list(map(any, said))
+            header_rows = None if header_rows is None else sum(kept[:header_rows])
+            used = list(map(any, zip(*said, strict=True)))
+            rows = [list(compress(row, used)) for row in compress(rows, kept)]
+        return cls.from_rows(rows, header_rows)
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[str]], header_rows: int | None = None) -> Sheet:
+        """Rows of equally many texts."""
         shown = [list(map(str.strip, row)) for row in rows]
-        if not all(map(all, shown)):
-            said = list(map(any, shown))
-            header_rows = None if header_rows is None else sum(said[:header_rows])
-            used = [any(column) for column in zip(*shown, strict=True)]
-            rows = [list(compress(row, used)) for row in compress(rows, said)]
-            shown = [list(compress(row, used)) for row in compress(shown, said)]
-        n_cols = len(shown[0]) if shown else 0
-        folded = _folded(list(chain.from_iterable(rows)))
+        folded = iter(_folded(list(chain.from_iterable(rows))))
         return cls(
-            texts=[folded[begin : begin + n_cols] for begin in range(0, len(folded), n_cols or 1)],
+            texts=[list(islice(folded, len(row))) for row in rows],
             shown=shown,
-            starts=[[True] * n_cols for _ in rows],
+            starts=[[True] * len(row) for row in rows],
             present=[list(map(bool, row)) for row in shown],
-            holes=[[False] * n_cols for _ in rows],
+            holes=[[False] * len(row) for row in rows],
             header_rows=header_rows,
         )
 
@@ -150,6 +154,19 @@ class Sheet:
     def folded(text: str) -> str:
         """A text that is folded already, empty for a placeholder."""
         return "" if is_placeholder(text) else text
+
+    def goes_on(self, row: int, col: int) -> bool:
+        """Whether a cell that says something goes on here from the left."""
+        texts = self.texts[row]
+        return col > 0 and bool(texts[col]) and not self.starts[row][col] and texts[col] == texts[col - 1]
+
+    def span_in_row(self, row: int, col: int) -> range:
+        """The columns of the cell at a place."""
+        return _span(self.starts[row], self.texts[row], col)
+
+    def span_in_column(self, row: int, col: int) -> range:
+        """The rows of the cell at a place."""
+        return _span([line[col] for line in self.starts], [line[col] for line in self.texts], row)
 
     def transposed(self) -> Sheet:
         """The sheet with rows and columns exchanged."""
@@ -194,29 +211,10 @@ class Sheet:
         return cls.from_grids(joined, header_rows)
 
     @classmethod
-    def from_lines(cls, lines: Sequence[str]) -> Sheet:
-        """Lines of text as a table of one column."""
-        return cls.stacked([], [[line] for line in lines], 1)
-
-    @classmethod
-    def from_texts(cls, rows: Sequence[Sequence[str]]) -> Sheet:
-        """Rows of equally many texts, without those rows and columns that are empty."""
-        kept = [row for row in rows if any(map(str.strip, row))]
-        columns = [column for column in zip(*kept, strict=True) if any(map(str.strip, column))]
-        return cls.stacked([], list(zip(*columns, strict=True)), len(columns))
-
-    @classmethod
-    def stacked(cls, sheets: Sequence[Sheet], rows: Sequence[Sequence[str]], n_cols: int) -> Sheet:
-        """Sheets of one width below each other, and then rows of texts."""
-        last: tuple[Grid[Any], ...] = (
-            [[fold_cell(text) for text in row] for row in rows],
-            [list(row) for row in rows],
-            [[True] * n_cols for _ in rows],
-            [[bool(t.strip()) for t in row] for row in rows],
-            [[False] * n_cols for _ in rows],
-        )
-        grids = zip(*(sheet.grids for sheet in sheets), last, strict=True)
-        return cls.from_grids([row for part in parts for row in part] for parts in grids)
+    def stacked(cls, sheets: Sequence[Sheet]) -> Sheet:
+        """Sheets of one width below each other."""
+        grids = zip(*(sheet.grids for sheet in sheets), strict=True)
+        return cls.from_grids(list(chain.from_iterable(parts)) for parts in grids)
 
     def with_texts(self, texts: Grid[str], present: Grid[bool] | None = None) -> Sheet:
         """The sheet with other folded texts, and where it says something if that changes."""
@@ -296,6 +294,16 @@ def _separated(text: str) -> str:
         return text
     text = _SPACED_PAIR.sub("; ", text)
     return _BRACKETED.sub(lambda found: _COMMA.sub("; ", found[0]), text)
+
+
+def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
+    """The neighbours that say the same as one of them, from where it begins to the next beginning."""
+    begin, end = at, at + 1
+    while begin and not starts[begin] and texts[begin - 1] == texts[at]:
+        begin -= 1
+    while end < len(texts) and not starts[end] and texts[end] == texts[at]:
+        end += 1
+    return range(begin, end)
 
 
 def _flipped(grid: Sequence[Sequence[Entry]]) -> Grid[Entry]:

@@ -5,20 +5,46 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from parsemark.metrics.reader.likeness import is_numeric, likeness, tight
-from parsemark.metrics.reader.sheet import Grid, Sheet, fold_cell
-from parsemark.metrics.reader.structure import header_rows, is_section
+from parsemark.metrics.reader.likeness import likeness
+from parsemark.metrics.reader.marks import answers
+from parsemark.metrics.reader.rejoin import lines_joined
+from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import Structure
 
+NARROW = 2
+"""Of a table of so few rows or columns little tells which way it stands."""
 _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
-_PARTS = re.compile(r"[,;]\s+(?:and\s+)?|\s+and\s+")
 _ITEM = re.compile(r"\(?\d{1,2}[.)]\s+")
 """The number of an item of a list."""
-MOST_KEYS = 4
-"""Leading columns that may say what stands over the values of their rows."""
+
+
+def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
+    """A predicted table in other layouts that say the same."""
+    found = (
+        _blocks_below(pred, range(0, pred.n_cols, max(truth.n_cols, 2)), pred.header_rows),
+        _recorded(pred),
+        _pivoted(pred),
+        answers(pred),
+        pred.mirrored() if truth.runs_to_the_left else None,
+    )
+    return filter(None, found)
+
+
+def layouts(truth: Sheet, structure: Structure, preds: Sequence[Sheet]) -> Iterable[Sheet]:
+    """The truth in other layouts that say the same, where a prediction points to one of them."""
+    begins = [c for c, labels in enumerate(structure.labels) if not labels]
+    found = (
+        lines_joined(truth, structure.n_header, preds),
+        _blocks_below(truth, begins, structure.n_header),
+        answers(truth) if all(sheet.n_cols <= NARROW for sheet in preds) else None,
+        _recorded(truth),
+        _pivoted(truth),
+    )
+    return filter(None, found)
 
 
 def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = True) -> Sheet:
@@ -31,56 +57,39 @@ def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = 
     """
     widest = max(sheets, key=lambda s: s.n_cols)
     again = [_repeated(sheets[0], sheet) if headed else 0 for sheet in sheets]
-    n_header = max(again[1:], default=0)
-    inserted = n_header or max(1, sheets[0].header_rows or 1)
+    first = max(again[1:], default=0) or max(1, sheets[0].header_rows or 1)
     told = len(set(headings)) > 1 and sum(map(bool, headings)) >= len(sheets) - 1
-    parts: list[Sheet] = []
-    for index, sheet in enumerate(sheets):
-        columns = _columns(widest, sheet)
-        skipped = 0 if index == 0 else again[index]
-        section = Sheet.stacked([], [[headings[index], *[""] * (widest.n_cols - 1)]], widest.n_cols)
-        if index == 0:
-            parts.append(sheet.part(range(min(inserted, sheet.n_rows)), columns))
-            skipped = min(inserted, sheet.n_rows)
-        if told and headings[index]:
-            parts.append(section)
-        parts.append(sheet.part(range(skipped, sheet.n_rows), columns))
-    return Sheet.stacked(parts, [], widest.n_cols)
+    parts = [sheets[0].part(range(min(first, sheets[0].n_rows)), _columns(widest, sheets[0]))]
+    for sheet, heading, skipped in zip(sheets, headings, [first, *again[1:]], strict=True):
+        if told and heading:
+            parts.append(Sheet.from_rows([[heading, *[""] * (widest.n_cols - 1)]]))
+        parts.append(sheet.part(range(skipped, sheet.n_rows), _columns(widest, sheet)))
+    return Sheet.stacked(parts)
 
 
 def _repeated(first: Sheet, later: Sheet) -> int:
     """How many leading rows of a later table are the header of the first one again."""
-    count = 0
-    columns = _columns(first, later)
-    while count < min(_MOST_HEADER_ROWS, first.n_rows, later.n_rows):
-        pairs = [
-            (first.texts[count][c], later.texts[count][k]) for c, k in enumerate(columns) if k is not None
-        ]
-        filled = [pair for pair in pairs if any(pair)]
+    columns = [(c, k) for c, k in enumerate(_columns(first, later)) if k is not None]
+    for count, (ours, theirs) in enumerate(zip(first.texts, later.texts, strict=False)):
+        filled = [(ours[c], theirs[k]) for c, k in columns if ours[c] or theirs[k]]
         alike = sum(likeness(one, other) for one, other in filled if one and other)
-        if not filled or alike < _SAME_HEADER * len(filled):
-            break
-        count += 1
-    return count
+        if count == _MOST_HEADER_ROWS or not filled or alike < _SAME_HEADER * len(filled):
+            return count
+    return min(first.n_rows, later.n_rows)
 
 
 def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
     """For each column of the widest table the one of another table below it, by header or by place."""
+    by_place = [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
     if sheet.n_cols == widest.n_cols:
-        return list(range(sheet.n_cols))
+        return by_place
+    left = {k: text for k, text in enumerate(sheet.texts[0]) if text}
     found: list[int | None] = []
-    used: set[int] = set()
-    for c in range(widest.n_cols):
-        name = widest.texts[0][c]
-        at = next(
-            (k for k in range(sheet.n_cols) if k not in used and name and sheet.texts[0][k] == name), None
-        )
+    for name in widest.texts[0]:
+        at = next((k for k, text in left.items() if text == name), None)
         found.append(at)
-        if at is not None:
-            used.add(at)
-    if len(used) < min(2, sheet.n_cols):
-        return [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
-    return found
+        left.pop(-1 if at is None else at, None)
+    return found if len(found) - found.count(None) >= min(2, sheet.n_cols) else by_place
 
 
 def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet | None:
@@ -88,85 +97,38 @@ def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet
     n_rows = max(s.n_rows for s in sheets)
     if n_rows < 2 or any(2 * s.n_rows <= n_rows for s in sheets):
         return None
-    sheets = [_lengthened(s, n_rows) for s in sheets]
-    if any(headings):
-        sheets = [_under(heading, s) for heading, s in zip(headings, sheets, strict=True)]
-    return Sheet.beside(sheets, sheets[0].header_rows)
+    parts = []
+    for k, sheet in enumerate(sheets):
+        below = Sheet.from_rows([[""] * sheet.n_cols] * (n_rows - sheet.n_rows))
+        over = Sheet.from_rows([["", *[headings[k]] * (sheet.n_cols - 1)]] if any(headings) else [])
+        over = dataclasses.replace(over, starts=[[c < 2 for c in range(sheet.n_cols)] for _ in over.texts])
+        parts.append(Sheet.stacked([part for part in (over, sheet, below) if part.n_rows]))
+    return Sheet.beside(parts, None if any(headings) else sheets[0].header_rows)
 
 
-def _lengthened(sheet: Sheet, n_rows: int) -> Sheet:
-    """A table with empty rows below, up to so many."""
-    if sheet.n_rows == n_rows:
-        return sheet
-    longer = Sheet.stacked([sheet, _blank(n_rows - sheet.n_rows, sheet.n_cols)], [], sheet.n_cols)
-    return dataclasses.replace(longer, header_rows=sheet.header_rows)
+def _blocks_below(sheet: Sheet, begins: Sequence[int], n_header: int | None) -> Sheet | None:
+    """Blocks of equally many columns beside each other, below each other; a header again is dropped.
 
-
-def _under(heading: str, sheet: Sheet) -> Sheet:
-    """A table with a heading over all of its columns but the first, as its first row."""
-    over = Sheet.stacked([], [["", *[heading] * (sheet.n_cols - 1)]], sheet.n_cols)
-    starts = [[column < 2 for column in range(sheet.n_cols)]]
-    return Sheet.stacked([dataclasses.replace(over, starts=starts), sheet], [], sheet.n_cols)
-
-
-def blocks_below(sheet: Sheet, width: int) -> Sheet | None:
-    """Blocks of so many columns that stand beside each other, below each other; a header again is dropped."""
-    if width < 2 or sheet.n_cols < 2 * width or sheet.n_cols % width:
+    Args:
+        sheet: The table.
+        begins: The first column of each block.
+        n_header: How many rows are headers, if that is known.
+    """
+    bounds = list(pairwise([*begins, sheet.n_cols]))
+    widths = {end - begin for begin, end in bounds}
+    if len(bounds) < 2 or len(widths) > 1 or widths == {1}:
         return None
     blocks = []
-    for begin in range(0, sheet.n_cols, width):
-        columns = range(begin, begin + width)
-        rows = [r for r in range(sheet.n_rows) if any(sheet.present[r][c] for c in columns)]
+    for begin, end in bounds:
+        rows = [r for r in range(sheet.n_rows) if any(sheet.present[r][begin:end])]
         if len(rows) < 2 or rows[-1] != len(rows) - 1:
             return None  # a list has no gaps
-        blocks.append(sheet.part(rows, columns))
+        block = sheet.part(rows, range(begin, end))
+        blocks.append(dataclasses.replace(block, header_rows=n_header))
     return stacked(blocks, [""] * len(blocks))
 
 
-def parts_beside(sheet: Sheet) -> Sheet | None:
-    """Parts below each other in one table, each with a header of its own over the same rows, side by side.
-
-    A part begins where the name of the first column comes again.
-    """
-    if not sheet.n_rows or not sheet.n_cols:
-        return None
-    top = int(sheet.n_rows > 1 and is_section(sheet, 0))
-    name = sheet.texts[top][0]
-    begins = [r for r in range(top, sheet.n_rows) if sheet.texts[r][0] == name and sheet.starts[r][0]]
-    if not name or len(begins) < 2 or begins[1] - top < 2 or sheet.n_cols < 2:
-        return None
-    parts = [_part(sheet, begin, end) for begin, end in pairwise([*begins, sheet.n_rows])]
-    names = [[row[0] for row in part.texts[part.header_rows or 0 :]] for part in parts]
-    heads = {tuple(part.texts[0]) for part in parts}
-    if len(heads) < len(parts) or not names[0] or any(n != names[0] for n in names) or len(set(names[0])) < 2:
-        return None
-    deepest = max(part.header_rows or 0 for part in parts)
-    cut = [part.part(range(part.n_rows), range(int(k > 0), part.n_cols)) for k, part in enumerate(parts)]
-    padded = [
-        Sheet.stacked([_blank(deepest - (part.header_rows or 0), rest.n_cols), rest], [], rest.n_cols)
-        for part, rest in zip(parts, cut, strict=True)
-    ]
-    beside = side_by_side(padded)
-    return dataclasses.replace(beside, header_rows=deepest) if beside is not None else None
-
-
-def _part(sheet: Sheet, begin: int, end: int) -> Sheet:
-    """Some rows of a table as one of its own, without the columns that are empty there."""
-    while end - 1 > begin and is_section(sheet, end - 1):
-        end -= 1  # a heading belongs to what follows
-    columns = [c for c in range(sheet.n_cols) if any(sheet.present[r][c] for r in range(begin, end))]
-    part = sheet.part(range(begin, end), columns)
-    count = header_rows(part)
-    while count < part.n_rows - 1 and not part.starts[count][0]:
-        count += 1  # the name of the first column spans further rows
-    return dataclasses.replace(part, header_rows=count)
-
-
-def _blank(n_rows: int, n_cols: int) -> Sheet:
-    return Sheet.stacked([], [[""] * n_cols for _ in range(n_rows)], n_cols)
-
-
-def pivoted(sheet: Sheet) -> Sheet | None:
+def _pivoted(sheet: Sheet) -> Sheet | None:
     """A list of row, column and value with the columns beside each other, if it is one."""
     if sheet.n_cols != 3 or sheet.n_rows < 5:  # a header over two by two
         return None
@@ -179,127 +141,15 @@ def pivoted(sheet: Sheet) -> Sheet | None:
     if not whole or min(len(names), len(columns)) < 2:
         return None
     lines = [[name, *(values[name, column] for column in columns)] for name in names]
-    return Sheet.stacked([], [[sheet.shown[0][0], *columns], *lines], len(columns) + 1)
-
-
-def widened(sheet: Sheet, heads: Set[str]) -> Sheet | None:
-    """A table in which a column, or section rows, say what stands over its values, with that over them.
-
-    `System | Dataset | Score` with a row for each system and dataset becomes `System | XSum | PubMed`, where
-    XSum and PubMed are headers of the other table.
-
-    Args:
-        sheet: The table.
-        heads: The headers of the other table, tight.
-    """
-    if sheet.n_rows < 3 or sheet.n_cols < 2 or len(heads) < 2:
-        return None
-    sectioned = _sections_as_column(sheet, heads)
-    if sectioned is not None:
-        return _widened_by(sectioned, [0])
-    keys = [c for c in range(min(MOST_KEYS, sheet.n_cols)) if _are_heads(sheet, c, heads)]
-    return _widened_by([list(row) for row in sheet.shown], keys) if keys else None
-
-
-def _are_heads(sheet: Sheet, column: int, heads: Set[str]) -> bool:
-    """Whether all that a column says below its first cell are headers, of which some come again."""
-    if tight(sheet.texts[1][column]) not in heads:
-        return False
-    said = {row[column] for row in sheet.texts[1:]} - {""}
-    return len(said) < sheet.n_rows - 1 and all(tight(text) in heads for text in said)
-
-
-def _sections_as_column(sheet: Sheet, heads: Set[str]) -> Grid[str] | None:
-    """The rows of a table with the section above each as their first cell, if the sections are headers."""
-    if not is_section(sheet, 1) or tight(sheet.texts[1][0]) not in heads:
-        return None
-    sections = {r for r in range(1, sheet.n_rows) if is_section(sheet, r)}
-    if len(sections) < 2 or not all(tight(sheet.texts[r][0]) in heads for r in sections):
-        return None
-    rows: Grid[str] = [["", *sheet.shown[0]]]
-    for r in range(1, sheet.n_rows):
-        if r in sections:
-            section = sheet.shown[r][0]
-        else:
-            rows.append([section, *sheet.shown[r]])
-    return rows
-
-
-def _widened_by(rows: Grid[str], keys: list[int]) -> Sheet | None:
-    """Rows with the values for each text in some columns beside each other; empty cells repeat the last."""
-    head, body = rows[0], rows[1:]
-    numbers = [sum(is_numeric(fold_cell(row[c])) for row in body) for c in range(len(head))]
-    first = next((c for c, count in enumerate(numbers) if c not in keys and 2 * count > len(body)), 0)
-    names = [c for c in range(first) if c not in keys]
-    if not names:
-        return None
-    values = [c for c in range(len(head)) if c not in keys and c not in names]
-    for column in (*keys, *names):
-        for above, row in pairwise(body):
-            row[column] = row[column] or above[column]
-    groups = list(dict.fromkeys(tuple(row[c] for c in keys) for row in body))
-    found: dict[tuple[str, ...], dict[tuple[str, ...], list[str]]] = {}
-    for row in body:
-        of_name = found.setdefault(tuple(row[c] for c in names), {})
-        of_name[tuple(row[c] for c in keys)] = [row[c] for c in values]
-    told = sum(map(len, found.values()))
-    if told < len(body) or len(groups) < 2 or 2 * told < len(found) * len(groups):
-        return None  # it does not tell which one, or has hardly any
-    nothing = [""] * len(values)
-    over = [[*[""] * len(names), *(g[k] for g in groups for _ in values)] for k in range(len(keys))]
-    under = [*(head[c] for c in names), *(head[c] for _ in groups for c in values)]
-    if len(values) == 1:
-        over[-1][: len(names)] = under[: len(names)]
-    lines = [
-        [*name, *(text for group in groups for text in of_name.get(group, nothing))]
-        for name, of_name in found.items()
-    ]
-    heads = [*over, under] if len(values) > 1 else over
-    wide = Sheet.stacked([], [*heads, *lines], len(under))
-    return dataclasses.replace(wide, header_rows=len(heads))
+    return Sheet.from_rows([[sheet.shown[0][0], *columns], *lines])
 
 
 def records(lines: Sequence[str]) -> Sheet | None:
     """Lines `key: value`, the same keys again and again, as a table with a row for each time."""
-    pairs: list[tuple[str, str]] = []
-    for line in lines:
-        key, _, value = _unmarked(line).partition(":")
-        pairs.append((key.strip(), value.strip()) if value.strip() else ("", key.strip()))
-    return _as_records(pairs)
-
-
-def itemized(lines: Sequence[str], heads: Set[str]) -> Sheet | None:
-    """Lines `name: key value, key value`, or `value key`, with the keys as the headers that they are.
-
-    Args:
-        lines: The lines.
-        heads: The headers of the truth over its values, tight.
-    """
-    known = {head.lower() for head in heads}
-    found: list[dict[str, str]] = []
-    for line in lines:
-        name, colon, rest = _unmarked(line).partition(":")
-        pairs = [_key_and_value(part, known) for part in _PARTS.split(rest)] if colon else []
-        if pairs and all(pairs):
-            found.append({"": name.strip(), **dict(filter(None, pairs))})
-    if 2 * len(found) < len(lines):
-        return None
-    keys = list(dict.fromkeys(key for record in found for key in record))
-    if len(found) < 2 or len(keys) < 2:
-        return None
-    return Sheet.stacked([], [keys, *([record.get(key, "") for key in keys] for record in found)], len(keys))
-
-
-def _key_and_value(part: str, known: Set[str]) -> tuple[str, str] | None:
-    """The header that a part begins or ends with, and the rest of it."""
-    words = part.split()
-    for at in range(len(words) - 1, 0, -1):
-        begin, end = " ".join(words[:at]).rstrip(":="), " ".join(words[at:]).lstrip(":=").rstrip(".;")
-        if tight(fold_cell(begin)).lower() in known:
-            return begin, end
-        if tight(fold_cell(end)).lower() in known:
-            return end, begin
-    return None
+    parts = (_unmarked(line).partition(":") for line in lines)
+    return _as_records(
+        (key.strip(), value.strip()) if value.strip() else ("", key) for key, _, value in parts
+    )
 
 
 def _unmarked(line: str) -> str:
@@ -307,7 +157,7 @@ def _unmarked(line: str) -> str:
     return _ITEM.sub("", line.lstrip("-*•–·+ ")).replace("**", "").replace("__", "").replace("：", ":")
 
 
-def recorded(sheet: Sheet) -> Sheet | None:
+def _recorded(sheet: Sheet) -> Sheet | None:
     """A table of keys and values, the same keys again and again, as one with a row for each time."""
     if sheet.n_cols != 2 or sheet.n_rows < 4:  # two keys, two times
         return None
@@ -318,22 +168,19 @@ def recorded(sheet: Sheet) -> Sheet | None:
     # A text without a value that comes once is what the next ones are about.
     rows = zip(sheet.texts[begin:], sheet.shown[begin:], strict=True)
     return _as_records(
-        [(shown[0], shown[1]) if shown[1] or keys[texts[0]] > 1 else ("", shown[0]) for texts, shown in rows]
+        (shown[0], shown[1]) if shown[1] or keys[texts[0]] > 1 else ("", shown[0]) for texts, shown in rows
     )
 
 
 def _as_records(pairs: Iterable[tuple[str, str]]) -> Sheet | None:
-    """Keys and values, a new row for each key that comes again, or where a key is empty."""
+    """Keys and values as a table, a new row for each key that comes again, or where a key is empty."""
     found: list[dict[str, str]] = []
     for key, value in pairs:
         if not found or key in found[-1] or not key:
-            found.append({key: value})
-        else:
-            found[-1][key] = value
+            found.append({})
+        found[-1][key] = value.strip()
     found = [record for record in found if len(record) > 1]
-    keys = list(dict.fromkeys(key for record in found for key in record))
+    keys = sorted(dict.fromkeys(key for record in found for key in record), key=bool)
     if len(found) < 2 or len(keys) < 2 or 2 * sum(map(len, found)) < len(found) * len(keys):
         return None
-    if "" in keys:
-        keys.insert(0, keys.pop(keys.index("")))
-    return Sheet.stacked([], [keys, *([record.get(key, "") for key in keys] for record in found)], len(keys))
+    return Sheet.from_rows([keys, *([record.get(key, "") for key in keys] for record in found)])

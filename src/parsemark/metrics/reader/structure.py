@@ -16,8 +16,7 @@ _MOSTLY = 0.7
 _MOST_LINES = 2
 """The last row that can be a further line of the names in the first one."""
 _BRACKETED = re.compile(r"\(.*\)|\[.*\]")
-_COUNTED = re.compile(r"\(?(?:[ivx]{1,5}|[a-z]|\d{1,2})[).]", re.IGNORECASE)
-"""The number of an item: `(ii)`, `b)`, `3.`"""
+_DEVIATION = re.compile(r"[(\[](?=[^()\[\]A-Za-z]*\d)[^()\[\]A-Za-z]*+[)\]]|±[\d.]++%?")
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,6 @@ def header_rows(sheet: Sheet) -> int:
     """How many leading rows are headers."""
     most = min(MAX_HEADER_ROWS, sheet.n_rows - 1)
     count = sheet.header_rows or 0
-    if count and _is_record(sheet, count):
-        return 0
     if count == 0:
         count = 1 if most >= 1 and not _is_headless(sheet) else 0
     if count == 0:
@@ -62,26 +59,17 @@ def header_rows(sheet: Sheet) -> int:
 
 
 def _is_headless(sheet: Sheet) -> bool:
-    """Whether the first row is one like the others, where nobody says that it is a header.
-
-    It is if it has neither letters nor digits, if each of its texts stands below it again, or if rows are
-    counted from it on.
-    """
+    """Whether each text of the first row stands below it again, where nobody says that it is a header."""
     first, rest = sheet.texts[0], sheet.texts[1:]
     if sheet.header_rows is not None or not all(first):
         return False
-    if not any(c.isalnum() for text in first for c in text):
-        return True
-    if all(_COUNTED.fullmatch(row[0]) for row in sheet.texts):
-        return True
     return all(any(row[c] == text for row in rest) for c, text in enumerate(first))
 
 
 def _continues_header(sheet: Sheet, row: int) -> bool:
     """Whether a row below a header row still is one: it names what a group above covers."""
     above = row - 1
-    texts, starts = sheet.texts[above], sheet.starts[above]
-    spans = [bool(texts[c]) and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols)]
+    spans = [sheet.goes_on(above, c) for c in range(1, sheet.n_cols)]
     if _goes_on_in_lines(sheet, row):
         return True
     if is_section(sheet, row):
@@ -135,14 +123,6 @@ def _names_values(sheet: Sheet, row: int) -> bool:
         return False
     below = [sheet.texts[r][c] for r in range(row + 1, sheet.n_rows) for c in columns if sheet.texts[r][c]]
     return 2 * len(columns) >= sheet.n_cols - 1 and sum(map(is_numeric, below)) > len(below) * _MOSTLY
-
-
-def _is_record(sheet: Sheet, n_header: int) -> bool:
-    """Whether what is marked as headers is the first of several records: its labels come again below."""
-    labels = [sheet.texts[r][0] for r in range(sheet.n_rows)]
-    head, body = labels[:n_header], labels[n_header:]
-    again = n_header > 1 and all(head) and all(label in body for label in head)
-    return again and not all(row in sheet.texts[n_header:] for row in sheet.texts[:n_header])
 
 
 def is_section(sheet: Sheet, row: int) -> bool:
@@ -267,3 +247,13 @@ def filled_down(
         filled[col] = texts
         anew.update(begun)
     return filled
+
+
+def says_deviations(sheet: Sheet, row: int, first: int = 0) -> bool:
+    """Whether all that begins in a row, from a column on, are numbers in brackets or behind ±.
+
+    Such a row has no meaning of its own: it belongs to the estimates above it, wherever a reader finds them.
+    """
+    texts = zip(sheet.texts[row][first:], sheet.starts[row][first:], strict=True)
+    begun = [text for text, starts in texts if text and starts]
+    return bool(begun) and all(map(_DEVIATION.fullmatch, begun))

@@ -9,45 +9,12 @@ from __future__ import annotations
 
 from parsemark.metrics.reader.sheet import Sheet
 
-_CLASSES = (
-    "×✗✘✕✖╳⨯⤫⤬☓᙮",
-    "✓✔√☑",
-    "°○◯∘◦⚪⚬˚º",
-    "•●⬤⚫·‧∙⋅⦁",
-    "*★☆∗⋆✱✳✶✦⭐⁎٭",
-    "Δ△▵∆",
-    "▲▴🔺",
-    "∇▽▿",
-    "▼▾🔻",
-    "□☐▢◻⬜",
-    "■▪◼⬛█∎",
-    "◇⋄♢◊",
-    "◆♦⬥",
-    "▷⊳▹",
-    "◁⊲◃",
-    "▶▸►",
-    "◀◂◄",
-    "→⟶➔➜➝",
-    "←⟵",
-    "↑⬆⇧",
-    "↓⬇⇩",
-    "⟨〈❬‹<≺",
-    "⟩〉❭›>≻",
-    "∅⌀Ø",
-    "ε∈є",
-    "⊙☉⨀",
-    "⊗⨂",
-    "⊕⨁",
-    "∑Σ",
-    "∏Π",
-    "†✝",
-    "|‖∣∥¦",
-    "~∼˜⁓",
-    "∪⋃",
-    "∩⋂",
-    "∧⋀",
-    "∨⋁",
-)
+_SHAPES = """
+    ×✗✘✕✖╳⨯⤫⤬☓᙮ ✓✔√☑ °○◯∘◦⚪⚬˚º •●⬤⚫·‧∙⋅⦁ *★☆∗⋆✱✳✶✦⭐⁎٭ Δ△▵∆ ▲▴🔺 ∇▽▿ ▼▾🔻 □☐▢◻⬜ ■▪◼⬛█∎
+    ◇⋄♢◊ ◆♦⬥ ▷⊳▹ ◁⊲◃ ▶▸► ◀◂◄ →⟶➔➜➝ ←⟵ ↑⬆⇧ ↓⬇⇩ ⟨〈❬‹<≺ ⟩〉❭›>≻ ∅⌀Ø ε∈є ⊙☉⨀ ⊗⨂ ⊕⨁ ∑Σ ∏Π
+    †✝ |‖∣∥¦ ~∼˜⁓ ∪⋃ ∩⋂ ∧⋀ ∨⋁
+"""
+_CLASSES = _SHAPES.split()
 _ALONE = {"x": 0, "X": 0, "o": 2, "O": 2}
 """Letters that look like a symbol where they are all that a cell says."""
 _CLASS_OF = {symbol: index for index, symbols in enumerate(_CLASSES) for symbol in symbols}

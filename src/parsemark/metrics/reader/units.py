@@ -11,8 +11,6 @@ _SYMBOL = (
     rf"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?{_BASE}"
     r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
 )
-_ONE_UNIT = rf"{_SYMBOL}(?:\^?-?[1-9])?"
-UNIT = re.compile(rf"{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}")
 _FACTOR = re.compile(rf"({_SYMBOL}|u{_BASE}|µ|μ)(?:\^?\{{?([+-]?[1-9])\}}?)?")
 _FACTORS = re.compile(r"(/?)\s*([^\s/·.*]+)|/")
 _BELOW = re.compile(r"/\s*\(([^()]*)\)")
@@ -46,6 +44,17 @@ def are_same_units(one: str, other: str) -> bool:
         return True
     ours, theirs = _measured(one), _measured(other)
     return ours == theirs and ours is not None
+
+
+def are_other_units(one: str, other: str) -> bool:
+    """Whether two different texts are two units, and not one in singular and plural.
+
+    >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
+    (True, True, False)
+    """
+    short, long = sorted((one, other), key=len)
+    is_plural = len(short) > 1 and long == f"{short}s"  # no symbol of two letters is another one with an s
+    return not is_plural and powers(one) is not None and powers(other) is not None
 
 
 def powers(unit: str) -> frozenset[tuple[str, int]] | None:

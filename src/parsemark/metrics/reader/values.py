@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import repeat
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
+from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
     MARKS,
@@ -53,8 +53,6 @@ class Side:
     structure: Structure
     pred: Sheet
     alignment: Alignment
-    in_names: frozenset[int] = frozenset()
-    """Columns of the truth whose values are given in the names of rows."""
     torn: frozenset[int] = frozenset()
     """Rows of the truth that the prediction gives as several."""
 
@@ -142,10 +140,7 @@ def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
     """Whether a cell that begins elsewhere is in a label column, or spans from there."""
     while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
         col -= 1
-    if col in stubs:
-        return True
-    spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
-    return spans and col - 1 in stubs
+    return col in stubs or (truth.goes_on(row, col) and col - 1 in stubs)
 
 
 class Values:
@@ -155,8 +150,6 @@ class Values:
         self.side = side
         self.weights, self.total = asked.weights, asked.total
         self.of_row, self.of_column = asked.of_row, asked.of_column
-        self._headers: dict[int, str] = {}
-        self._names: dict[tuple[int, tuple[int, ...]], str] = {}
 
     def _is_said_once(self, row: int, at: int) -> bool:
         """Whether a row is one remark, and the prediction makes it once."""
@@ -175,14 +168,14 @@ class Values:
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
-        if self._states:
-            extent = sum(self.weights[row, col] for row, col, _, _ in self._states)
-            message = "Yes and no are given alike: nothing tells which is which."
-            causes.add((Kind.VALUE_WRONG, "states"), Event(Kind.VALUE_WRONG, extent, message, {}, _ONE_STATE))
         states = frozenset(self._states)
-        differing = [found for found in self._differing if found not in states] if states else self._differing
-        for row, col, at, partner in differing:
-            self._compare(row, col, at, partner, self.weights[row, col], causes)
+        if states:
+            extent = sum(self.weights[row, col] for row, col, _, _ in states)
+            message = "Yes and no are given alike: nothing tells which is which."
+            causes.add(Event(Kind.VALUE_WRONG, extent, message, {}, _ONE_STATE), "states")
+        for found in self._differing:
+            if found not in states:
+                self._compare(*found, causes)
 
     @cached_property
     def _answered(self) -> list[tuple[int, int, int, int]]:
@@ -220,49 +213,17 @@ class Values:
         return frozenset({c for _, c, _, _ in self._answered} - given)
 
     @cached_property
-    def _slipped(self) -> frozenset[int]:
-        """Columns whose wrong values are those of the row before or behind, all but one at the end."""
-        given: dict[int, list[str]] = defaultdict(list)
-        for _, col, at, partner in self._differing:
-            given[col].append(self.side.pred.texts[at][partner])
-        wrong = {col: len(found) for col, found in given.items()}
-        # What has slipped stands in its column of the truth, elsewhere.
-        texts: dict[int, list[tuple[str, str]]] = {
-            col: []
-            for col, found in given.items()
-            if len(found) >= _SLIPPED
-            and sum(map({row[col] for row in self.side.truth.texts}.__contains__, found)) >= len(found) - 1
-        }
-        for row, col, at, partner in self._answered if texts else ():
-            if col in texts:
-                texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
-        slipped = frozenset(
-            col
-            for col, pairs in texts.items()
-            for step in (1, -1)
-            if sum(
-                0 <= k - step < len(pairs) and found == pairs[k - step][0]
-                for k, (text, found) in enumerate(pairs)
-                if found != text
-            )
-            >= wrong[col] - 1
-        )
-        return slipped if sum(wrong[col] for col in slipped) > _SLIPPED else frozenset()
-
-    @cached_property
     def went_to(self) -> dict[Position, Position]:
         """For each place of the prediction the value that went there from the row above or below."""
         side, rows = self.side, self.side.alignment.rows
         found: dict[Position, Position] = {}
-        for row, col, at, partner in self._answered:
+        for row, col, at, partner in self._differing:
             text = side.truth.texts[row][col]
-            if not text or side.pred.texts[at][partner]:
-                continue
-            for other in (r for r in (row + 1, row - 1) if r in rows and not side.truth.present[r][col]):
-                there = rows[other], partner
-                if there not in found and side.pred.texts[there[0]][partner] == text:
-                    found[there] = row, col
-                    break
+            if text and not side.pred.texts[at][partner]:
+                beside = (r for r in (row + 1, row - 1) if r in rows and not side.truth.present[r][col])
+                there = next((rows[r] for r in beside if side.pred.texts[rows[r]][partner] == text), None)
+                if there is not None:
+                    found.setdefault((there, partner), (row, col))
         return found
 
     @cached_property
@@ -298,59 +259,51 @@ class Values:
             if _is_sign(text) and not is_numeric(found)
         }
 
-    def _compare(self, row: int, col: int, at: int, partner: int, weight: float, causes: Causes) -> None:
-        side = self.side
+    def _compare(self, row: int, col: int, at: int, partner: int, causes: Causes) -> None:
+        side, where = self.side, {"row": row, "col": col}
         text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
         diff = difference(text, found)
         if diff.change is not Change.NONE:
             diff = self._done_to_all(col, text, found) or diff
-        if diff.change is Change.NONE:
+        if diff.change is Change.NONE or (text and not found and self._is_said_once(row, at)):
             return
         if diff.change is Change.MISREAD and diff.cause in ("", MARKS) and found in self._told_apart:
             diff = Difference(Change.OTHER, 0.0, diff.cause)  # it says what another value says
-        where = {"row": row, "col": col}
-        given = side.pred.shown[at][partner]
-        unit = f": {ANOTHER_UNIT}" if diff.cause.startswith(ANOTHER_UNIT) else ""
-        told = (
-            f"{self._place(row, col)}: {quote(given)} instead of {quote(side.truth.shown[row][col])}{unit}."
-        )
+        true = quote(side.truth.shown[row][col])
+        unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
+
+        def add(
+            kind: Kind,
+            *cause: object,
+            told: str = f"{quote(side.pred.shown[at][partner])} instead of {true}{unit}.",
+            severity: float = 1.0,
+        ) -> None:
+            place = f"Row {self.name(row, col)}, column {self.header(col)}"
+            causes.add(Event(kind, self.weights[row, col], f"{place}: {told}", where, severity), *cause)
+
         if diff.change is Change.NOTATION:
-            event = Event(Kind.NOTATION, weight, told, where, diff.severity)
-            causes.add((Kind.NOTATION, "value", diff.cause), event)
+            add(Kind.NOTATION, "value", diff.cause, severity=diff.severity)
         elif diff.change is Change.MISREAD:
-            event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
-            causes.add((Kind.VALUE_MISREAD, diff.cause or slip(text, found)), event)
-        elif not found and text and self._is_said_once(row, at):
-            return
+            add(Kind.VALUE_MISREAD, diff.cause or slip(text, found), severity=1 - diff.likeness)
         elif not found and text and self._given_once(row, col):
-            event = Event(Kind.SPAN_LOST, weight, f"{self._place(row, col)}: given once for several.", where)
-            causes.add((Kind.SPAN_LOST,), event)
+            add(Kind.SPAN_LOST, told="given once for several.")
         elif text and self._elsewhere(text, at, partner):
-            event = Event(Kind.VALUE_SHIFTED, weight, f"{self._place(row, col)}: moved in its row.", where)
-            causes.add((Kind.VALUE_SHIFTED,), event)
+            add(Kind.VALUE_SHIFTED, told="moved in its row.")
         elif text and f" {text} " in f" {found} ":
-            event = Event(Kind.CELLS_MERGED, weight, told, where)
-            causes.add((Kind.CELLS_MERGED, found), event)
-        elif col in self._slipped:
-            slipped = f"Column {self.header(col)}: its values have slipped by a row."
-            event = Event(Kind.VALUE_WRONG, weight, slipped, where, MISLEADING)
-            causes.add((Kind.VALUE_WRONG, "slipped"), event)
+            add(Kind.CELLS_MERGED, found)
         elif not found and (row, col) in self._gone_to_another_row:
-            gone = f"{self._place(row, col)}: given in the row beside its own."
-            causes.add((Kind.VALUE_SHIFTED, "row"), Event(Kind.VALUE_SHIFTED, weight, gone, where))
+            add(Kind.VALUE_SHIFTED, "row", told="given in the row beside its own.")
         elif not found:
-            lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
             line = f"column {col}" if col in self._emptied else f"row {row}"
-            causes.add((Kind.VALUE_LOST, line), Event(Kind.VALUE_LOST, weight, lost, where))
+            add(Kind.VALUE_LOST, line, told=f"{true} is lost.")
         else:
             # The same slip in many values is one cause; values that have nothing in common are not.
             cause = slip(text, found)
             pattern = _DIGITS.sub("#", cause)
             if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
                 pattern = cause if len(cause) <= _SHORT else ""
-            key = (Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (row, col)))
-            causes.add(key, Event(Kind.VALUE_WRONG, weight, told, where))
+            add(Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (row, col)))
 
     def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:
         """The difference of two values if the same was done to others."""
@@ -363,8 +316,7 @@ class Values:
         if col in self.units and is_numeric(text) and (unit := _added(text, found)):
             if unit != self.units[col]:
                 return Difference(Change.OTHER, 0.0)  # the others have another one
-            cause = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
-            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, cause)
+            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, f"{unit} is added")
         known, given = numbers(text), numbers(found)
         if 0 < len(given) < len(known) and is_numeric(text) and _are_first_and_some(given, known):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
@@ -376,29 +328,15 @@ class Values:
         header = f" {tight(' '.join(self.side.truth.texts[r][col] for r in rows))} "
         return all(_stands_in(tight(part), header) for part in self.units[col].split())
 
-    def _has_unit(self, col: int) -> bool:
-        """Whether the header of a column ends with something in brackets."""
-        header = " ".join(self.side.truth.texts[r][col] for r in range(self.side.structure.n_header))
-        return header.rstrip().endswith((")", "]"))
-
     def _given_once(self, row: int, col: int) -> bool:
         """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
-        texts, starts, alignment = self.side.truth.texts, self.side.truth.starts, self.side.alignment
-        text = texts[row][col]
-        for down, right in ((1, 0), (0, 1)):
-            for step in (-1, 1):
-                r, c = row, col
-                while True:
-                    begins = starts[r][c] if step < 0 else False
-                    r, c = r + step * down, c + step * right
-                    if begins or not (0 <= r < len(texts) and 0 <= c < len(texts[r])) or texts[r][c] != text:
-                        break
-                    if step > 0 and starts[r][c]:
-                        break
-                    at, partner = alignment.rows.get(r), alignment.columns.get(c)
-                    if at is not None and partner is not None and self.side.pred.texts[at][partner] == text:
-                        return True
-        return False
+        truth, pred = self.side.truth, self.side.pred.texts
+        rows, columns = self.side.alignment.rows, self.side.alignment.columns
+        others = [(r, col) for r in truth.span_in_column(row, col)] + [
+            (row, c) for c in truth.span_in_row(row, col)
+        ]
+        text = truth.texts[row][col]
+        return any(r in rows and c in columns and pred[rows[r]][columns[c]] == text for r, c in others)
 
     def _elsewhere(self, text: str, at: int, partner: int) -> bool:
         """Whether a value stands in its row, but under another column, where it does not belong."""
@@ -415,28 +353,17 @@ class Values:
                 return True
         return False
 
-    def _place(self, row: int, col: int) -> str:
-        return f"Row {self.name(row, col)}, column {self.header(col)}"
-
     def header(self, col: int) -> str:
         """A column's header in a message."""
-        known = self._headers.get(col)
-        if known is None:
-            rows = self.side.truth.shown[: self.side.structure.n_header]
-            shown = " / ".join(dict.fromkeys(row[col] for row in rows if row[col]))
-            known = self._headers[col] = quote(shown or f"number {col + 1}")
-        return known
+        rows = self.side.truth.shown[: self.side.structure.n_header]
+        shown = " / ".join(dict.fromkeys(row[col] for row in rows if row[col]))
+        return quote(shown or f"number {col + 1}")
 
     def name(self, row: int, col: int) -> str:
         """A row's name in a message."""
-        stub = self.side.structure.labels[col]
-        known = self._names.get((row, stub))
-        if known is None:
-            texts = self.side.truth.shown[row]
-            shown = " / ".join(dict.fromkeys(texts[s] for s in stub if texts[s]))
-            number = row - self.side.structure.n_header + 1
-            known = self._names[row, stub] = quote(shown or f"number {number}")
-        return known
+        texts = self.side.truth.shown[row]
+        shown = " / ".join(dict.fromkeys(texts[s] for s in self.side.structure.labels[col] if texts[s]))
+        return quote(shown or f"number {row - self.side.structure.n_header + 1}")
 
 
 def is_one_remark(texts: list[str]) -> bool:

@@ -1,17 +1,35 @@
-"""What a report shows of whole pages beside the figures."""
+"""What a report shows of whole pages beside the figures: errors, profiles, and OmniDocBench's tables.
+
+Of these 2 (all figures), 3 to 5 (pages) and 7 to 9 (elements). Theirs of pages are means, in 4 and 5 with the
+variance over pages. Theirs of elements come from parsers of elements alone; ours from the same elements
+inside whole pages (component tasks do it their way, and Table 6, layout, as well). Only the groups that a
+corpus has are there, under the names that it gives them.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Sequence
 from functools import partial
+from statistics import fmean, variance
 
 import polars as pl
 
-from parsemark.protocols.document.papers import NEEDS, omnidocbench_tables
 from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 from parsemark.protocols.document.strict.view import view_page
-from parsemark.protocols.exhibits import ErrorKind, NamedProfile, PageViews, Switch
-from parsemark.protocols.presentation import MatchView, Presentation, errors_by_kind
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.exhibits import (
+    DataTable,
+    ErrorKind,
+    NamedProfile,
+    PageViews,
+    Switch,
+    TableColumn,
+    TableRow,
+)
+from parsemark.protocols.figures import Figure
+from parsemark.protocols.presentation import MatchView, Presentation, RunView, errors_by_kind
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.summary import Slice, Summary
 
 _STRICT = (
     "rules of its own, which are not made of the switches of the published profiles. Every element of truth "
@@ -88,3 +106,217 @@ def _element_errors(run: MatchView, *, is_strict: bool) -> pl.DataFrame:
 
 def _unless_answered(element: pl.Expr, pred: pl.Expr) -> pl.Expr:
     return pl.when(pred == "").then(element).otherwise(pl.lit(""))
+
+
+# --- the tables of the paper --------------------------------------------------------------------------------
+
+_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
+_TABLE_GROUPS = {
+    "language": "language", "line": "frame", "with_span": "merged cells", "include_equation": "formula",
+    "include_background": "colour", "table_layout": "layout",
+}  # fmt: skip
+_FORMULAS = ("formula", "equation_isolated", "display_formula")
+_TEXT_GROUPS = {"text_language": "language", "text_background": "background", "text_rotate": "rotation"}
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return "one of the attributes " + ", ".join(f"`{name}`" for name in names)
+
+
+NEEDS = {
+    "omnidocbench-2": "pages",
+    "omnidocbench-3": "pages of several kinds in the attribute `data_source`",
+    "omnidocbench-4": f"pages with {_one_of(_ISSUES)}",
+    "omnidocbench-5": "pages of several kinds in the attribute `layout`",
+    "omnidocbench-7": f"tables with {_one_of(_TABLE_GROUPS)}",
+    "omnidocbench-8": f"texts with {_one_of(_TEXT_GROUPS)}",
+    "omnidocbench-9": "display formulas in the truth that were answered",
+}
+"""Key of a table to what a run must have for it."""
+
+
+def omnidocbench_tables(run: RunView) -> list[DataTable]:
+    """Those that the run has numbers for."""
+    found = [
+        _overall(run),
+        _by_source(run),
+        _with_variance(
+            run, "omnidocbench-4", "Text by special issues of the page (Table 4)", "text_edit", _issues(run)
+        ),
+        _with_variance(
+            run, "omnidocbench-5", "Reading order by layout (Table 5)", "order_edit", _groups(run, "layout")
+        ),
+        _of_elements(run, "omnidocbench-7", "Tables by attribute (Table 7)", "table", "teds", _TABLE_GROUPS),
+        _of_elements(run, "omnidocbench-8", "Text by attribute (Table 8)", "text", "text_edit", _TEXT_GROUPS),
+        _formulas(run),
+    ]
+    return [table for table in found if table is not None]
+
+
+def _overall(run: RunView) -> DataTable:
+    """Table 2: every main figure, on all pages and by language."""
+    infos = [info for info in run.summary.shown() if info.main and info.style == "score"]
+    languages = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "language")]
+    parts: list[Slice | None] = [None, *(languages if len(languages) > 1 else [])]
+    columns, rows = [], []
+    for info in infos:
+        for part in parts:
+            label = "all" if part is None else part.value
+            columns.append(TableColumn(label, info.style, info.higher_is_better, info.label))
+    for parser in run.summary.ordered():
+        cells = []
+        for info in infos:
+            for part in parts:
+                own = run.summary.parsers[parser] if part is None else part.figures.get(parser, {})
+                cells.append(own.get(info.name))
+        rows.append(TableRow(parser, tuple(cells)))
+    return DataTable(
+        "omnidocbench-2",
+        "Whole pages (OmniDocBench, Table 2)",
+        "Text, formulas, tables and reading order, on all pages and by language of the page.",
+        tuple(columns),
+        tuple(rows),
+    )
+
+
+def _by_source(run: RunView) -> DataTable | None:
+    """Table 3: text by type of page, the mean over all pages last."""
+    return _pages(run, "omnidocbench-3", "Text by type of page (Table 3)", "text_edit", "data_source")
+
+
+def _pages(run: RunView, key: str, title: str, figure: str, attribute: str) -> DataTable | None:
+    parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", attribute)]
+    info = run.summary.info(figure)
+    if len(parts) < 2:
+        return None
+    columns = [TableColumn(s.value, info.style, info.higher_is_better) for s in parts]
+    rows = [
+        TableRow(
+            parser,
+            (*(s.figures.get(parser, {}).get(figure) for s in parts), run.summary.figure(parser, figure)),
+        )
+        for parser in run.summary.ordered()
+    ]
+    return DataTable(
+        key,
+        f"{title}, OmniDocBench",
+        f"{info.label}: {info.definition} Pages: " + ", ".join(f"{s.value} {s.n}" for s in parts) + ".",
+        (*columns, TableColumn("all", info.style, info.higher_is_better)),
+        tuple(rows),
+    )
+
+
+def _groups(run: RunView, attribute: str) -> dict[str, frozenset[str]]:
+    """The values of an attribute with the pages that have each."""
+    found: dict[str, set[str]] = {}
+    for sample, text in run.samples.select("sample", "attributes").iter_rows():
+        value = json.loads(text or "{}").get(attribute)
+        if value is not None:
+            found.setdefault(str(value), set()).add(sample)
+    return {value: frozenset(samples) for value, samples in sorted(found.items())}
+
+
+def _issues(run: RunView) -> dict[str, frozenset[str]]:
+    """Pages by special issue, and those that have none."""
+    by_issue = {issue: _groups(run, issue).get("True", frozenset()) for issue in _ISSUES}
+    touched = frozenset().union(*by_issue.values())
+    rest = frozenset(run.samples["sample"]) - touched
+    return {**{issue: pages for issue, pages in by_issue.items() if pages}, "none": rest}
+
+
+def _with_variance(
+    run: RunView, key: str, title: str, metric: str, groups: dict[str, frozenset[str]]
+) -> DataTable | None:
+    """Mean and variance of a measure of pages, group by group."""
+    if len(groups) < 2:
+        return None
+    of_pages = (
+        (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric) & pl.col("value").is_not_null()
+    )
+    rows = run.scan("scores").filter(of_pages).select("sample", "parser", "value").collect()
+    values: dict[str, dict[str, float]] = {}
+    for sample, parser, value in rows.iter_rows():
+        values.setdefault(parser, {})[sample] = value
+    info = run.summary.info(metric)
+    columns = []
+    for name in groups:
+        columns.append(TableColumn("mean", "score", info.higher_is_better, name))
+        columns.append(TableColumn("variance", "score", None, name))
+    table = []
+    for parser in run.summary.ordered():
+        own = values.get(parser, {})
+        cells: list[Figure | None] = []
+        for samples in groups.values():
+            cells += _mean_and_variance([own[s] for s in samples if s in own])
+        table.append(TableRow(parser, tuple(cells)))
+    sizes = ", ".join(f"{name} {len(samples)}" for name, samples in groups.items())
+    caption = f"{info.label}: mean and variance over the pages of each group. Pages: {sizes}."
+    return DataTable(key, f"{title}, OmniDocBench", caption, tuple(columns), tuple(table))
+
+
+def _mean_and_variance(values: Sequence[float]) -> list[Figure | None]:
+    if not values:
+        return [None, None]
+    spread = Figure(value=variance(values), n=len(values)) if len(values) > 1 else None
+    return [Figure(value=fmean(values), n=len(values)), spread]
+
+
+def _of_elements(
+    run: RunView, key: str, title: str, scope: str, figure: str, groups: dict[str, str]
+) -> DataTable | None:
+    """Tables 7 and 8: elements by their attributes."""
+    parts = [
+        (groups[s.attribute], s)
+        for s in run.summary.slices
+        if s.scope == scope and s.attribute in groups and any(figure in own for own in s.figures.values())
+    ]
+    parts.sort(key=lambda part: list(groups.values()).index(part[0]))
+    if not parts:
+        return None
+    higher = not figure.endswith("_edit")
+    return DataTable(
+        key,
+        f"{title}, OmniDocBench",
+        f"{'TEDS' if figure == 'teds' else 'Normalised edit distance'} of matched elements; n: "
+        + ", ".join(f"{group} {s.value} {s.n}" for group, s in parts)
+        + ".",
+        tuple(TableColumn(s.value, "score", higher, group) for group, s in parts),
+        tuple(
+            TableRow(parser, tuple(s.figures.get(parser, {}).get(figure) for _, s in parts))
+            for parser in run.summary.ordered()
+        ),
+    )
+
+
+def _formulas(run: RunView) -> DataTable | None:
+    """Table 9: CDM, the share of formulas that look right, and edit distance."""
+    metrics = ("cdm", "edit_distance")
+    of_formulas = pl.col("category").is_in(_FORMULAS) & pl.col("metric").is_in(metrics)
+    rows = (
+        run.scan("scores")
+        .filter(of_formulas & (pl.col("element") != PAGE_LEVEL) & pl.col("value").is_not_null())
+        .select("parser", "metric", "value")
+        .collect()
+    )
+    if rows.is_empty():
+        return None
+    has_cdm = not rows.filter(pl.col("metric") == "cdm").is_empty()
+    columns = [TableColumn("CDM"), TableColumn("ExpRate@CDM")] if has_cdm else []
+    table = []
+    for parser in run.summary.ordered():
+        own = rows.filter(pl.col("parser") == parser)
+        cdm, edit = (own.filter(pl.col("metric") == metric)["value"].to_list() for metric in metrics)
+        cells = [_mean(cdm), _mean([float(v >= 0.9995) for v in cdm])] if has_cdm else []
+        table.append(TableRow(parser, (*cells, _mean(edit))))
+    return DataTable(
+        "omnidocbench-9",
+        "Formulas (Table 9), OmniDocBench",
+        "Displayed formulas that were matched: how alike they look (CDM), the share that looks the same, and "
+        "the normalised edit distance.",
+        (*columns, TableColumn("edit distance", "score", higher_is_better=False)),
+        tuple(table),
+    )
+
+
+def _mean(values: Sequence[float]) -> Figure | None:
+    return Figure(value=fmean(values), n=len(values)) if values else None

@@ -92,6 +92,8 @@ class _Prepared:
         self.strings: Strings = prepare(self.truths, self.items, profile)
         self.n_truths = len(self.strings.norm_truths)
         self.n_preds = len(self.strings.norm_preds)
+        self.sources = [item.source for item in self.strings.items]
+        self.are_formulas = [_ftype(item) == FORMULA for item in self.strings.items]
 
     def row(self, truth: int, preds: Sequence[int] = ()) -> Record:
         """The record of one truth and a sequence of predictions."""
@@ -131,11 +133,11 @@ def _candidates(
     whole = _Prepared(truths, pool, profile)
     quick = [r for r in quick_match(truths, pool, profile, splits_items=False) if r.has_truth]
     found = [(quick, whole), (_hungarian_rows(whole), whole)]
-    found += [(_dp_rows(whole, gaps), whole) for gaps in (False, True)]
+    found += [(rows, whole) for rows in _aligned(whole)]
     found += _partitions(truths, pool, profile)
     split = _Prepared(truths, pool, profile, split=True)
     if len(split.items) > len(whole.items):
-        found += [(_dp_rows(split, gaps), split) for gaps in (False, True)]
+        found += [(rows, split) for rows in _aligned(split)]
     return found
 
 
@@ -176,7 +178,13 @@ class _Value:
     inline: int
 
     def beats(self, other: _Value | None) -> bool:
-        return other is None or _less(self._key, other._key)
+        if other is None or self.cost < other.cost - _EPSILON:
+            return True
+        return self.cost <= other.cost + _EPSILON and _less(self._key, other._key)
+
+    def dearer(self) -> _Value:
+        """The same with one more that goes without."""
+        return _Value(self.cost + 1, self.distance, self.length, self.inline)
 
     @property
     def _key(self) -> tuple[float, ...]:
@@ -184,19 +192,36 @@ class _Value:
         return self.cost, mean, self.inline
 
 
-def _dp_rows(prepared: _Prepared, gaps: bool) -> list[Record]:
+_Runs = list[list[tuple[tuple[int, ...], str]]]
+"""By where they start: runs of predictions that may answer one truth, and what they are compared as."""
+
+
+def _aligned(prepared: _Prepared) -> list[list[Record]]:
+    """The rows of a monotone alignment, without and with gaps in its runs."""
+    without, gaps = (_runs(prepared, gaps) for gaps in (False, True))
+    rows = _dp_rows(prepared, without)
+    return [rows, rows if gaps == without else _dp_rows(prepared, gaps)]
+
+
+def _runs(prepared: _Prepared, gaps: bool) -> _Runs | None:
+    """All runs; None where there are too many states or comparisons."""
     g, p = prepared.n_truths, prepared.n_preds
-    if g == 0:
-        return []
     if g * max(p, 1) > _MAX_STATES:
-        return []
-    sequences: list[list[tuple[tuple[int, ...], str]]] = []
+        return None
+    found: _Runs = []
     n_comparisons = 0
-    for start in range(p):
-        sequences.append(_sequences(prepared, start, gaps))
-        n_comparisons += g * len(sequences[-1])
+    for start in range(p if g else 0):
+        found.append(_sequences(prepared, start, gaps))
+        n_comparisons += g * len(found[-1])
         if n_comparisons > _MAX_COMPARISONS:
-            return []
+            return None
+    return found
+
+
+def _dp_rows(prepared: _Prepared, sequences: _Runs | None) -> list[Record]:
+    g, p = prepared.n_truths, prepared.n_preds
+    if g == 0 or sequences is None:
+        return []
     best: dict[tuple[int, int], _Value] = {(0, 0): _Value(0.0, 0, 0, 0)}
     origin: dict[tuple[int, int], tuple[int, int, tuple[int, ...] | None]] = {}
 
@@ -214,9 +239,9 @@ def _dp_rows(prepared: _Prepared, gaps: bool) -> list[Record]:
             if here is None:
                 continue
             if q < p:
-                reach((t, q + 1), replace(here, cost=here.cost + 1), (t, q), None)
+                reach((t, q + 1), here.dearer(), (t, q), None)
             if t < g:
-                reach((t + 1, q), replace(here, cost=here.cost + 1), (t, q), ())
+                reach((t + 1, q), here.dearer(), (t, q), ())
             if t < g and q < p:
                 for seq, norm in sequences[q]:
                     distance = kernel.levenshtein(truths[t], norm)
@@ -248,21 +273,11 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
     if gaps:
         span = min(p, most + 2)
         skips = 2 if difference >= 3 else int(difference >= 1 or p >= 4)
-    items = prepared.strings.items
+    sources, formulas, norms = prepared.sources, prepared.are_formulas, prepared.strings.norm_preds
     found: list[tuple[tuple[int, ...], str]] = []
 
-    def is_allowed(seq: tuple[int, ...]) -> bool:
-        if len(seq) == 1:
-            return True
-        if len({items[i].source for i in seq}) == 1:
-            return True
-        contiguous = seq[-1] - seq[0] == len(seq) - 1
-        return contiguous and all(_ftype(items[i]) == FORMULA for i in seq)
-
-    def extend(seq: tuple[int, ...], skipped: int) -> None:
-        if not is_allowed(seq):
-            return  # what follows would not be allowed either: a gap or a second source stays
-        if norm := prepared.norm(seq):
+    def extend(seq: tuple[int, ...], text: str, skipped: int, one_source: bool, all_formulas: bool) -> None:
+        if norm := text.strip():
             found.append((seq, norm))
         if len(seq) == most:
             return
@@ -270,9 +285,12 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
             gap = after - seq[-1] - 1
             if skipped + gap > skips:
                 break
-            extend((*seq, after), skipped + gap)
+            same = one_source and sources[after] == sources[start]
+            run = all_formulas and gap == 0 and formulas[after]
+            if same or run:  # else what follows would not be allowed either: a gap or a second source stays
+                extend((*seq, after), f"{text} {norms[after]}", skipped + gap, same, run)
 
-    extend((start,), 0)
+    extend((start,), norms[start], 0, True, formulas[start])
     return found
 
 

@@ -1,0 +1,113 @@
+"""A failure in one folder, a smaller page with the same failure, and the badge of a run."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.corpora.writing import write_corpus
+from tests.parsers.pages import write_page
+
+from parsemark import api, authors
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.model import Box, Element, Page, Sample, Table
+from parsemark.parsers import get_parser
+from parsemark.pdf import page_text
+from parsemark.store import Run
+from parsemark.verdicts.shrinking import failure_of, shrink_page
+
+SCRIPT = """\
+# /// script
+# requires-python = ">=3.11"
+# dependencies = []
+#
+# [tool.parsemark]
+# licence = "MIT"
+# gives = ["cells"]
+# ///
+from parsemark_worker import elements_output, serve, table
+
+def parse(pdf, page, options):
+    return elements_output([table([["a", "b"]], box=(10, 10, 200, 100))])
+
+serve(parse)
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """One page whose second row the parser loses."""
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus" / "pdfs").mkdir(parents=True)
+    pdf = write_page(tmp_path / "corpus" / "pdfs" / "one.pdf")
+    table = Table.from_rows([["a", "b"], ["1", "2"]])
+    truth = Page("one", 600, 800, (Element("t0", "table", Box(500, 700, 510, 710), table=table),))
+    write_corpus(tmp_path / "corpus", [Sample("one", "d", 1, truth, pdf)], name="tiny", licence="CC0-1.0")
+    (tmp_path / "mine.py").write_text(SCRIPT)
+    return api.bench("corpus", ["mine.py"], out="run", workers=1)
+
+
+def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_path: Path) -> None:
+    authors.repro(run, "mine", "one", out="shown")
+    folder = tmp_path / "shown"
+    assert (folder / "page.pdf").read_bytes().startswith(b"%PDF")
+    assert "<td>2</td>" in (folder / "truth.html").read_text()
+    assert "-1,2" in (folder / "differences.diff").read_text().splitlines()
+    assert (folder / "output.json").is_file()
+    readme = (folder / "README.md").read_text()
+    assert "parsemark parsers try mine page.pdf" in readme
+    assert re.search(r"TE F1 Con on this page: 0\.\d+", readme)
+    with pytest.raises(UsageError, match="holds something already"):
+        authors.repro(run, "mine", "one", out="shown")
+    with pytest.raises(UnknownNameError, match="Unknown page 'two'"):
+        authors.repro(run, "mine", "two", out="other")
+
+
+def test_shrinking_removes_what_the_failure_does_not_need(run: Run, tmp_path: Path) -> None:
+    pdf = tmp_path / "corpus" / "pdfs" / "one.pdf"
+    parser = get_parser("mine.py")
+    parser.install()
+    before = page_text(pdf, 1).split()
+    smaller = shrink_page(parser, pdf, 1, run.truth("one"))
+    assert smaller.n_left < smaller.n_objects
+    (tmp_path / "smaller.pdf").write_bytes(smaller.pdf)
+    assert len(page_text(tmp_path / "smaller.pdf", 1).split()) < len(before)
+    right = Page("one", 600, 800, (Element("t0", "table", None, table=Table.from_rows([["a", "b"]])),))
+    with pytest.raises(UsageError, match="no failure to keep"):
+        shrink_page(parser, pdf, 1, right)
+
+
+def test_a_failure_is_the_same_only_with_the_same_wrong_answer() -> None:
+    truth = Page(
+        "one", 600, 800, (Element("t", "table", None, table=Table.from_rows([["a", "b"], ["1", "2"]])),)
+    )
+    lost_row = failure_of([Table.from_rows([["a", "b"]])], truth)
+    assert lost_row and lost_row != failure_of([], truth)
+    assert not failure_of([Table.from_rows([["a", " b "], ["1", "2"]])], truth)
+    assert failure_of([Table.from_rows([["x"]])], None).invented == ((("x",),),)
+
+
+def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -> None:
+    path = authors.badge(run, "badge.svg", link='https://example.org/b?a="1"&b=<2>')
+    root = ElementTree.fromstring(path.read_text())
+    text = "".join(root.itertext())
+    corpus = run.manifest.corpus
+    assert f"TE F1 Con on tiny {corpus.hash[:8]}" in text and corpus.hash in text
+    value = run.summary().figure("mine", "te_f1_con")
+    assert value is not None and f"{value.value:.3f}" in text and "bbox" in text and "✓" not in text
+    link = next(iter(root))
+    assert link.get("href") == 'https://example.org/b?a="1"&b=<2>'
+    with pytest.raises(UsageError, match="begins with https"):
+        authors.badge(run, "b.svg", link="javascript:alert(1)")
+    with pytest.raises(UsageError, match="no parser 'other'"):
+        authors.badge(run, "b.svg", parser="other")
+
+
+def test_a_badge_is_verified_only_by_the_bundle_of_its_own_run(run: Run, tmp_path: Path) -> None:
+    api.bundle_run(run, "own.bundle")
+    assert "✓" in authors.badge(run, "badge.svg", bundle="own.bundle").read_text()
+    (tmp_path / "mine.py").write_text(SCRIPT.replace('["a", "b"]', '["a", "c"]'))
+    other = api.bench("corpus", ["mine.py"], out="other", workers=1)
+    with pytest.raises(UsageError, match="is not of"):
+        authors.badge(other, "badge.svg", bundle="own.bundle")
