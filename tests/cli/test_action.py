@@ -90,7 +90,9 @@ def test_each_branch_may_have_its_own_baseline(repository: Path, monkeypatch: py
 def test_what_is_uploaded_is_what_is_written() -> None:
     upload = ACTION.split("    - uses: actions/upload-artifact@", 1)[1]
     assert "if: always()" in upload
-    assert {"runs/gate/report", "gate.*", "gate-pages", "${{ inputs.badge }}"} <= set(upload.split())
+    assert {"runs/gate/report", "gate.*", "gate-pages", "${{ inputs.badge }}"} <= {
+        line.strip() for line in upload.splitlines()
+    }
 
 
 def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
