@@ -75,6 +75,15 @@ def test_more_than_one_step_is_said() -> None:
     assert "Not one step: 0 1.000" in found.step_words()
 
 
+@pytest.mark.parametrize(("last", "is_one"), [("b", True), ("c", False)])
+def test_without_a_figure_outputs_are_held_against_each_other(last: str, is_one: bool) -> None:
+    outputs = {"0": "a", "1": "a", "2": "b", "3": "b", "4": last}
+    found = bisect_versions(
+        list(outputs), lambda v: Probe(v, "good" if outputs[v] == "a" else "bad", None, outputs[v])
+    )
+    assert (found.first_bad, found.is_one_step) == ("2", is_one)
+
+
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Forty releases of a package, the 23rd of which loses a row; one of them cannot be imported."""

@@ -25,6 +25,12 @@ class Probe:
     why: str = ""
     """It was skipped."""
 
+    def is_like(self, other: Probe) -> bool:
+        """Whether both have the same value, or the same output where there is no value."""
+        if self.value is None or other.value is None:
+            return self.output == other.output
+        return abs(self.value - other.value) <= ALIKE
+
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
@@ -58,16 +64,15 @@ class Bisection:
     @property
     def is_one_step(self) -> bool:
         """Whether all good versions that were tried are alike, and all bad ones."""
-        if self.first_bad is None or self.probe(self.last_good).value is None:
-            return self.first_bad is not None
-        order = {version: k for k, version in enumerate(self.versions)}
+        if self.first_bad is None:
+            return False
+        split = self.versions.index(self.first_bad)
         ends = {"good": self.probe(self.versions[0]), "bad": self.probe(self.first_bad)}
-        tried = [probe for probe in self.probes if probe.state != "skipped"]
-        split = order[self.first_bad]
         return all(
-            (probe.state == "bad") == (order[probe.version] >= split)
-            and abs((probe.value or 0.0) - (ends[probe.state].value or 0.0)) <= ALIKE
-            for probe in tried
+            (probe.state == "bad") == (self.versions.index(probe.version) >= split)
+            and probe.is_like(ends[probe.state])
+            for probe in self.probes
+            if probe.state != "skipped"
         )
 
     def step_words(self) -> str:

@@ -4,7 +4,7 @@ The pages of a run share its machine and its hour, so a ratio is not as certain 
 Parsers that are the same in both runs (equal fingerprint and versions) show what the machine did: their ratio
 is taken out. Without any, an allowance for the noise between two runs is added. Where both versions can be
 installed here they are timed again, page by page in turns, and what the machine does hits both alike. The
-allowances are those that `bench/timing.py` measures, but that between kinds of machines, which is assumed.
+allowances beside unchanged parsers and in turns are upper bounds of what `bench/timing.py` measures.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ ALPHA = 0.05
 MIN_PAGES = 5
 """Fewer pages say nothing about speed."""
 RUN_NOISE = 0.10
-"""Standard deviation of the logarithm of the ratio of two runs of one parser on one kind of machine."""
+"""Standard deviation of the logarithm of the ratio of two runs of one parser on one kind of machine.
+Within a quarter of an hour it is .02; hours and days apart are not measured."""
 HARDWARE_NOISE = 0.40
 """The same between different kinds of machines."""
 REFERENCE_NOISE = 0.05
 """The same after the ratio of parsers that did not change has been taken out."""
-TURNS_NOISE = 0.02
+TURNS_NOISE = 0.04
 """The same of two sides that are timed in turns."""
 TURNS = 3
 """How often each page is timed on each side."""

@@ -232,7 +232,7 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     if one == other:
         spaced = len(_APART.findall(ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    noted = _first((*_NOTATIONS, *(_OF_NAMES if name else _OF_VALUES)), truth, pred)
+    noted = _first(_OF_NAMES if name else _OF_VALUES, truth, pred)
     if noted is not None:
         return noted
     lettered = name and any(map(str.isalpha, one))
@@ -256,7 +256,7 @@ def _by(fold: Callable[[str], str]) -> Callable[[str, str], bool]:
 
 @lru_cache(_CACHE)
 def _unlettered(text: str) -> str:
-    return _LETTERED.sub(r"\1\2", tight(text))
+    return _LETTERED.sub(r"\1\2", tight(text)) if "^" in text else tight(text)
 
 
 def _is_other_case(truth: str, pred: str) -> bool:
@@ -292,8 +292,10 @@ def _in_greek(text: str) -> str:
 
 def _is_degreeless(truth: str, pred: str) -> bool:
     """Whether two texts are the same without signs of degrees, however they are given."""
+    if "°" not in truth:
+        return False
     one, other = (_GIVEN_AS.sub("", _DEGREES.sub("", tight(text))) for text in (truth, pred))
-    return "°" in truth and one == other != ""
+    return one == other != ""
 
 
 def _is_abbreviated(one: str, other: str) -> bool:
@@ -329,9 +331,10 @@ def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) ->
 
 def _are_initials(one: str, other: str) -> bool:
     """Whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
-    short, text = sorted((one, other), key=len)
-    words = text.split()
-    return len(short) == len(words) > 1 and short.isupper() and "".join(w[0] for w in words).upper() == short
+    short, text = (one, other) if len(one) < len(other) else (other, one)
+    if not short.isupper() or len(short) < 2:
+        return False
+    return "".join(word[0] for word in text.split()).upper() == short
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
@@ -452,11 +455,13 @@ _NOTATIONS: _Rules = (
 )
 """Two ways to write the same, be it a value or a name."""
 _OF_NAMES: _Rules = (
+    *_NOTATIONS,
     (_is_other_case, SAME),
     (_is_opposite, Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)),
     (_is_abbreviated, _ABBREVIATED),
 )
 _OF_VALUES: _Rules = (
+    *_NOTATIONS,
     (lambda t, p: _are_flat(t, p) and on_the_line(tight(t)) == on_the_line(tight(p)), SAME),
     (_are_flat, Difference(Change.NOTATION, 0.75, "scripts set flat")),
     (_has_lost_colons, Difference(Change.NOTATION, 0.75, "colons lost")),

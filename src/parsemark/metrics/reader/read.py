@@ -34,22 +34,12 @@ _PLAUSIBLE = 0.6
 _ROWS_TOGETHER = 0.8
 """Severity of rows run together with spaces between them, against 1 without."""
 _POOR = 4.0
-"""A reading of less than this value is tried transposed."""
+"""A reading of less than this value is tried transposed, unless most of it stands where it should."""
 _RELATED = 0.2
 """Share of the truth's words that a table has to have to be tried in another form."""
-_OF_MERGED = frozenset(
-    {
-        Kind.ROW_MISSING,
-        Kind.COLUMN_MISSING,
-        Kind.CUT_OFF,
-        Kind.NAME_LOST,
-        Kind.NAME_MISREAD,
-        Kind.INVENTED,
-        Kind.CELLS_MERGED,
-        Kind.VALUE_SHIFTED,
-        Kind.VALUE_LOST,
-    }
-)
+_OF_ROWS = frozenset({Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
+_OF_COLUMNS = frozenset({Kind.COLUMN_MISSING, Kind.INVENTED, Kind.VALUE_SHIFTED, Kind.VALUE_LOST})
+_OF_BOTH = frozenset({Kind.ROW_MISSING, Kind.CELLS_MERGED})
 """What columns or rows run together look like where they are taken as one."""
 _ROUNDING = 1e-9
 _SEPARATE = 0.9
@@ -122,14 +112,13 @@ class _Reader:
         value = best.score(self.parameters)
         if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
-        doubtful = best.known < _PLAUSIBLE or value < _POOR
+        doubtful = best.known < _PLAUSIBLE or (value < _POOR and not side.stands_upright)
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
         for other in forms(pred, self.truth):
             best = self.better(best, self.upright(other, best))
-        merged = not _OF_MERGED.isdisjoint(event.kind for event in best.events)
-        for form, extra in self.regroupings(side.pred) if merged else ():
+        for form, extra in self.regroupings(side.pred, {event.kind for event in best.events}):
             best = self.better(best, self.upright(form, best, extra))
         return best
 
@@ -186,18 +175,20 @@ class _Reader:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
         return Side(self.truth, self.structure, joined, alignment, torn)
 
-    def regroupings(self, pred: Sheet) -> Iterable[_Form]:
-        """The table with merged rows cut, and with merged columns cut."""
+    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
+        """The table with merged rows cut, and with merged columns cut, where something points to that."""
         few = pred.n_rows < self.truth.n_rows
-        folded = unfolded(pred, alone=few)
-        if folded is not None:
-            message = "Several rows are folded into one, each on its own line."
-            event = Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message)
-            yield from self.with_columns_cut(folded, (event,))
-        rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
-        if rows is not None:
-            yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
-        columns = regroup_columns(self.truth, pred)
+        if kinds & (_OF_ROWS | _OF_BOTH):
+            folded = unfolded(pred, alone=few)
+            if folded is not None:
+                message = "Several rows are folded into one, each on its own line."
+                event = Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message)
+                yield from self.with_columns_cut(folded, (event,))
+            rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
+            if rows is not None:
+                yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
+        fewer = pred.n_cols < self.truth.n_cols and Kind.NAME_LOST in kinds
+        columns = regroup_columns(self.truth, pred) if fewer or kinds & (_OF_COLUMNS | _OF_BOTH) else None
         if columns is not None:
             yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 

@@ -75,6 +75,19 @@ class Side:
         """The truth's label columns."""
         return self.structure.stubs
 
+    @cached_property
+    def stands_upright(self) -> bool:
+        """Whether most of what the truth says below its header stands in its row and column, literally."""
+        columns = list(self.alignment.columns.items())
+        same = said = 0
+        for row in range(self.structure.n_header, self.truth.n_rows):
+            texts, at = self.truth.texts[row], self.alignment.rows.get(row)
+            said += sum(map(bool, texts))
+            if at is not None:
+                given = self.pred.texts[at]
+                same += sum(bool(texts[c]) and texts[c] == given[p] for c, p in columns)
+        return 2 * same > said
+
 
 class Asked:
     """The values that a table is asked for, whatever it is compared with.
