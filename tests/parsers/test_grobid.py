@@ -57,7 +57,7 @@ def grobid(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Grobid]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("GROBID_URL", f"http://127.0.0.1:{server.server_port}/")
-    monkeypatch.setenv("GROBID_WAIT_S", "0")
+    monkeypatch.setenv("PARSEMARK_WAIT_S", "0")
     yield handler
     server.shutdown()
     server.server_close()

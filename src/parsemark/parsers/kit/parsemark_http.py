@@ -37,7 +37,8 @@ def call(method: str, address: str, *, accept: tuple[int, ...] = (200,), **detai
             problem = f"the service does not answer: {type(error).__name__}"
             pause(attempt)
             continue
-        if answer.status_code in (408, 429) or answer.status_code >= 500:
+        passing = answer.status_code in (408, 429) or answer.status_code >= 500
+        if passing and answer.status_code not in accept:
             problem = f"the service is busy or broken: {answer.status_code} {answer.text[:300]}"
             pause(attempt, answer.headers.get("retry-after"))
             continue

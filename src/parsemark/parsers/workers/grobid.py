@@ -29,8 +29,8 @@ from parsemark_worker import cell, elements_output, serve, table
 
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 SERVER = os.environ.get("GROBID_URL", "").rstrip("/") + "/api"
-EMPTY = 204
-"""The status of an answer where GROBID found nothing."""
+EMPTY, FAILED = 204, 500
+"""The status where GROBID found nothing, and where it cannot read the page, which is not asked again."""
 
 
 def parse(pdf, page, options):
@@ -38,10 +38,11 @@ def parse(pdf, page, options):
     answer = call(
         "POST",
         f"{SERVER}/processFulltextDocument",
-        accept=(200, EMPTY),
+        accept=(200, EMPTY, FAILED),
         files={"input": ("page.pdf", single_page(pdf, page), "application/pdf")},
         data={"teiCoordinates": "figure", "consolidateHeader": "0", "consolidateCitations": "0"},
     )
+    answer.raise_for_status()
     found = answer.status_code != EMPTY and answer.content
     return elements_output(read_tables(found, options["box"]) if found else [])
 
