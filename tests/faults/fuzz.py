@@ -1,6 +1,6 @@
 """A million short texts of the tokens that our scanners know: each is read, or refused in words.
 
-`seeds.json` holds the texts that once broke something; they come first.
+`seeds.json` is for texts that once broke something (none so far); they come first.
 """
 
 from __future__ import annotations
