@@ -6,7 +6,6 @@ import hashlib
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,21 +68,14 @@ def history(
         events: Told about progress, and about versions that cannot be used here.
     """
     from parsemark.parsers.catalogue import with_version
-    from parsemark.registry import tool_of
     from parsemark.verdicts.history import history_of, version_order
 
     named = [with_version(parser, version) for version in versions(parser, pre=pre)[-releases:]]
-    folder = Path(out) if out is not None else Path("runs") / f"history-{Path(tool_of(parser)).stem}"
+    specs, folder = [*named, *also], _folder(out, "history", parser)
     run = api.bench(
-        corpus,
-        [*named, *also],
-        out=folder,
-        protocols=protocols,
-        pages=pages,
-        workers=workers,
-        events=events,
+        corpus, specs, out=folder, protocols=protocols, pages=pages, workers=workers, events=events
     )
-    there = _names_in(run, [*named, *also], api.LOG.warning if events is None else events.note)
+    there = _names_in(run, specs, api.LOG.warning if events is None else events.note)
     return history_of(run, sorted(there, key=version_order)), run
 
 
@@ -143,32 +135,38 @@ def bisect(
         out: The run directory; by default `runs/bisect-NAME`, made anew.
         events: Told about progress.
     """
+    from parsemark.errors import ParserError, UsageError
     from parsemark.parsers.catalogue import with_version
-    from parsemark.registry import tool_of
-    from parsemark.verdicts.bisection import bisect_versions
+    from parsemark.store import Run
+    from parsemark.verdicts.bisection import Probe, bisect_versions
 
     line = _line(parser, good, bad, None if repo is None else Path(repo), pre=pre)
-    if command is not None:
-        return bisect_versions(line, lambda v: _by_command(with_version(parser, v), v, command)), None
-    from parsemark.errors import UsageError
-
-    folder = Path(out) if out is not None else Path("runs") / f"bisect-{Path(tool_of(parser)).stem}"
-    if out is not None and folder.exists():
+    folder = _folder(out, "bisect", parser)
+    if command is None and out is not None and folder.exists():
         raise UsageError(f"{folder} is there already. Choose another --out.")
     options = api.parse_options(pages=page, protocols=[protocol] if protocol else None)
-    looked_at: dict[str, tuple[float | None, str]] = {}
+    first: Probe | None = None
 
     def probe(version: str) -> Probe:
-        return _by_figure(with_version(parser, version), version, line[0], measure, looked_at, drop)
+        nonlocal first
+        spec = with_version(parser, version)
+        try:
+            if command is not None:
+                return _by_command(spec, version, command)
+            run = api.parse(corpus, [spec], options, out=folder, overwrite=first is None, events=events)
+        except ParserError as error:
+            return Probe(version, "skipped", why=str(error))
+        found = _by_figure(run, figure, spec, version, first, drop)
+        first = first or found
+        return found
 
-    def measure(spec: str) -> tuple[float | None, str, bool]:
-        run = api.parse(corpus, [spec], options, out=folder, overwrite=not looked_at, events=events)
-        return _measured(run, figure, spec)
+    return bisect_versions(line, probe), None if command is not None else Run.open(folder)
 
-    found = bisect_versions(line, probe)
-    from parsemark.store import Run as Stored
 
-    return found, Stored.open(folder)
+def _folder(out: str | Path | None, what: str, parser: str) -> Path:
+    from parsemark.registry import tool_of
+
+    return Path(out) if out is not None else Path("runs") / f"{what}-{Path(tool_of(parser)).stem}"
 
 
 def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> list[str]:
@@ -193,56 +191,40 @@ def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> 
     return known[first : last + 1] if first < last else known[last : first + 1][::-1]
 
 
-def _measured(run: Run, figure: str | None, spec: str) -> tuple[float | None, str, bool]:
-    """The figure of a parser in a run, a hash of what it gave, and whether more of the figure is better."""
+def _by_figure(
+    run: Run, figure: str | None, spec: str, version: str, best: Probe | None, drop: float
+) -> Probe:
+    """Hold the figure of a version against the best one; where one of them has none, what both gave."""
     from parsemark.errors import UsageError
     from parsemark.parsers import get_parser
+    from parsemark.verdicts.bisection import ALIKE, Probe
 
     summary = api.score_run(run)[0]
     name, wanted = get_parser(spec).name, figure or summary.primary
     known = [info.name for info in summary.figures]
     if wanted not in known:
         raise UsageError(f"There is no figure {wanted!r} in {summary.protocol}; it has: {', '.join(known)}.")
-    found = summary.figure(name, wanted)
+    figure_found = summary.figure(name, wanted)
+    value = None if figure_found is None else figure_found.value
     outputs = sorted((r.sample, r.blob or str(r.status)) for r in run.records() if r.parser == name)
-    digest = hashlib.sha256(repr(outputs).encode()).hexdigest()
-    return (None if found is None else found.value), digest, summary.info(wanted).higher_is_better
-
-
-def _by_figure(
-    spec: str,
-    version: str,
-    good: str,
-    measure: Callable[[str], tuple[float | None, str, bool]],
-    looked_at: dict[str, tuple[float | None, str]],
-    drop: float,
-) -> Probe:
-    from parsemark.errors import ParserError
-    from parsemark.verdicts.bisection import ALIKE, Probe
-
-    try:
-        value, output, is_higher_better = measure(spec)
-    except ParserError as error:
-        return Probe(version, "skipped", why=str(error))
-    looked_at[version] = value, output
-    best, its_output = looked_at[good]
-    if best is None or value is None:
-        is_bad = output != its_output
+    output = hashlib.sha256(repr(outputs).encode()).hexdigest()
+    if best is None:
+        return Probe(version, "good", value, output)
+    if best.value is None or value is None:
+        is_bad = output != best.output
     else:
-        is_bad = (best - value if is_higher_better else value - best) > drop + ALIKE
+        loss = best.value - value if summary.info(wanted).higher_is_better else value - best.value
+        is_bad = loss > drop + ALIKE
     return Probe(version, "bad" if is_bad else "good", value, output)
 
 
 def _by_command(spec: str, version: str, command: str) -> Probe:
-    from parsemark.errors import ParserError
+    from parsemark.errors import UsageError
     from parsemark.parsers import get_parser
     from parsemark.verdicts.bisection import Probe
 
-    try:
-        parser = get_parser(spec)
-        parser.install()
-    except ParserError as error:
-        return Probe(version, "skipped", why=str(error))
+    parser = get_parser(spec)
+    parser.install()
     try:
         code = subprocess.run(
             shlex.split(command),
@@ -255,7 +237,7 @@ def _by_command(spec: str, version: str, command: str) -> Probe:
     except subprocess.TimeoutExpired:
         return Probe(version, "bad", why=f"the command took longer than {COMMAND_TIMEOUT_S} s")
     except OSError as error:
-        raise ParserError(f"The command {command!r} cannot be run: {error.strerror}.") from error
+        raise UsageError(f"The command {command!r} cannot be run: {error.strerror}.") from error
     if code == SKIP:
         return Probe(version, "skipped", why="the command says that it cannot be tried")
     return Probe(version, "good" if code == 0 else "bad")
@@ -266,74 +248,3 @@ def _environment(parser: Parser) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
     path = f"{bin_folder}{os.pathsep}{kept.get('PATH', '')}"
     return kept | {"PATH": path, "VIRTUAL_ENV": str(bin_folder.parent), "PARSEMARK_PARSER": parser.spec}
-
-
-def repro(
-    run: str | Path | Run, parser: str, sample: str, *, out: str | Path | None = None, shrink: bool = False
-) -> list[Path]:
-    """Write what shows a failure into one folder; returns its files.
-
-    Args:
-        run: A scored run.
-        parser: Of the run.
-        sample: A page of it.
-        out: A new folder; by default `repro-PARSER-SAMPLE`.
-        shrink: Also a smaller page on which the parser fails in the same way.
-    """
-    from parsemark.report.names import safe_name
-    from parsemark.report.repro import write_repro
-
-    folder = Path(out) if out is not None else Path(f"repro-{safe_name(parser)}-{safe_name(sample)}")
-    return write_repro(_opened(run), parser, sample, folder, shrink=shrink)
-
-
-def badge(
-    run: str | Path | Run,
-    out: str | Path,
-    *,
-    parser: str | None = None,
-    figure: str | None = None,
-    link: str | None = None,
-    bundle: str | Path | None = None,
-) -> Path:
-    """Write a badge (SVG) of a parser's figure.
-
-    Args:
-        run: A scored run.
-        out: The file.
-        parser: May be left out where the run has one.
-        figure: By default the primary one.
-        link: Where the badge leads.
-        bundle: Of the run: it is scored anew, and the badge says that it was verified.
-
-    Raises:
-        UsageError: The bundle does not verify, or is of another corpus or other outputs.
-    """
-    from parsemark.report.badge import badge_svg
-    from parsemark.system import write_text
-
-    opened = _opened(run)
-    if bundle is not None:
-        _require_verified(opened, Path(bundle))
-    write_text(Path(out), badge_svg(opened, parser, figure, link=link, verified=bundle is not None))
-    return Path(out)
-
-
-def _require_verified(run: Run, bundle: Path) -> None:
-    from parsemark.errors import UsageError
-    from parsemark.store.bundle import write_bundle
-
-    checked = api.verify_bundle(bundle)
-    if not checked.passed or checked.index is None:
-        failed = next((check.text for check in checked.checks if not check.passed), "it has no index")
-        raise UsageError(f"{bundle} does not verify: {failed}")
-    with tempfile.TemporaryDirectory(prefix="parsemark-badge-") as folder:
-        own = write_bundle(run, Path(folder, "own.bundle"), truth=checked.index.has_truth)
-    if (own.corpus, own.raw, own.parts) != (checked.index.corpus, checked.index.raw, checked.index.parts):
-        raise UsageError(f"{bundle} is not of {run.path}: make it again with `parsemark bundle`.")
-
-
-def _opened(run: str | Path | Run) -> Run:
-    from parsemark.store import Run as Stored
-
-    return run if isinstance(run, Stored) else Stored.open(run)

@@ -8,11 +8,13 @@ import pytest
 from tests.corpora.writing import write_corpus
 from tests.parsers.pages import write_page
 
-from parsemark import api, authors
+from parsemark import api
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Box, Element, Page, Sample, Table
 from parsemark.parsers import get_parser
 from parsemark.pdf import page_text
+from parsemark.report.badge import badge_svg
+from parsemark.report.repro import write_repro
 from parsemark.store import Run
 from parsemark.verdicts.shrinking import failure_of, shrink_page
 
@@ -49,7 +51,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_path: Path) -> None:
-    authors.repro(run, "mine", "one", out="shown")
+    write_repro(run, "mine", "one", Path("shown"))
     folder = tmp_path / "shown"
     assert (folder / "page.pdf").read_bytes().startswith(b"%PDF")
     assert "<td>2</td>" in (folder / "truth.html").read_text()
@@ -59,9 +61,9 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
     assert "parsemark parsers try mine page.pdf" in readme
     assert re.search(r"TE F1 Con on this page: 0\.\d+", readme)
     with pytest.raises(UsageError, match="holds something already"):
-        authors.repro(run, "mine", "one", out="shown")
+        write_repro(run, "mine", "one", Path("shown"))
     with pytest.raises(UnknownNameError, match="Unknown page 'two'"):
-        authors.repro(run, "mine", "two", out="other")
+        write_repro(run, "mine", "two", Path("other"))
 
 
 def test_shrinking_removes_what_the_failure_does_not_need(run: Run, tmp_path: Path) -> None:
@@ -89,8 +91,7 @@ def test_a_failure_is_the_same_only_with_the_same_wrong_answer() -> None:
 
 
 def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -> None:
-    path = authors.badge(run, "badge.svg", link='https://example.org/b?a="1"&b=<2>')
-    root = ElementTree.fromstring(path.read_text())
+    root = ElementTree.fromstring(badge_svg(run, link='https://example.org/b?a="1"&b=<2>'))
     text = "".join(root.itertext())
     corpus = run.manifest.corpus
     assert f"TE F1 Con on tiny {corpus.hash[:8]}" in text and corpus.hash in text
@@ -99,15 +100,15 @@ def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -
     link = next(iter(root))
     assert link.get("href") == 'https://example.org/b?a="1"&b=<2>'
     with pytest.raises(UsageError, match="begins with https"):
-        authors.badge(run, "b.svg", link="javascript:alert(1)")
+        badge_svg(run, link="javascript:alert(1)")
     with pytest.raises(UsageError, match="no parser 'other'"):
-        authors.badge(run, "b.svg", parser="other")
+        badge_svg(run, parser="other")
 
 
 def test_a_badge_is_verified_only_by_the_bundle_of_its_own_run(run: Run, tmp_path: Path) -> None:
     api.bundle_run(run, "own.bundle")
-    assert "✓" in authors.badge(run, "badge.svg", bundle="own.bundle").read_text()
+    assert "✓" in badge_svg(run, bundle=Path("own.bundle"))
     (tmp_path / "mine.py").write_text(SCRIPT.replace('["a", "b"]', '["a", "c"]'))
     other = api.bench("corpus", ["mine.py"], out="other", workers=1)
     with pytest.raises(UsageError, match="is not of"):
-        authors.badge(other, "badge.svg", bundle="own.bundle")
+        badge_svg(other, bundle=Path("own.bundle"))

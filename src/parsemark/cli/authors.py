@@ -156,7 +156,10 @@ def repro(
     ] = None,
 ) -> None:
     """Put what shows a failure into one folder: page, truth, output, differences, and the command."""
-    for path in authors.repro(run, parser, sample, out=out, shrink=shrink):
+    from parsemark.report.repro import write_repro
+    from parsemark.store import Run
+
+    for path in write_repro(Run.open(run), parser, sample, out, shrink=shrink):
         typer.echo(path)
 
 
@@ -174,4 +177,9 @@ def badge(
     out: Annotated[Path, typer.Option("--out", "-o", help="The SVG file.")] = Path("badge.svg"),
 ) -> None:
     """Write a badge: score with interval, corpus and its hash, matching rule, link to the bundle."""
-    typer.echo(authors.badge(run, out, parser=parser, figure=figure, link=link, bundle=bundle))
+    from parsemark.report.badge import badge_svg
+    from parsemark.store import Run
+    from parsemark.system import write_text
+
+    write_text(out, badge_svg(Run.open(run), parser, figure, link=link, bundle=bundle))
+    typer.echo(out)

@@ -140,7 +140,7 @@ def page_ink(pdf: Path, page_number: int) -> PageInk:
 @in_child()
 def _ink(pdf: Path, page_number: int) -> tuple[float, float, PackedGlyphs, list[Edges]]:
     with open_page(pdf, page_number) as page:
-        boxes = [to_page_edges(page, *bounds) for _, bounds in _objects(page)]
+        boxes = [to_page_edges(page, *bounds) for _, bounds in _objects(page) if bounds]
         width, height = page.get_size()
         return width, height, pack_glyphs(page), boxes
 
@@ -154,21 +154,35 @@ def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
     channels = [ctypes.c_uint() for _ in range(4)]
     with open_page(pdf, page_number) as page:
         for item, bounds in _objects(page):
-            if raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH and raw.FPDFPageObj_GetFillColor(
-                item, *channels
-            ):
+            is_path = raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH
+            if bounds and is_path and raw.FPDFPageObj_GetFillColor(item, *channels):
                 red, green, blue = (c.value for c in channels[:3])
                 found.append((red << 16 | green << 8 | blue, to_page_box(page, *bounds)))
     return found
 
 
-def _objects(page: Any) -> Iterator[tuple[Any, Edges]]:
-    """What is painted on a page, with left, bottom, right and top."""
+@in_child()
+def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
+    """Whether each object of a page is text, and where it lies; None where that is not known."""
+    from pypdfium2 import raw
+
+    with open_page(pdf, page_number) as page:
+        return [
+            (
+                raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT,
+                to_page_box(page, *bounds) if bounds else None,
+            )
+            for item, bounds in _objects(page)
+        ]
+
+
+def _objects(page: Any) -> Iterator[tuple[Any, Edges | None]]:
+    """What is painted on a page, with left, bottom, right and top where these are known."""
     from pypdfium2 import raw
 
     edges = [ctypes.c_float() for _ in range(4)]
     for index in range(raw.FPDFPage_CountObjects(page)):
         item = raw.FPDFPage_GetObject(page, index)
-        if raw.FPDFPageObj_GetBounds(item, *edges):
-            left, bottom, right, top = (e.value for e in edges)
-            yield item, (left, bottom, right, top)
+        is_known = raw.FPDFPageObj_GetBounds(item, *edges)
+        left, bottom, right, top = (e.value for e in edges)
+        yield item, (left, bottom, right, top) if is_known else None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from parsemark.engine.imports.verify import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import format_value, visible
 from parsemark.store import Run
+from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.scored_run import ScoredRun
 
 _LETTER = 6.6
@@ -20,7 +24,7 @@ def badge_svg(
     figure: str | None = None,
     *,
     link: str | None = None,
-    verified: bool = False,
+    bundle: Path | None = None,
 ) -> str:
     """The badge of a parser of a run.
 
@@ -29,10 +33,11 @@ def badge_svg(
         parser: May be left out where the run has one.
         figure: By default the primary one.
         link: Where it leads: the bundle that anybody can verify.
-        verified: Whether that bundle was verified, and has these figures.
+        bundle: Of the run: it is scored anew, and the badge says that it was verified.
 
     Raises:
-        UsageError: The run has no such parser or figure, or the link is none of the web.
+        UsageError: The run has no such parser or figure, the link is none of the web, or the bundle does not
+            verify, or is of another corpus or other outputs.
     """
     source = ScoredRun(run)
     summary = source.summary
@@ -46,19 +51,32 @@ def badge_svg(
         raise UsageError(f"The run has no parser {name!r}; it has {', '.join(names)}.")
     if link is not None and not link.startswith(("https://", "http://")):
         raise UsageError(f"--link {link}: give an address that begins with https://.")
+    if bundle is not None:
+        _require_verified(run, bundle)
     info, found = summary.info(wanted), summary.figure(name, wanted)
     value = "–" if found is None else format_value(found.value, info.style)
     ends = None if found is None else found.interval
     interval = "" if ends is None else f" [{'–'.join(format_value(e, info.style) for e in ends)}]"
     corpus = source.manifest.corpus
     left = f"{info.label} on {corpus.name} {corpus.hash[:8]}"
-    right = f"{value}{interval}{f' · {source.rule}' if source.rule else ''}{' ✓' if verified else ''}"
+    right = f"{value}{interval}{f' · {source.rule}' if source.rule else ''}{' ✓' if bundle else ''}"
     title = (
         f"{name}: {info.label} {value}{interval} (95 %), {summary.protocol} version {summary.comparability}, "
         f"corpus {corpus.name} {corpus.version} {corpus.hash}"
-        f"{f', matched by {source.rule}' if source.rule else ''}{', verified bundle' if verified else ''}"
+        f"{f', matched by {source.rule}' if source.rule else ''}{', verified bundle' if bundle else ''}"
     )
     return _drawn(visible(left), visible(right), visible(title), link)
+
+
+def _require_verified(run: Run, bundle: Path) -> None:
+    checked = verify_confined(bundle)
+    if not checked.passed or checked.index is None:
+        failed = next((check.text for check in checked.checks if not check.passed), "it has no index")
+        raise UsageError(f"{bundle} does not verify: {failed}")
+    with tempfile.TemporaryDirectory(prefix="parsemark-badge-") as folder:
+        own = write_bundle(run, Path(folder, "own.bundle"), truth=checked.index.has_truth)
+    if (own.corpus, own.raw, own.parts) != (checked.index.corpus, checked.index.raw, checked.index.parts):
+        raise UsageError(f"{bundle} is not of {run.path}: make it again with `parsemark bundle`.")
 
 
 def _drawn(left: str, right: str, title: str, link: str | None) -> str:

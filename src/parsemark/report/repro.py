@@ -16,6 +16,7 @@ from parsemark.parsers.catalogue import with_version
 from parsemark.parsers.versions import own_package
 from parsemark.pdf import extract_page
 from parsemark.plain_words import counted, one_line, rounded
+from parsemark.report.names import safe_name
 from parsemark.store import ParseRecord, Run
 from parsemark.system import make_folder, write_bytes, write_text
 from parsemark.verdicts.scored_run import ScoredRun
@@ -51,14 +52,16 @@ def _lines(elements: Sequence[Element]) -> list[str]:
     return found
 
 
-def write_repro(run: Run, parser: str, sample: str, out: Path, *, shrink: bool = False) -> list[Path]:
+def write_repro(
+    run: Run, parser: str, sample: str, out: Path | None = None, *, shrink: bool = False
+) -> list[Path]:
     """Write what shows a failure: page, truth, output, differences, and the command that shows it again.
 
     Args:
         run: Scored.
         parser: A parser of the run.
         sample: A page of the run.
-        out: A folder that is new or empty.
+        out: A folder that is new or empty; by default `repro-PARSER-SAMPLE`.
         shrink: Also a smaller page on which the parser fails in the same way.
 
     Raises:
@@ -69,6 +72,7 @@ def write_repro(run: Run, parser: str, sample: str, out: Path, *, shrink: bool =
     pdf = Path(row["pdf"] or "")
     if not row["pdf"] or not pdf.is_file():
         raise UsageError(f"The PDF of {sample} is not here ({row['pdf'] or 'the corpus has none'}).")
+    out = out or Path(f"repro-{safe_name(parser)}-{safe_name(sample)}")
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} holds something already. Choose another --out.")
     make_folder(out)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import ParsemarkError, UsageError
 from parsemark.model import Box, Page, Table
 from parsemark.parsers import Parser, WorkerFailure, WorkerSession, read_raw
-from parsemark.pdf.objects import page_objects, page_without
+from parsemark.pdf.document import page_alone
+from parsemark.pdf.pictures import page_objects
 
 MOST_TRIES = 300
 _TIMEOUT_S = 60.0
@@ -82,21 +84,15 @@ def shrink_page(parser: Parser, pdf: Path, page: int, truth: Page | None) -> Shr
         UsageError: The parser does not fail on the page, or does not when it is written anew.
         ParserError: Its worker does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="parsemark-shrink-") as folder:
-        trial = _Trial(parser, pdf, page, truth, Path(folder))
-        try:
-            whole = trial.look(())
-            if not whole:
-                raise UsageError(
-                    f"{parser.name} reads the page as its truth says: there is no failure to keep."
-                )
-            objects = page_objects(pdf, page)
-            loose = _removable(objects, truth, whole)
-            removed = reduce(loose, lambda gone: trial.look(tuple(sorted(gone))) == whole, MOST_TRIES)
-            content = page_without(pdf, page, tuple(sorted(removed)))
-            return Shrunk(content, len(objects), len(objects) - len(removed), trial.n_tries)
-        finally:
-            trial.close()
+    with closing(_Trial(parser, pdf, page, truth)) as trial:
+        whole = trial.look(set())
+        if not whole:
+            raise UsageError(f"{parser.name} reads the page as its truth says: there is no failure to keep.")
+        objects = page_objects(pdf, page)
+        loose = _removable(objects, truth, whole)
+        removed = reduce(loose, lambda gone: trial.look(gone) == whole, MOST_TRIES)
+        content = page_alone(pdf, page, tuple(sorted(removed)))
+        return Shrunk(content, len(objects), len(objects) - len(removed), trial.n_tries)
 
 
 def _removable(objects: Sequence[tuple[bool, Box | None]], truth: Page | None, failure: Failure) -> list[int]:
@@ -105,17 +101,13 @@ def _removable(objects: Sequence[tuple[bool, Box | None]], truth: Page | None, f
     kept = [tables[number].box for number, _ in failure.misread]
     if None in kept:
         return [k for k, (is_text, _) in enumerate(objects) if not is_text]
-    boxes = [box for box in kept if box is not None]
-    return [k for k, (_, box) in enumerate(objects) if box is None or not any(_meet(box, b) for b in boxes)]
-
-
-def _meet(a: Box, b: Box) -> bool:
-    return (
-        a.x0 <= b.x1 + _MARGIN
-        and b.x0 <= a.x1 + _MARGIN
-        and a.y0 <= b.y1 + _MARGIN
-        and b.y0 <= a.y1 + _MARGIN
-    )
+    # Both are grown by half of the margin, so that also a rule, which has no area, meets its table.
+    boxes = [box.expanded(_MARGIN / 2) for box in kept if box is not None]
+    return [
+        k
+        for k, (_, box) in enumerate(objects)
+        if box is None or not any(box.expanded(_MARGIN / 2).intersection_area(b) for b in boxes)
+    ]
 
 
 def reduce(loose: Sequence[int], still_fails: Callable[[set[int]], bool], most: int) -> set[int]:
@@ -141,26 +133,24 @@ def reduce(loose: Sequence[int], still_fails: Callable[[set[int]], bool], most: 
 class _Trial:
     """A worker that is asked for one version of the page after the other."""
 
-    def __init__(self, parser: Parser, pdf: Path, page: int, truth: Page | None, folder: Path) -> None:
+    def __init__(self, parser: Parser, pdf: Path, page: int, truth: Page | None) -> None:
         self._parser, self._pdf, self._page, self._truth = parser, pdf, page, truth
-        self._folder = folder
         self._session: WorkerSession | None = None
         self.n_tries = 0
 
-    def look(self, removed: tuple[int, ...]) -> Failure:
+    def look(self, removed: set[int]) -> Failure:
         """How the parser fails on the page without these objects."""
         self.n_tries += 1
-        path = self._folder / f"{self.n_tries}.pdf"
-        try:
-            path.write_bytes(page_without(self._pdf, self._page, removed))
-            if self._session is None:
-                self._session = WorkerSession(self._parser.command())
-            answer = self._session.ask(str(path), 1, self._parser.options, timeout_s=_TIMEOUT_S)
-        except WorkerFailure as failure:
-            self.close()
-            return Failure(f"{failure.kind}")
-        finally:
-            path.unlink(missing_ok=True)
+        with tempfile.NamedTemporaryFile(prefix="parsemark-shrink-", suffix=".pdf") as file:
+            file.write(page_alone(self._pdf, self._page, tuple(sorted(removed))))
+            file.flush()
+            try:
+                if self._session is None:
+                    self._session = WorkerSession(self._parser.command())
+                answer = self._session.ask(file.name, 1, self._parser.options, timeout_s=_TIMEOUT_S)
+            except WorkerFailure as failure:
+                self.close()
+                return Failure(f"{failure.kind}")
         if answer.output is None:
             return Failure((answer.error or "failed").partition(":")[0])
         try:
