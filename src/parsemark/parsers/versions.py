@@ -24,7 +24,8 @@ from parsemark.parsers.environment import Environment, Progress, run_uv
 from parsemark.parsers.lock import requirement_lines
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
-from parsemark.parsers.working_tree import package_name, resolve_requirements
+from parsemark.parsers.trial import require_usable
+from parsemark.parsers.working_tree import Requirement, normal_name, package_name, resolve_requirements
 from parsemark.system import cache_folder, locked, remove_tree, write_text
 from parsemark.system.scratch import ScratchFolder
 
@@ -33,6 +34,7 @@ START_TIMEOUT_S = 60.0
 _GIT_TIMEOUT_S = 300
 _VERSION = re.compile(r"\d[\w.+!-]*")
 _DEPENDENCY = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.-]*)\s*(?P<extras>\[[^\]]*\])?.*", re.DOTALL)
+_PIN = re.compile(r"==\s*[^;,\s]+")
 _NO_INDEX = re.compile(r"Failed to fetch|error sending request|connection broken|dns error|timed out", re.I)
 _NO_BUILD = re.compile(r"Failed to build|build backend|Call to `", re.I)
 
@@ -55,19 +57,19 @@ def own_package(parser: Parser) -> OwnPackage:
     Raises:
         UsageError: That is none, or several.
     """
-    declared, wanted = parser.declaration, _normal(parser.short_name)
-    sources = {name: source.path for name, source in declared.sources.items()}
-    trees = [r.path for r in resolve_requirements(declared.dependencies, sources, parser.script.parent)]
+    declared, wanted = parser.declaration, normal_name(parser.short_name)
+    trees = [requirement.path for requirement in _requirements(parser)]
     names = [
         _parted(text)[0] or (package_name(tree) if tree else None) or text
         for text, tree in zip(declared.dependencies, trees, strict=True)
     ]
-    every = range(len(names))
+    every, plain = range(len(names)), [normal_name(name) for name in names]
+    said = normal_name(declared.info.package or "")
     for found in (
-        [k for k in every if declared.info.package and _normal(names[k]) == _normal(declared.info.package)],
+        [k for k in every if plain[k] == said],
         [k for k in every if trees[k] is not None],
-        [k for k in every if _normal(names[k]) == wanted],
-        [k for k in every if wanted in _normal(names[k])],
+        [k for k in every if plain[k] == wanted],
+        [k for k in every if wanted in plain[k]],
         every,
     ):
         if len(found) == 1:
@@ -76,6 +78,12 @@ def own_package(parser: Parser) -> OwnPackage:
         f"Parser {parser.short_name!r} has no package of its own whose versions could be chosen. In a script "
         'of yours, say which it is: package = "NAME" in [tool.parsemark].'
     )
+
+
+def _requirements(parser: Parser) -> tuple[Requirement, ...]:
+    declared = parser.declaration
+    sources = {name: source.path for name, source in declared.sources.items()}
+    return resolve_requirements(declared.dependencies, sources, parser.script.parent)
 
 
 @cache
@@ -103,17 +111,10 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
 
 def _pip_variables() -> dict[str, str]:
     """Where `uv` looks for packages, in the words of `pip`, which alone lists versions."""
-    same = {
-        "UV_DEFAULT_INDEX": "PIP_INDEX_URL",
-        "UV_INDEX_URL": "PIP_INDEX_URL",
-        "UV_INDEX": "PIP_EXTRA_INDEX_URL",
-        "UV_EXTRA_INDEX_URL": "PIP_EXTRA_INDEX_URL",
-        "UV_FIND_LINKS": "PIP_FIND_LINKS",
-        "UV_NO_INDEX": "PIP_NO_INDEX",
-    }
-    return {
-        theirs: os.environ[ours].replace(",", " ") for ours, theirs in same.items() if os.environ.get(ours)
-    }
+    same = {"DEFAULT_INDEX": "INDEX_URL", "INDEX": "EXTRA_INDEX_URL"}
+    ours = ("DEFAULT_INDEX", "INDEX_URL", "INDEX", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX")
+    given = {name: os.environ.get(f"UV_{name}", "").replace(",", " ") for name in ours}
+    return {f"PIP_{same.get(name, name)}": value for name, value in given.items() if value}
 
 
 def at_version(parser: Parser, version: str) -> Parser:
@@ -155,7 +156,7 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
     projects = [
         path.parent for path in sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
     ]
-    named = [path for path in projects if _normal(package_name(path) or "") == _normal(own.name)]
+    named = [path for path in projects if normal_name(package_name(path) or "") == normal_name(own.name)]
     return named[0].relative_to(root) if len(named) == 1 else Path()
 
 
@@ -166,9 +167,8 @@ def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
         ParserError: One line that says why that cannot be.
     """
     declared = parser.declaration
-    sources = {name: source.path for name, source in declared.sources.items()}
-    found = resolve_requirements(declared.dependencies, sources, parser.script.parent)
-    texts = [r.text if r.path or declared.info.no_deps else _unpinned(r.text) for r in found]
+    is_kept = declared.info.no_deps
+    texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in _requirements(parser)]
     texts[own.position] = f"{own.name}{_parted(declared.dependencies[own.position])[1]}{pin}"
     changed = declared.model_copy(update={"dependencies": tuple(texts), "sources": {}})
     made = replace(parser, declaration=changed, lock=(), version=version)
@@ -198,16 +198,8 @@ def _compiled(environment: Environment, known: Sequence[str], overrides: Sequenc
         if overrides:
             forced.write_text("\n".join(overrides), encoding="utf-8")
             flags += ["--override", str(forced)]
-        run_uv(
-            "pip",
-            "compile",
-            *flags,
-            "--python",
-            environment.interpreter,
-            str(wanted),
-            "--output-file",
-            str(found),
-        )
+        flags += ["--python", environment.interpreter, "--output-file", str(found)]
+        run_uv("pip", "compile", *flags, str(wanted))
         return found.read_text(encoding="utf-8")
 
 
@@ -240,8 +232,7 @@ def require_start(parser: Parser, progress: Progress | None = None) -> None:
         ParserError: It cannot be installed here, or does not start, as a release that hangs when imported.
     """
     name = parser.name
-    if missing := parser.state().missing:
-        raise ParserError(f"{name} cannot run here: it misses {'; '.join(missing)}.")
+    require_usable(parser)
     try:
         parser.install(progress)
     except ParserError as error:
@@ -357,12 +348,3 @@ def _parted(dependency: str) -> tuple[str, str]:
     """Name and extras of a dependency; empty for a path."""
     found = _DEPENDENCY.fullmatch(dependency)
     return (found["name"], found["extras"] or "") if found else ("", "")
-
-
-def _unpinned(dependency: str) -> str:
-    """A dependency of which any version will do."""
-    return re.sub(r"==\s*[^;,\s]+", "", dependency)
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name.strip()).lower()

@@ -47,7 +47,7 @@ def resolve_requirements(
         sources: Name of a package to its path, from `[tool.uv.sources]`.
         folder: The script's, from which relative paths count.
     """
-    by_name = {_normal(name): path for name, path in sources.items()}
+    by_name = {normal_name(name): path for name, path in sources.items()}
     return tuple(_resolve(text, by_name, folder) for text in dependencies)
 
 
@@ -59,7 +59,7 @@ def _resolve(text: str, sources: Mapping[str, Path], folder: Path) -> Requiremen
         path = _existing(folder / Path(text).expanduser(), text)
         return Requirement(str(path), path)
     name = re.match(r"\s*[A-Za-z0-9][\w.-]*", text)
-    if name and (given := sources.get(_normal(name[0]))) is not None:
+    if name and (given := sources.get(normal_name(name[0]))) is not None:
         path = _existing(folder / given.expanduser(), text)
         extras = re.match(r"\s*(\[[^\]]*\])", text[name.end() :])
         return Requirement(f"{name[0].strip()}{extras[1] if extras else ''} @ {path.as_uri()}", path)
@@ -72,7 +72,8 @@ def _existing(path: Path, text: str) -> Path:
     return path.resolve()
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """The name of a package as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 

@@ -35,24 +35,21 @@ SHOWN_PAGES = 12
 def _write(site: Site) -> None:
     """Write `versions.html`: charts, steps, and the pages that changed at each."""
     source = site.source
-    found = [
-        (name, history_of(source.run, names, source.protocol))
-        for name, names in histories_in(source.run).items()
-    ]
-    charts = {chart.key: chart for _, history in found for chart in history_charts(history)}
-    data = {"colours": source.colours, "charts": {key: chart_to_json(c) for key, c in charts.items()}}
-    write_chunk(site.root, "versions", data)
+    found = [history_of(source.run, names, source.protocol) for names in histories_in(source.run).values()]
+    charts = {c.key: chart_to_json(c) for history in found for c in history_charts(history)}
+    write_chunk(site.root, "versions", {"colours": source.colours, "charts": charts})
     site.page(
         "versions",
         current="versions",
         scripts=(*CHART_SCRIPTS, "js/figures.js"),
-        parts=[_part(name, history) for name, history in found],
+        parts=list(map(_part, found)),
     )
 
 
-def _part(name: str, history: History) -> dict[str, Any]:
+def _part(history: History) -> dict[str, Any]:
+    """What the page and the Markdown say."""
     return {
-        "name": name,
+        "name": history.parser,
         "charts": [chart.key for chart in history_charts(history)],
         "labels": [figure.label for figure in history.figures],
         "rows": _rows(history),
@@ -61,12 +58,11 @@ def _part(name: str, history: History) -> dict[str, Any]:
             {
                 "words": change_words(change),
                 "pages": [
-                    {
-                        "sample": page.sample,
-                        "old": rounded(page.b),
-                        "new": rounded(page.a),
-                        "href": viewer_link(page=page.sample, parser=change.after, beside=change.before),
-                    }
+                    (
+                        page.sample,
+                        f"{rounded(page.b)} → {rounded(page.a)}",
+                        viewer_link(page=page.sample, parser=change.after, beside=change.before),
+                    )
                     for page in change.pages[:SHOWN_PAGES]
                 ],
                 "n_more": max(0, len(change.pages) - SHOWN_PAGES),
@@ -104,31 +100,28 @@ def _chart(history: History, figure: HistoryFigure, names: tuple[str, ...]) -> C
         return None
     intervals = [(p.low, p.high) for _, p in known if p.low is not None and p.high is not None]
     whole = len(intervals) == len(known)
+    lows, highs = zip(*intervals, strict=True) if whole else ((), ())
     x, y = tuple(float(k) for k, _ in known), tuple(p.value or 0.0 for _, p in known)
+    own = history.versions[-1]
     series = [
-        Series(history.parser, "line", x, y, parser=history.versions[-1]),
+        Series(history.parser, "line", x, y, parser=own),
         Series(
             "versions",
             "points",
             x,
             y,
-            parser=history.versions[-1],
-            low=tuple(low for low, _ in intervals) if whole else (),
-            high=tuple(high for _, high in intervals) if whole else (),
+            parser=own,
+            low=lows,
+            high=highs,
             labels=tuple(names[k] for k, _ in known),
         ),
     ]
     for state in ("better", "worse"):
-        at = [k + 1 for k, step in enumerate(figure.steps) if step.state == state]
-        told = [(k, p.value) for k in at if (p := figure.points[k]).value is not None]
-        if told:
-            steps = tuple(f"{names[k - 1]} → {names[k]}" for k, _ in told)
-            place = tuple(float(k) for k, _ in told)
-            series.append(
-                Series(
-                    f"{state} than before", "points", place, tuple(v or 0.0 for _, v in told), labels=steps
-                )
-            )
+        at = [(k, p.value or 0.0) for k, p in known if k and figure.steps[k - 1].state == state]
+        if at:
+            place, values = zip(*at, strict=True)
+            steps = tuple(f"{names[k - 1]} → {names[k]}" for k in place)
+            series.append(Series(f"{state} than before", "points", place, values, labels=steps))
     is_score = figure.style == "score"
     together = " Intervals of all versions are true together (95 %)." if whole else ""
     return Chart(
@@ -165,25 +158,20 @@ def change_words(change: VersionChange) -> str:
 
 def history_markdown(history: History) -> str:
     """Versions and figures, the real steps, and the pages that changed."""
-    heads = ["version", *(figure.label for figure in history.figures)]
-    lines = [
-        f"| {' | '.join(map(markdown_cell, heads))} |",
-        f"|---{'|---:' * len(history.figures)}|",
-        *(f"| {' | '.join(map(markdown_cell, row))} |" for row in _rows(history)),
-        "",
+    part = _part(history)
+    heads, *rows = [
+        f"| {' | '.join(map(markdown_cell, row))} |" for row in [["version", *part["labels"]], *part["rows"]]
     ]
-    if steps := history.steps:
+    lines = [heads, f"|---{'|---:' * len(part['labels'])}|", *rows, ""]
+    if part["steps"]:
         lines += ["Real steps (5 % over all versions and figures together):", ""]
-        lines += [f"- {step_words(figure, step)}" for figure, step in steps]
+        lines += [f"- {words}" for words in part["steps"]]
     else:
         lines.append("No step is beyond chance (5 % over all versions and figures together).")
-    for change in history.changes:
-        if change.n_changed:
-            named = ", ".join(
-                f"`{p.sample}` {rounded(p.b)} → {rounded(p.a)}" for p in change.pages[:SHOWN_PAGES]
-            )
-            lines += ["", f"{change_words(change)}{f': {named}' if named else ''}."]
-    if not any(change.n_changed for change in history.changes):
+    for change in part["changes"]:
+        named = ", ".join(f"`{sample}` {values}" for sample, values, _ in change["pages"])
+        lines += ["", f"{change['words']}{f': {named}' if named else ''}."]
+    if not part["changes"]:
         lines += ["", "All versions give equal outputs on every page."]
     return "\n".join(lines) + "\n"
 

@@ -45,9 +45,14 @@ class Bisection:
     """None where the bad one is as good as the good one."""
 
     @property
-    def n_tried(self) -> int:
+    def tried(self) -> list[Probe]:
         """Versions that were run; those that cannot be installed were not."""
-        return sum(probe.state != "skipped" for probe in self.probes)
+        return [probe for probe in self.probes if probe.state != "skipped"]
+
+    @property
+    def n_tried(self) -> int:
+        """How many were run."""
+        return len(self.tried)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -71,22 +76,17 @@ class Bisection:
         return all(
             (probe.state == "bad") == (self.versions.index(probe.version) >= split)
             and probe.is_like(ends[probe.state])
-            for probe in self.probes
-            if probe.state != "skipped"
+            for probe in self.tried
         )
 
     def step_words(self) -> str:
         """Whether it is one step, and what that rests on."""
-        tried = sorted((p for p in self.probes if p.state != "skipped"), key=_place(self.versions))
-        n = counted(self.n_tried, "version")
         if self.is_one_step:
+            n = counted(self.n_tried, "version")
             return f"One step: all of the {n} tried are like the one or like the other."
+        tried = sorted(self.tried, key=lambda probe: self.versions.index(probe.version))
         seen = ", ".join(f"{p.version} {p.state if p.value is None else rounded(p.value)}" for p in tried)
         return f"Not one step: {seen}. `parsemark history` shows every version."
-
-
-def _place(versions: Sequence[str]) -> Callable[[Probe], int]:
-    return lambda probe: versions.index(probe.version)
 
 
 def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> Bisection:

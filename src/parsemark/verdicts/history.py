@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from parsemark.errors import UsageError
-from parsemark.protocols import FigureInfo, FigureSums
+from parsemark.protocols import FigureSums
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.figures import DocumentSums
 from parsemark.protocols.ranking import verdicts_on_pairs
@@ -35,6 +35,7 @@ ALPHA = 0.05
 SIZE_STEP = 0.1
 """Installed sizes are known exactly; a change by less than this share is not called a step."""
 StepState = Literal["better", "worse", "none"]
+_CHANGE: dict[bool, StepState] = {True: "better", False: "worse"}
 _PER_PAGE = {"cpu_s": ("CPU s/page", "seconds"), "peak_memory_mb": ("Memory MB", "megabytes")}
 
 
@@ -224,19 +225,14 @@ def history_figure(
     steps = []
     for before, after in pairs:
         verdict = found.get((after, before))
-        if verdict is None or verdict.difference is None or not verdict.difference:
+        if verdict is None or not verdict.difference:
             steps.append(HistoryStep(before, after, 0.0 if verdict is None else verdict.difference))
             continue
         is_real = verdict.p is not None and verdict.p <= alpha and verdict.low is not None
-        is_better = (verdict.difference > 0) == info.higher_is_better
-        state: StepState = "none" if not is_real else "better" if is_better else "worse"
+        state = _CHANGE[(verdict.difference > 0) == info.higher_is_better] if is_real else "none"
         steps.append(
             HistoryStep(before, after, verdict.difference, verdict.low, verdict.high, verdict.p, state)
         )
-    return _figure(info, points, steps)
-
-
-def _figure(info: FigureInfo, points: Sequence[HistoryPoint], steps: Sequence[HistoryStep]) -> HistoryFigure:
     return HistoryFigure(
         info.name, info.label, info.style, info.higher_is_better, tuple(points), tuple(steps)
     )
@@ -277,7 +273,7 @@ def ratio_figure(
         error = math.hypot(float(np.std(logs, ddof=1)) / math.sqrt(len(logs)), RUN_NOISE)
         p = min(1.0, 2 * n_steps * float(stats.t.sf(abs(mean) / error, df)))
         reach = float(stats.t.isf(ALPHA / 2 / n_steps, df)) * error
-        state: StepState = "none" if p > alpha else "worse" if mean > 0 else "better"
+        state = "none" if p > alpha else _CHANGE[mean < 0]
         ends = [math.expm1(mean - reach), math.expm1(mean + reach)]
         steps.append(HistoryStep(before, after, math.expm1(mean), ends[0], ends[1], p, state))
     return HistoryFigure(name, label, style, False, tuple(points), tuple(steps))
@@ -287,8 +283,7 @@ def _size_figure(versions: Sequence[str], sizes: Sequence[float | None]) -> Hist
     steps = []
     for (before, old), (after, new) in pairwise(zip(versions, sizes, strict=True)):
         change = new / old - 1 if old and new else None
-        is_step = change is not None and abs(change) >= SIZE_STEP
-        state: StepState = "none" if not is_step else "worse" if (change or 0) > 0 else "better"
+        state = "none" if change is None or abs(change) < SIZE_STEP else _CHANGE[change < 0]
         steps.append(HistoryStep(before, after, change, state=state))
     points = tuple(HistoryPoint(size) for size in sizes)
     return HistoryFigure("installed_mb", "Installed MB", "megabytes", False, points, tuple(steps))
@@ -302,8 +297,6 @@ def _change(
     ]
     new, old = figure.page_values(after), figure.page_values(before)
     rows = [PageDifference(figure.samples[k], float(new[k]), float(old[k])) for k in changed]
-    told = [
-        row for row in rows if math.isfinite(row.a) and math.isfinite(row.b) and abs(row.difference) > 1e-9
-    ]
+    told = [row for row in rows if math.isfinite(row.difference) and abs(row.difference) > 1e-9]
     told.sort(key=lambda row: (-abs(row.difference), row.sample))
     return VersionChange(before, after, len(changed), tuple(told))
