@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
@@ -18,7 +18,7 @@ from parsemark.pdf import extract_page
 from parsemark.plain_words import counted, one_line, rounded
 from parsemark.report.names import safe_name
 from parsemark.store import ParseRecord, Run
-from parsemark.system import make_folder, write_bytes, write_text
+from parsemark.system import make_folder, write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
 from parsemark.verdicts.shrinking import Shrunk, shrink_page
 
@@ -26,21 +26,19 @@ MOST_LINES = 60
 _SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
 
 
-def output_difference(run: Run, old: str, new: str, samples: Sequence[str] | None = None) -> str:
+def output_difference(run: Run, old: str, new: str) -> str:
     """How the tables of two parsers differ, page by page, as a unified difference of their cells."""
     lines: list[str] = []
-    for sample in samples or sorted(run.table("samples")["sample"]):
-        lines += difflib.unified_diff(
-            _lines(run.prediction(sample, old).tables),
-            _lines(run.prediction(sample, new).tables),
-            f"{old}: {sample}",
-            f"{new}: {sample}",
-            n=1,
-            lineterm="",
-        )
+    for sample in sorted(run.table("samples")["sample"]):
+        before, after = (run.prediction(sample, parser).tables for parser in (old, new))
+        lines += _difference(before, after, f"{old}: {sample}", f"{new}: {sample}")
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES} more lines"]
     return "".join(f"{one_line(line, 200)}\n" for line in lines)
+
+
+def _difference(before: Sequence[Element], after: Sequence[Element], old: str, new: str) -> Iterator[str]:
+    return difflib.unified_diff(_lines(before), _lines(after), old, new, n=1, lineterm="")
 
 
 def _lines(elements: Sequence[Element]) -> list[str]:
@@ -78,28 +76,28 @@ def write_repro(
     make_folder(out)
     page, page_number = out / "page.pdf", int(row["page_number"])
     extract_page(pdf, page_number, page)
-    truth, written = run.truth(sample), [page]
-    true = list(truth.tables) if truth else []
+    truth, files = run.truth(sample), dict[str, str | bytes]()
+    true = truth.tables if truth else ()
     if truth is not None:
         tables = "\n".join(write_table(e.table, "html") for e in true if e.table is not None)
-        written.append(_text(out / "truth.html", tables))
-    found: list[Element] = []
+        files["truth.html"] = tables
+    found: Sequence[Element] = ()
     if record.blob:
-        raw = run.raw(record.blob)
-        written.append(_raw(out, raw))
-        found = list(run.prediction(sample, parser).tables)
-    changes = difflib.unified_diff(_lines(true), _lines(found), "truth", parser, n=1, lineterm="")
-    written.append(_text(out / "differences.diff", "\n".join(changes) + "\n"))
+        name, content = _readable(run.raw(record.blob))
+        files[name] = content
+        found = run.prediction(sample, parser).tables
+    files["differences.diff"] = "\n".join([*_difference(true, found, "truth", parser), ""])
     spec = _spec(run, parser)
     smaller = None
     if shrink:
         used = get_parser(spec)
         used.install()
         smaller = shrink_page(used, pdf, page_number, truth)
-        write_bytes(out / "smaller.pdf", smaller.pdf)
-        written.append(out / "smaller.pdf")
-    written.append(_text(out / "README.md", _readme(run, record, spec, smaller)))
-    return written
+        files["smaller.pdf"] = smaller.pdf
+    files["README.md"] = _readme(run, record, spec, smaller)
+    for name, content in files.items():
+        write_bytes(out / name, content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+    return [page, *(out / name for name in files)]
 
 
 def _record(run: Run, parser: str, sample: str) -> ParseRecord:
@@ -130,22 +128,14 @@ def _spec(run: Run, parser: str) -> str:
     return with_version(parser, version) if version else parser
 
 
-def _raw(out: Path, raw: bytes) -> Path:
-    """The output as it came; text that it holds, as text."""
+def _readable(raw: bytes) -> tuple[str, str | bytes]:
+    """A file's name and content: the text that an output holds, or the output as it came."""
     try:
         data = json.loads(raw)
-        kind, content = data["format"], data["content"]
+        name, content = f"output.{_SUFFIX[data['format']]}", data["content"]
     except (ValueError, KeyError, TypeError):
-        kind, content = "", None
-    if isinstance(content, str) and kind in _SUFFIX:
-        return _text(out / f"output.{_SUFFIX[kind]}", content)
-    write_bytes(out / "output.json", raw)
-    return out / "output.json"
-
-
-def _text(path: Path, content: str) -> Path:
-    write_text(path, content)
-    return path
+        return "output.json", raw
+    return (name, content) if isinstance(content, str) else ("output.json", raw)
 
 
 def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) -> str:
