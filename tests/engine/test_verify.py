@@ -201,7 +201,7 @@ def test_a_forged_size_of_the_corpus_is_named(sound: Path, corpus: Corpus, tmp_p
     assert "it has 4 pages" in describe(found)
 
 
-def test_a_forged_text_layer_is_named(tmp_path: Path) -> None:
+def test_a_forged_text_layer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "docs").mkdir()
     write_page(tmp_path / "docs" / "a.pdf")
     (tmp_path / "docs" / "a.md").write_text("| a | b |\n|---|---|\n| 1 | 2 |\n")
@@ -210,6 +210,8 @@ def test_a_forged_text_layer_is_named(tmp_path: Path) -> None:
     score_run(run, n_workers=1)
     write_bundle(run, tmp_path / "sound.zip")
     assert verify_bundle(tmp_path / "sound.zip", corpus=corpus, n_workers=1).passed
+    monkeypatch.chdir(tmp_path)  # a corpus that is named from here is found by the confined process too
+    assert verify_confined(Path("sound.zip"), corpus=load_corpus("folder:docs"), n_workers=1).passed
     members = members_of(tmp_path / "sound.zip")
     members["texts.jsonl"] = edit_lines(members["texts.jsonl"], lambda rows: rows[0].update(text="nothing"))
     found = verify_bundle(rewritten(tmp_path / "b.zip", members), corpus=corpus, n_workers=1)

@@ -58,8 +58,8 @@ def import_predictions(
     Args:
         out: The run directory; may hold other parsers of the same corpus.
         corpus: The corpus that the outputs are of.
-        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv` or `.txt`, or `DOCUMENT.md` and so
-            on for all pages of a document. A sample without a file counts as not answered.
+        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv`, `.tsv` or `.txt`, or
+            `DOCUMENT.md` and so on for all pages of a document. A sample without one counts as not answered.
         name: Of the parser; by default the folder's.
         pages: Which samples: see `select_keys`.
         protocols: Specs by which the run will be scored, besides those that it has.
@@ -212,8 +212,8 @@ def _known_json(data: Any) -> dict[str, Any]:
     raise FormatError("The JSON has none of: format, elements, html, markdown, latex, text")
 
 
-def _read_csv(text: str) -> dict[str, Any]:
-    tables = [table_element(found.table) for found in read_tables(text, "csv")]
+def _read_delimited(kind: str, text: str) -> dict[str, Any]:
+    tables = [table_element(found.table) for found in read_tables(text, kind)]
     return {"format": "elements", "elements": tables}
 
 
@@ -233,7 +233,8 @@ def _of_text(kind: str, text: str) -> dict[str, Any]:
 _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".json": lambda text: _known_json(_json(text)),
     **{suffix: partial(_of_text, kind) for suffix, kind in _TEXT_FORMATS.items()},
-    ".csv": _read_csv,
+    ".csv": partial(_read_delimited, "csv"),
+    ".tsv": partial(_read_delimited, "tsv"),
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
 _MAX_LISTED = 5

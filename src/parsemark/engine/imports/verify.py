@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import pickle
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -505,7 +506,7 @@ def verify_confined(
     try:
         read = [str(path.resolve()), *([str(corpus.root.resolve())] if corpus else [])]
         rights = tool_rights(read, [str(scratch.path)])
-        given = pickle.dumps((path.resolve(), corpus, n_workers))
+        given = pickle.dumps((path.resolve(), corpus, n_workers, Path.cwd()))
         done = run_our_module(__name__, rights, cwd=scratch.path, timeout_s=None, given=given)
     finally:
         scratch.close()
@@ -546,7 +547,8 @@ class _Kept(Events):
 
 def main() -> None:
     """Check the bundle that stands on stdin, and print what came of it."""
-    path, corpus, n_workers = pickle.load(sys.stdin.buffer)
+    path, corpus, n_workers, here = pickle.load(sys.stdin.buffer)
+    os.chdir(here)  # a corpus may have been named from there
     events = _Kept()
     try:
         found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)

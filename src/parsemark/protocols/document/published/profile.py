@@ -35,7 +35,6 @@ class Profile:
     group_limit: int
     formulas_can_be_contained: bool
     leftovers_by_ned: bool
-    counts_leftover_predictions: bool
     repeats_unmatched_truths: bool
     splits_rows: Literal["no", "array", "all"]
     index_zero_is_missing: bool
@@ -51,7 +50,6 @@ class Profile:
     cdm: Literal["none", "v1.5", "v1.6"]
     bleu_of_bare_text: bool
     bleu_turned_round: bool
-    overall: Literal["edits", "mixed"]
 
 
 @cache
