@@ -151,8 +151,8 @@ def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str
     if not scans or said:
         return None
     return (
-        f"{counted(len(scans), 'page')} without a text layer (scans), and no parser returned "
-        "anything there: add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
+        f"{counted(len(scans), 'page')} without a text layer (scans), and no parser returned anything there: "
+        "add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
     )
 
 
