@@ -79,7 +79,7 @@ def test_the_best_parser_of_a_kind_may_be_another_one() -> None:
 def test_scans_that_nobody_reads_are_a_warning() -> None:
     kinds = {"scan": {"layer": NO_LAYER}, "page": {"layer": "text"}}
     silent = {(s, "p"): Prediction(s, "p") for s in kinds}
-    assert "1 page has no text layer" in (unread_scans(kinds, silent) or "")
+    assert "1 page without a text layer" in (unread_scans(kinds, silent) or "")
     read = {**silent, ("scan", "ocr"): Prediction("scan", "ocr", elements=(Element("e", "text", text="x"),))}
     assert unread_scans(kinds, read) is None
     assert unread_scans({"page": {"layer": "text"}}, silent) is None

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.report.verdicts import comparison_markdown
+from parsemark.report.comparison_text import comparison_markdown
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 

@@ -388,3 +388,46 @@ def test_a_whole_document_as_markdown(tmp_path: Path, mark: str) -> None:
     corpus = load_corpus(f"folder:{tmp_path}")
     assert {s.truth for s in corpus.samples()} == {None}
     assert "has 2 parts, but x.pdf has 3 pages" in str(corpus.left_out[0])
+
+
+def test_one_pdf_is_a_corpus(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "report.pdf", (595, 842), (595, 842))
+    make_pdf(tmp_path / "report-2.pdf")
+    make_pdf(tmp_path / "deep" / "other.pdf")
+    write(tmp_path / "report.p1.t1.csv", "a,b\n")
+    write(tmp_path / "report" / "page-2-no-tables", "")
+    write(tmp_path / "report-2.p1.t1.csv", "c,d\n")
+    write(tmp_path / "unknown.p1.csv", "e,f\n")
+    corpus = load_corpus(f"folder:{tmp_path / 'report.pdf'}")
+    assert (corpus.name, corpus.keys) == ("report", ("report-p1", "report-p2"))
+    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [1, 0]
+    assert corpus.remarks == (), "neighbours are not its business"
+    folder = load_corpus(f"folder:{tmp_path}")
+    assert all(folder.read(s.id) == s for s in corpus.samples()), "the same pages as in the folder"
+
+
+def test_one_pdf_that_cannot_be_read(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "good.pdf")
+    write(tmp_path / "bad.pdf", "<html>not found</html>")
+    with pytest.raises(CorpusError, match=r"bad\.pdf: is left out"):
+        load_corpus(f"folder:{tmp_path / 'bad.pdf'}")
+    write(tmp_path / "notes.txt", "text")
+    with pytest.raises(CorpusError, match=r"notes\.txt is not named as a PDF is \(\.pdf\), and is none"):
+        load_corpus(f"folder:{tmp_path / 'notes.txt'}")
+    with pytest.raises(CorpusError, match="does not exist"):
+        load_corpus(f"folder:{tmp_path / 'none.pdf'}")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "link.pdf").symlink_to(tmp_path / "good.pdf")
+    make_pdf(tmp_path / "inner" / "good.pdf")
+    with pytest.raises(CorpusError, match="leads outside the corpus folder"):
+        load_corpus(f"folder:{tmp_path / 'inner' / 'link.pdf'}")
+
+
+def test_a_pdf_of_another_name_is_pointed_out(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "a.pdf")
+    make_pdf(tmp_path / "scan.pdf").rename(tmp_path / "scan")
+    make_pdf(tmp_path / "b.pdf").rename(tmp_path / "b.pdf.download")
+    said = [str(remark) for remark in load_corpus(f"folder:{tmp_path}").left_out]
+    assert len(said) == 2 and said[0].startswith("b.pdf.download") and "name it scan.pdf" in said[1]
+    with pytest.raises(CorpusError, match="is a PDF: name it so"):
+        load_corpus(f"folder:{tmp_path / 'scan'}")

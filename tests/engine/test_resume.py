@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -91,8 +92,11 @@ def test_another_corpus_is_refused(tmp_path: Path) -> None:
 
 def test_bad_requests(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path / "corpus", ["fine"])
-    with pytest.raises(UsageError, match="names no sample; ids are like s000"):
-        parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(pages="x*"))
+    for pages in ("x*", "s000,s00l", "0", "²", "7-9", ","):
+        part = re.escape(pages.rpartition(",")[2] or pages)
+        with pytest.raises(UsageError, match=rf"--pages {part} names no page\. .*ids such as s000"):
+            parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(pages=pages))
+        assert not (tmp_path / "run").exists(), "a refused request leaves nothing behind"
     with pytest.raises(UsageError, match="Named twice: fake"):
         parse_corpus(tmp_path / "run", corpus, [FakeParser(), FakeParser()], ParseOptions())
     with pytest.raises(UsageError, match="No executor 'slurm'"):

@@ -16,7 +16,7 @@ from parsemark.errors import UnknownNameError, UsageError
 from parsemark.protocols import Summary, canonical_specs, get_protocol, with_options
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
-from parsemark.report.verdicts import comparison_markdown
+from parsemark.report.comparison_text import comparison_markdown
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 

@@ -22,7 +22,7 @@ from parsemark.parsers.messages import Answer
 from parsemark.plain_words import signed_interval
 from parsemark.protocols import get_protocol
 from parsemark.report import build_report
-from parsemark.report.verdicts import (
+from parsemark.report.comparison_text import (
     gate_annotations,
     gate_json,
     gate_junit,

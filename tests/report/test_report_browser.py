@@ -11,8 +11,8 @@ from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
+from parsemark.report.comparison_text import comparison_markdown
 from parsemark.report.names import safe_name
-from parsemark.report.verdicts import comparison_markdown
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_parsers
 

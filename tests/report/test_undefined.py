@@ -20,8 +20,14 @@ from parsemark.errors import ParsemarkError
 from parsemark.plain_words import UNDEFINED
 from parsemark.report import build_report
 from parsemark.report.board_site import build_board
+from parsemark.report.comparison_text import (
+    comparison_markdown,
+    gate_json,
+    gate_junit,
+    gate_markdown,
+    runs_markdown,
+)
 from parsemark.report.terminal import leaderboard
-from parsemark.report.verdicts import comparison_markdown, gate_json, gate_junit, gate_markdown, runs_markdown
 from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.comparison import compare_parsers, compare_runs

@@ -10,11 +10,11 @@ from tests.store.fabricate import fabricate_run
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.summary import State
 from parsemark.report import build_report
-from parsemark.report.board import make_board
+from parsemark.report.comparison_text import comparison_markdown, side_by_side
+from parsemark.report.leaderboard_table import leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.source import ShownParser
 from parsemark.report.terminal import leaderboard
-from parsemark.report.verdicts import comparison_markdown, side_by_side
 from parsemark.verdicts.comparison import compare_parsers
 
 
@@ -66,7 +66,7 @@ def test_the_first_line_says_what_the_rows_say(
 ) -> None:
     summary = summary_of(states, **info)
     parsers = [ShownParser(name, 0, name) for name in summary.parsers]
-    assert make_board(parsers, summary, summary.parsers, summary.ranking).sentence == said
+    assert leaderboard_table(parsers, summary, summary.parsers, summary.ranking).sentence == said
 
 
 def test_an_end_beside_0_keeps_its_side() -> None:
@@ -74,7 +74,9 @@ def test_an_end_beside_0_keeps_its_side() -> None:
     summary = summary_of({"x": "worse"})
     parsers = [ShownParser(name, 0, name) for name in summary.parsers]
     (row,) = (
-        r for r in make_board(parsers, summary, summary.parsers, summary.ranking).rows if r.rank.to_best
+        r
+        for r in leaderboard_table(parsers, summary, summary.parsers, summary.ranking).rows
+        if r.rank.to_best
     )
     assert row.rank.to_best == "-0.100 (-0.43 to -0.0004)"
     from rich.console import Console

@@ -21,6 +21,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Box, Prediction
 from parsemark.pdf import PageInk, made_with, page_ink, page_text
+from parsemark.plain_words import counted
 
 Kinds = Mapping[str, str]
 """Trait to its value on a page."""
@@ -149,10 +150,9 @@ def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str
     ]
     if not scans or said:
         return None
-    pages = f"{len(scans)} page has" if len(scans) == 1 else f"{len(scans)} pages have"
     return (
-        f"{pages} no text layer (scans), and none of the parsers returned anything there: add one that reads "
-        "pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
+        f"{counted(len(scans), 'page')} without a text layer (scans), and no parser returned anything there: "
+        "add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
     )
 
 

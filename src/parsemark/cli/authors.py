@@ -132,8 +132,8 @@ def _show_both(run: Run, parser: str, found: Bisection) -> None:
     """Both outputs: as a difference here, and beside the truth in the report."""
     from parsemark.parsers import get_parser
     from parsemark.parsers.catalogue import with_version
+    from parsemark.report.comparison_text import side_by_side
     from parsemark.report.repro import output_difference
-    from parsemark.report.verdicts import side_by_side
     from parsemark.verdicts.comparison import compare_parsers
 
     ends = (found.last_good, found.first_bad or found.last_good)

@@ -73,7 +73,12 @@ def _new_run(old: Run, first: str) -> Path:
 
 def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, slices: bool, report: bool) -> None:
     from parsemark.report import build_report
-    from parsemark.report.verdicts import comparison_markdown, errors_markdown, side_by_side, slices_markdown
+    from parsemark.report.comparison_text import (
+        comparison_markdown,
+        errors_markdown,
+        side_by_side,
+        slices_markdown,
+    )
     from parsemark.verdicts.comparison import compare_parsers, slice_differences
     from parsemark.verdicts.errors import errors_beside
 
@@ -94,7 +99,7 @@ def _two_runs(
     old: Run, new: Run, protocol: str | None, fail_below: float | None, *, slices: bool, report: bool
 ) -> None:
     from parsemark.report import build_report
-    from parsemark.report.verdicts import errors_markdown, runs_markdown, side_by_side, slices_markdown
+    from parsemark.report.comparison_text import errors_markdown, runs_markdown, side_by_side, slices_markdown
     from parsemark.verdicts.comparison import compare_runs, slice_differences
     from parsemark.verdicts.errors import errors_between
 

@@ -104,7 +104,7 @@ def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: li
 
 def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> None:
     from parsemark.errors import UsageError
-    from parsemark.report.board_files import export_board
+    from parsemark.report.outputs import export_board
 
     if len(runs) != 1 or out is None:
         raise UsageError("--format board writes the files of one run to a folder: give one RUN and --out.")

@@ -69,14 +69,14 @@ def gate(
     not there, end with exit code 2. Pages that got worse are listed whatever comes of it.
     """
     from parsemark.errors import UsageError
-    from parsemark.report.pictures import write_worst_pages
-    from parsemark.report.verdicts import (
+    from parsemark.report.comparison_text import (
         gate_annotations,
         gate_json,
         gate_junit,
         gate_markdown,
         report_link,
     )
+    from parsemark.report.pictures import write_worst_pages
     from parsemark.store import Run
     from parsemark.system.files import write_text
     from parsemark.verdicts.gate import GateLimits, gate_runs, save_baseline

@@ -128,10 +128,11 @@ def annotate(
     from parsemark.web.annotate.work import Work
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
 
-    folder = Path(corpus.removeprefix("folder:"))
+    place = Path(corpus.removeprefix("folder:"))
+    folder = place.parent if place.is_file() else place  # the truth of a file lies beside it
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}. Give folder:DIR, a folder of PDFs.")
-    default = Path("runs") / folder.resolve().name
+    default = Path("runs") / (place.stem if place.is_file() else folder.resolve().name)
     runs = run if run is not None else [default] if (default / "manifest.json").is_file() else []
     listener, address = open_socket(choose_address(host, port))
     is_first = keep_serving()

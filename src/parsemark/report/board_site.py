@@ -12,9 +12,9 @@ from parsemark.engine.imports.verify import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import VERDICTS, counted, signed
 from parsemark.protocols import FigureInfo, Summary
-from parsemark.report.board import BoardCell, Scale, board_cell, make_board
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
+from parsemark.report.leaderboard_table import LeaderboardCell, Scale, leaderboard_cell, leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, put_into_place, scratch_beside
 from parsemark.report.source import ShownParser
@@ -49,7 +49,7 @@ class BoardResult:
 class BoardStanding:
     """What a parser has reached in a league."""
 
-    cell: BoardCell
+    cell: LeaderboardCell
     rank: str
     href: str
     version: str
@@ -224,7 +224,7 @@ class _BoardSite(SitePages):
 
     def _column(self, league: League, summary: Summary, entries: Mapping[str, Entry]) -> LeagueColumn:
         parsers = [self._parsers[name] for name in entries]
-        board = make_board(parsers, summary, summary.parsers, summary.ranking)
+        board = leaderboard_table(parsers, summary, summary.parsers, summary.ranking)
         has_report = self._reports and league.is_ours
         standings = {
             row.parser.name: BoardStanding(
@@ -271,7 +271,7 @@ class _BoardSite(SitePages):
                 verdict = summary.ranking.verdict(label, before) if by_label and before else None
                 rows.append(
                     {
-                        "cell": board_cell(info, figure),
+                        "cell": leaderboard_cell(info, figure),
                         "version": entry.version,
                         "versions": ", ".join(f"{k} {v}" for k, v in sorted(entry.parser.versions.items())),
                         "created": entry.submission.created[:10],

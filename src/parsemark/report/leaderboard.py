@@ -9,10 +9,10 @@ from typing import Any
 
 from parsemark.model import Status
 from parsemark.plain_words import counted, name_for
-from parsemark.report.board import Board, BoardRow, make_board
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
 from parsemark.report.chunks import write_chunk
+from parsemark.report.leaderboard_table import LeaderboardRow, LeaderboardTable, leaderboard_table
 from parsemark.report.names import viewer_link
 from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
@@ -27,7 +27,7 @@ class LeaderboardPart:
     """A selection of pages with its table."""
 
     pages: PageSlice
-    board: Board
+    board: LeaderboardTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,9 @@ def _worst_of_best(source: RunSource, images: set[int]) -> list[dict[str, Any]]:
     return [page for page in worst_pages(source, best, images) if page["thumbnail"]][:3]
 
 
-def error_table(source: RunSource, errors: Errors, board: Board) -> list[tuple[ShownParser, list[ErrorCell]]]:
+def error_table(
+    source: RunSource, errors: Errors, board: LeaderboardTable
+) -> list[tuple[ShownParser, list[ErrorCell]]]:
     """Parsers in the order of the leaderboard, and for each type of error how often it happens."""
     counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
     most = max((n for own in counts.values() for n, _ in own.values()), default=0)
@@ -122,7 +124,7 @@ def _own_parts(source: RunSource) -> list[LeaderboardPart]:
     for pages in slices(source):
         ranking = None if pages.key else source.summary.ranking
         parts.append(
-            LeaderboardPart(pages, make_board(source.parsers, source.summary, pages.figures, ranking))
+            LeaderboardPart(pages, leaderboard_table(source.parsers, source.summary, pages.figures, ranking))
         )
     return parts
 
@@ -139,7 +141,9 @@ def _other_corpora(source: RunSource, paths: Sequence[Path]) -> Iterator[Leaderb
         label = f"{corpus.name} {corpus.version}"
         n_pages = run.table("samples").height
         pages = PageSlice(f"corpus={label} {corpus.hash[:8]}", "corpus", label, n_pages, figures)
-        yield LeaderboardPart(pages, make_board(source.parsers, source.summary, figures, summary.ranking))
+        yield LeaderboardPart(
+            pages, leaderboard_table(source.parsers, source.summary, figures, summary.ranking)
+        )
 
 
 def _facts(source: RunSource) -> list[dict[str, str]]:
@@ -188,7 +192,7 @@ def _slice_json(source: RunSource, part: LeaderboardPart) -> dict[str, Any]:
     }
 
 
-def _row_json(row: BoardRow, board: Board) -> dict[str, Any]:
+def _row_json(row: LeaderboardRow, board: LeaderboardTable) -> dict[str, Any]:
     cells = {}
     for key, cell in row.cells.items():
         if cell.value is None:

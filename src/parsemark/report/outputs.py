@@ -1,4 +1,4 @@
-"""What parsers returned, as files that one can use: Markdown, HTML, CSV or JSON, named after the PDFs."""
+"""A run as files to take along: what parsers returned, named after the PDFs, and the files of a board."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.formats import write_table
@@ -15,6 +15,9 @@ from parsemark.formats.document import write_document
 from parsemark.formats.model_json import prediction_to_json
 from parsemark.model import Prediction, Status
 from parsemark.parsers import read_raw
+from parsemark.protocols import get_protocol
+from parsemark.protocols.result_files import BoardRun
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_text
 
@@ -108,3 +111,25 @@ WRITERS: dict[str, Callable[[Prediction], Iterator[tuple[str, str]]]] = {
     "json": _json,
 }
 """Format to the files of one page: ending and content."""
+
+
+def export_board(path: Path, protocol: str | None, out: Path) -> int:
+    """Write a run as the files of the board whose rules it was scored by, and say how many there are.
+
+    Raises:
+        UsageError: The protocol has no files of its own, or a name would lead out of the folder.
+    """
+    source = RunSource(Run.open(path), str(get_protocol(protocol)) if protocol else None)
+    write = source.shown.result_files
+    if write is None:
+        raise UsageError(f"The protocol {source.protocol} has no result files of its own.")
+    scores = source.run.table("scores", source.protocol)
+    n = 0
+    for name, text in write(BoardRun(source.run, source.summary, source.samples, scores)):
+        inside = PurePosixPath(name)
+        if inside.is_absolute() or ".." in inside.parts:
+            raise UsageError(f"The name {name!r} of this run leads out of the folder {out}.")
+        make_folder(out, *inside.parts[:-1])
+        write_text(out / inside, text)
+        n += 1
+    return n

@@ -9,9 +9,9 @@ from typing import Any
 
 from parsemark.plain_words import format_value, signed
 from parsemark.protocols import Figure, FigureInfo, Slice
-from parsemark.report.board import Scale
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import cut, write_chunk
+from parsemark.report.leaderboard_table import Scale
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, ShownParser, page_values, value_words

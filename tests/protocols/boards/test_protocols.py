@@ -14,7 +14,7 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Cell, Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
-from parsemark.report.board_files import export_board
+from parsemark.report.outputs import export_board
 from parsemark.store import Run
 
 HTML = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"

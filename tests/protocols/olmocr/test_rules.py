@@ -18,7 +18,7 @@ from parsemark.model import Box, Fact, Page, Prediction, Status
 from parsemark.protocols import get_protocol
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.olmocr.rules import Quirks, check, read_test
-from parsemark.report.board_files import export_board
+from parsemark.report.outputs import export_board
 from parsemark.store import Run
 
 TABLE = "| Port | Depth |\n|---|---|\n| Oban | 9.5 |\n| Mull | 7 |"

@@ -12,6 +12,8 @@
     DIR/report/page-3.html, DIR/report/page-4-no-tables, DIR/report/no-tables, DIR/report/page-5.json, …
     DIR/invoice.html                 all tables of invoice.pdf, which has one page (.html, .csv, .tsv, .tex)
 
+`folder:DIR/report.pdf` is that one document with the files that speak of it; its pages have the same ids.
+
 What no file speaks of is not known: a page without one has no truth (`Sample.truth` is None), and only what
 needs no truth is measured on it. Markdown with nothing but tables speaks of tables alone.
 
@@ -26,6 +28,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
@@ -130,16 +133,20 @@ class _Document:
         return file_sha256(self.pdf)
 
 
-def load(root: Path) -> Corpus:
-    """Load all PDFs below the folder."""
+def load(path: Path) -> Corpus:
+    """Load all PDFs below the folder, or the one PDF."""
     remarks: list[Remark] = []
-    documents = _documents(root, remarks)
+    documents, root = _documents(path, remarks), path
+    if path.is_file():
+        root, documents = path.parent, [document for document in documents if document.pdf == path]
+        remarks = [] if documents else [r for r in remarks if r.where == path.name]  # not of its neighbours
     samples = [sample for document in documents for sample in _samples(document, root, remarks)]
     if not samples:
-        raise CorpusError(f"No PDF in {root} can be read: {remarks[0]}")
+        raise CorpusError(f"No PDF in {path} can be read: {remarks[0]}")
     if (unknown := _unknown(samples)) is not None:
         remarks.append(unknown)
-    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown", remarks=remarks)
+    name = path.stem if path.is_file() else path.resolve().name
+    return Corpus.of(name, samples, root=root, version="1", licence="unknown", remarks=remarks)
 
 
 def page_files(root: Path) -> dict[str, list[Path]]:
@@ -155,9 +162,14 @@ def page_files(root: Path) -> dict[str, list[Path]]:
     return found
 
 
-def _documents(root: Path, remarks: list[Remark]) -> list[_Document]:
-    """The PDFs of a folder with the files that speak of them."""
-    files = list(_files(root, remarks))
+def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
+    """The PDFs of a folder, or one PDF and its neighbours, with the files that speak of them."""
+    if place.is_file() and place.suffix.lower() != ".pdf":
+        like = "is a PDF: name it so" if _is_pdf(place) else "is none"
+        raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.")
+    root = place.parent if place.is_file() else place
+    inner = [place.with_suffix("")] if place.is_file() else None
+    files = list(_files(root, remarks, inner))
     documents = [
         _Document(path, path.relative_to(root).with_suffix("").as_posix())
         for path in files
@@ -165,7 +177,7 @@ def _documents(root: Path, remarks: list[Remark]) -> list[_Document]:
     ]
     if not documents:
         why = f" ({remarks[0]})" if remarks else ""
-        raise CorpusError(f"There is no PDF in {root}.{why}")
+        raise CorpusError(f"There is no PDF in {place}.{why}")
     _assign(files, documents, root, remarks)
     return documents
 
@@ -188,10 +200,11 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
     return Remark(f"{len(ids)} of {counted(len(samples), 'page')}", said, left_out=False)
 
 
-def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
-    """What lies below the folder; a link that leads out of it is not followed."""
+def _files(root: Path, remarks: list[Remark], inner: Sequence[Path] | None) -> Iterator[Path]:
+    """What lies below the folder, or in it and in its `inner` ones; a link that leads out is not followed."""
     inside = root.resolve()
-    for path in sorted(root.rglob("*")):
+    found = root.rglob("*") if inner is None else chain(root.iterdir(), *(f.rglob("*") for f in inner))
+    for path in sorted(found):
         if not is_storable(path):
             remarks.append(unstorable(path, root))
         elif not path.resolve().is_relative_to(inside):
@@ -199,6 +212,15 @@ def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
             remarks.append(Remark(where, "leads outside the corpus folder. Copy the file into it."))
         elif path.is_file():
             yield path
+
+
+def _is_pdf(path: Path) -> bool:
+    """Whether a file begins as PDFs do, whatever it is called."""
+    try:
+        with path.open("rb") as file:
+            return file.read(5) == b"%PDF-"
+    except OSError:
+        return False
 
 
 def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, remarks: list[Remark]) -> None:
@@ -236,6 +258,9 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
                 remarks.append(Remark(where, said))
         elif path.suffix.lower() in _TABLE_FILES:
             remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
+        elif _is_pdf(path):
+            said = f"is a PDF that is not named so. To have it read, name it {path.name}.pdf."
+            remarks.append(Remark(where, said))
     for document in documents:
         document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
 

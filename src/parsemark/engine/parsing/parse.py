@@ -80,6 +80,7 @@ def parse_corpus(
     """
     events = events or Events()
     _check_names(parsers)
+    select_keys(corpus.keys, options.pages)  # what is refused leaves no run behind
     run = open_run(out, corpus, options)
     pages = add_samples(run, corpus, options.pages, events=events)
     _check_formats(parsers, pages)

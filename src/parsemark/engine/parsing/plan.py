@@ -13,7 +13,8 @@ from pathlib import Path
 from parsemark.errors import UsageError
 from parsemark.store import ParseCache, ParseRecord, Run, work_key
 
-_POSITIONS = re.compile(r"(\d+)-(\d+)")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_POSITIONS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +102,21 @@ def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
     """
     if pages is None:
         return list(keys)
-    if pages.strip().isdigit():
-        chosen = set(keys[: int(pages)])
-    else:
-        chosen = set().union(*(_select(keys, part.strip()) for part in pages.split(",") if part.strip()))
-    if not chosen:
-        raise UsageError(f"--pages {pages} names no sample; ids are like {', '.join(keys[:3])}.")
+    parts = [part.strip() for part in pages.split(",") if part.strip()]
+    found = [_select(keys, part, alone=len(parts) == 1) for part in parts]
+    if not found or not all(found):
+        part = pages if not found else parts[found.index(set())]
+        raise UsageError(
+            f"--pages {part} names no page. Give how many (the first ones), positions such as 2-5 (there are "
+            f"{len(keys)}), or ids such as {', '.join(keys[:3])}."
+        )
+    chosen = set().union(*found)
     return [key for key in keys if key in chosen]
 
 
-def _select(keys: Sequence[str], part: str) -> set[str]:
+def _select(keys: Sequence[str], part: str, *, alone: bool) -> set[str]:
+    if alone and _NUMBER.fullmatch(part):
+        return set(keys[: int(part)])
     named = set(fnmatch.filter(keys, part))
     positions = _POSITIONS.fullmatch(part)
     if named or positions is None:

@@ -27,7 +27,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardCell:
+class LeaderboardCell:
     """One number of the table."""
 
     value: float | None
@@ -51,21 +51,21 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardRow:
+class LeaderboardRow:
     """One parser."""
 
     parser: ShownParser
     rank: Rank
-    cells: Mapping[str, BoardCell]
+    cells: Mapping[str, LeaderboardCell]
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class LeaderboardTable:
     """The table of one slice."""
 
     columns: Sequence[FigureInfo]
     axes: Mapping[str, Scale]
-    rows: Sequence[BoardRow]
+    rows: Sequence[LeaderboardRow]
     headline: FigureInfo
     rank_definition: str
     sentence: str
@@ -80,9 +80,9 @@ RANK_DEFINITION = (
 MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equivalent"}
 
 
-def make_board(
+def leaderboard_table(
     parsers: Sequence[ShownParser], summary: Summary, figures: Figures, ranking: Ranking | None
-) -> Board:
+) -> LeaderboardTable:
     """The table of some pages.
 
     Args:
@@ -95,32 +95,32 @@ def make_board(
     axes = {c.name: scale for c in columns if (scale := _scale(c, figures)) is not None}
     ranks = _tested_ranks(ranking) if ranking and ranking.ranks else _plain_ranks(headline, figures)
     rows = [
-        BoardRow(
+        LeaderboardRow(
             parser,
             ranks.get(parser.name, Rank(len(parsers), "–")),
-            {c.name: board_cell(c, figures.get(parser.name, {}).get(c.name)) for c in columns},
+            {c.name: leaderboard_cell(c, figures.get(parser.name, {}).get(c.name)) for c in columns},
         )
         for parser in parsers
     ]
     rows.sort(key=lambda row: _order(row, headline))
-    return Board(columns, axes, rows, headline, RANK_DEFINITION, _sentence(rows, headline))
+    return LeaderboardTable(columns, axes, rows, headline, RANK_DEFINITION, _sentence(rows, headline))
 
 
-def _order(row: BoardRow, headline: FigureInfo) -> tuple[float, str]:
+def _order(row: LeaderboardRow, headline: FigureInfo) -> tuple[float, str]:
     value = row.cells[headline.name].value if headline.name in row.cells else None
     if value is None:
         return float("inf"), row.parser.name
     return -value if headline.higher_is_better else value, row.parser.name
 
 
-def board_cell(column: FigureInfo, figure: Figure | None) -> BoardCell:
+def leaderboard_cell(column: FigureInfo, figure: Figure | None) -> LeaderboardCell:
     """A figure as a cell of its column."""
     if figure is None:
-        return BoardCell(None, None, None, "–", "", False)
+        return LeaderboardCell(None, None, None, "–", "", False)
     problem = column.name == "failures" and bool(figure.value)
     text = format_value(figure.value, column.style)
     note = figure_note(figure.interval, figure.n, column.style)
-    return BoardCell(figure.value, figure.low, figure.high, text, note, problem)
+    return LeaderboardCell(figure.value, figure.low, figure.high, text, note, problem)
 
 
 def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
@@ -162,7 +162,7 @@ def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
     return {name: Rank(place, str(place)) for name, place in places.items()}
 
 
-def _sentence(rows: Sequence[BoardRow], headline: FigureInfo) -> str:
+def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
     """The answer in words."""
     scored = [r for r in rows if headline.name in r.cells and r.cells[headline.name].value is not None]
     if not scored:
