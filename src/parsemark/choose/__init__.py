@@ -4,18 +4,15 @@ from parsemark.choose.answer import as_json, in_words, next_step
 from parsemark.choose.audit import Suspicion, audit_page, ranked
 from parsemark.choose.choice import Choice, ParserCandidate, choose
 from parsemark.choose.route import read_route, route_run, write_route
-from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 
 __all__ = [
     "Choice",
-    "ParserAgreement",
     "ParserCandidate",
     "Suspicion",
     "as_json",
     "audit_page",
     "choose",
     "in_words",
-    "measure_agreement",
     "next_step",
     "ranked",
     "read_route",

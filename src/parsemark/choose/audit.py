@@ -103,21 +103,7 @@ def audit_page(
             inside = None if cell.box is None or not glyphs else printed.inside(cell.box)
             suspicion = _judge(cell.text, by_cell.get((cell.row, cell.col), {}), layer, inside)
             if suspicion is not None:
-                consensus, against, for_truth, n_families, in_layer = suspicion
-                found.append(
-                    Suspicion(
-                        page.id,
-                        element,
-                        cell.row,
-                        cell.col,
-                        cell.text,
-                        consensus,
-                        against,
-                        for_truth,
-                        n_families,
-                        in_layer,
-                    )
-                )
+                found.append(Suspicion(page.id, element, cell.row, cell.col, cell.text, *suspicion))
     return found
 
 

@@ -157,7 +157,7 @@ def choose(
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
     used = usable_labels(order, known, budget)
     costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
-    cpu_s = [_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
+    cpu_s = [known_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
     trust = np.ones(len(parsers)) if text else sanity.trust
     ranking = rank(agreement, scores, used, trust, cpu_s)
     best = parsers[ranking.order[0]]
@@ -175,8 +175,8 @@ def choose(
             guess=ranking.guesses[i],
             estimate=ranking.estimates[i],
             behind=ranking.behind[i],
-            cpu_s=_mean(r.cpu_s for r in costs[parsers[i]]),
-            cost_usd=_mean(r.cost_usd for r in costs[parsers[i]]),
+            cpu_s=known_mean(r.cpu_s for r in costs[parsers[i]]),
+            cost_usd=known_mean(r.cost_usd for r in costs[parsers[i]]),
             failed=sum(r.status != "ok" for r in costs[parsers[i]]),
             invented=_number(sanity.invented[i]),
             ragged=_number(sanity.ragged[i]),
@@ -377,7 +377,8 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def known_mean(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are known; None where none is."""
     known = [v for v in values if v is not None]
     return float(np.mean(known)) if known else None
 

@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 MIN_KIND = 3
 """Pages of a kind before something is said of it."""
 MIN_LAYER = 20
-"""Characters below which a page has no text layer."""
+"""A text layer of fewer characters says nothing about a page; it may be a scan."""
 _BAD_SHARE = 0.05
 """Share of characters without a meaning from which on a text layer is not trusted."""
 _SPARSE, _DENSE = 600, 3500
@@ -143,12 +143,8 @@ def best_by_kind(
 def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str], Prediction]) -> str | None:
     """A warning if there are pages without a text layer and no parser says anything on them."""
     scans = {sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER}
-    said = [
-        p
-        for (sample, _), p in predictions.items()
-        if sample in scans and (p.elements or (p.text or "").strip())
-    ]
-    if not scans or said:
+    own = (p for (sample, _), p in predictions.items() if sample in scans)
+    if not scans or any(p.elements or (p.text or "").strip() for p in own):
         return None
     return (
         f"{counted(len(scans), 'page')} without a text layer (scans), and no parser returned anything there: "
@@ -170,13 +166,8 @@ def text_kinds(text: str) -> Kinds:
     """
     dense = [c for c in text if not c.isspace()]
     if len(dense) < MIN_LAYER:
-        return {
-            "layer": NO_LAYER,
-            "density": "sparse",
-            "language": "none",
-            "formulas": "none",
-            "numbers": "few",
-        }
+        empty = {"density": "sparse", "language": "none", "formulas": "none", "numbers": "few"}
+        return {"layer": NO_LAYER, **empty}
     categories = Counter(unicodedata.category(c) for c in dense)
     bad = sum(categories[k] for k in ("Co", "Cn", "Cc", "Cs")) + dense.count("\ufffd")
     words = text.split()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy import stats
 
-from parsemark.choose.choice import page_scores
+from parsemark.choose.choice import known_mean, page_scores
 from parsemark.choose.kinds import TRAITS, Kinds, corpus_kinds
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
@@ -197,15 +197,10 @@ def route_run(run: Run, corpus: Corpus, protocol: str = "tables", *, seed: int =
     alone = [records.get((key, found.single)) for key in samples]
     return replace(
         found,
-        cpu_s=_mean([r.cpu_s for r in taken if r is not None]),
-        single_cpu_s=_mean([r.cpu_s for r in alone if r is not None]),
-        cost_usd=_mean([r.cost_usd for r in taken if r is not None]),
+        cpu_s=known_mean(r.cpu_s for r in taken if r is not None),
+        single_cpu_s=known_mean(r.cpu_s for r in alone if r is not None),
+        cost_usd=known_mean(r.cost_usd for r in taken if r is not None),
     )
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _gain(differences: Floats, documents: Sequence[str]) -> tuple[float, float]:

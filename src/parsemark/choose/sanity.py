@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from parsemark.choose.kinds import MIN_LAYER
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.formats.notation import fold_notation
@@ -23,8 +24,6 @@ from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
-MIN_LAYER = 20
-"""A text layer of fewer characters says nothing about a page; it may be a scan."""
 _RAGGED_WEIGHT = 0.5
 """A torn row still says what it says."""
 _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))

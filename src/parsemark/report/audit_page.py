@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from collections.abc import Iterable
 from functools import lru_cache
@@ -17,6 +15,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
+from parsemark.report.images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.system.files import make_folder, write_text
 
@@ -70,9 +69,7 @@ def _picture(sample: Sample, suspicion: Suspicion) -> str | None:
         left, upper = (x0 - _MARGIN_PT) * scale, (y0 - _MARGIN_PT) * scale
         right, lower = (x1 + _MARGIN_PT) * scale, (y1 + _MARGIN_PT) * scale
         page = page.crop((int(left), int(upper), int(right), int(lower)))
-    stream = io.BytesIO()
-    page.save(stream, format="JPEG", quality=70)
-    return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()
+    return data_uri(page, "jpeg", quality=70)
 
 
 def _cell_box(element: Element, suspicion: Suspicion) -> Box | None:

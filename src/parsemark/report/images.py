@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from PIL import Image
@@ -46,6 +49,13 @@ def write_images(
         for unfinished in waiting:
             unfinished.result()
     return done
+
+
+def data_uri(picture: Image.Image, kind: str, **how: Any) -> str:
+    """A picture as an address that holds it, for pages that load nothing."""
+    stream = io.BytesIO()
+    picture.save(stream, format=kind, **how)
+    return f"data:image/{kind};base64,{base64.b64encode(stream.getvalue()).decode()}"
 
 
 def _encode(root: Path, index: int, picture: Image.Image) -> None:

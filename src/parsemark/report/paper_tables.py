@@ -7,6 +7,7 @@ import difflib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 
 from parsemark.errors import ParsemarkError, UnknownNameError, UsageError
@@ -220,18 +221,23 @@ def to_latex(table: DataTable) -> str:
     return "\n".join(lines) + "\n"
 
 
+def column_groups(table: DataTable) -> list[tuple[str, int]]:
+    """What stands above the column heads, and over how many; empty where nothing does."""
+    groups = [(name, len(list(own))) for name, own in groupby(column.group for column in table.columns)]
+    return groups if any(name for name, _ in groups) else []
+
+
 def _latex_groups(table: DataTable) -> list[str]:
     """The line above the column heads, with a rule under each group."""
-    if not any(column.group for column in table.columns):
+    if not (groups := column_groups(table)):
         return []
-    spans: list[tuple[str, int, int]] = []
-    for k, column in enumerate(table.columns, start=2):
-        if spans and spans[-1][0] == column.group:
-            spans[-1] = (column.group, spans[-1][1], k)
-        else:
-            spans.append((column.group, k, k))
-    heads = [rf"\multicolumn{{{last - first + 1}}}{{c}}{{{_latex(name)}}}" for name, first, last in spans]
-    rules = [rf"\cmidrule(lr){{{first}-{last}}}" for name, first, last in spans if name]
+    ends = list(accumulate((n for _, n in groups), initial=1))
+    heads = [rf"\multicolumn{{{n}}}{{c}}{{{_latex(name)}}}" for name, n in groups]
+    rules = [
+        rf"\cmidrule(lr){{{a + 1}-{b}}}"
+        for (name, _), (a, b) in zip(groups, pairwise(ends), strict=True)
+        if name
+    ]
     return ["     & " + " & ".join(heads) + r" \\", "    " + " ".join(rules)]
 
 

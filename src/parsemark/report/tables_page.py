@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from parsemark.protocols.exhibits import DataTable
 from parsemark.report.names import safe_name
-from parsemark.report.paper_tables import WRITERS, cell_texts, tables_of
+from parsemark.report.paper_tables import WRITERS, cell_texts, column_groups, tables_of
 from parsemark.report.site import ReportPage, Site
 
 FOLDED = ("by-", "all-figures")
@@ -57,17 +57,9 @@ def _shown_table(table: DataTable, prefix: str) -> ShownTable:
     for i, row in enumerate(table.rows):
         texts = [cell_texts(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
         rows.append((row.label, [ShownCell(*text, i in best[k]) for k, text in enumerate(texts)]))
-    groups: list[tuple[str, int]] = []
-    for column in table.columns:
-        if groups and groups[-1][0] == column.group:
-            groups[-1] = (column.group, groups[-1][1] + 1)
-        else:
-            groups.append((column.group, 1))
     name = f"{prefix}{table.key}"
     files = [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()]
-    return ShownTable(
-        name, table, groups if any(g for g, _ in groups) else [], rows, files, table.key.startswith(FOLDED)
-    )
+    return ShownTable(name, table, column_groups(table), rows, files, table.key.startswith(FOLDED))
 
 
 PAGE = ReportPage("tables", _write, "Tables")

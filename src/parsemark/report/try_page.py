@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import re
 from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
 from parsemark.choose.kinds import TRAITS, corpus_kinds
@@ -19,7 +16,8 @@ from parsemark.errors import PdfError
 from parsemark.model import Element, Prediction, Status, Table
 from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
-from parsemark.plain_words import FILTERS
+from parsemark.report.images import data_uri
+from parsemark.report.site import standalone_page
 from parsemark.store import ParseRecord, Run
 from parsemark.system.files import write_text
 
@@ -65,23 +63,16 @@ def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
         own = {p: records[sample, p] for p in parsers if (sample, p) in records}
         traits = tuple((TRAITS[trait], value) for trait, value in kinds.get(sample, {}).items())
         pages.append(TriedPage(f"Page {number}", _picture(pdf, number), traits, _outputs(run, own)))
-    environment = Environment(
-        loader=PackageLoader("parsemark.report"), autoescape=select_autoescape(default=True)
-    )
-    environment.filters |= FILTERS
     title = Path(table["pdf"][0] or corpus.name).name
-    write_text(path, environment.get_template("try.html").render(title=title, pages=pages))
+    write_text(path, standalone_page("try.html", title=title, pages=pages))
     return path
 
 
 def _picture(pdf: str | None, number: int) -> str | None:
     try:
-        picture = render_page(Path(pdf or ""), number, _DPI)
+        return data_uri(render_page(Path(pdf or ""), number, _DPI), "png", optimize=True)
     except (PdfError, OSError):
         return None
-    data = io.BytesIO()
-    picture.save(data, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
 
 
 def _outputs(run: Run, records: dict[str, ParseRecord]) -> tuple[TriedOutput, ...]:

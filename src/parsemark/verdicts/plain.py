@@ -108,9 +108,5 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
         f"Nobody knows yet who is right: no page has truth. {counted(len(parsers), 'parser')} read {pages}"
         + (f"; no answer from {listed(bad)}." if bad else ", each with an answer to every page.")
     ]
-    step = (
-        f"parsemark choose {shlex.quote(corpus)} --labels 10"
-        if corpus
-        else "parsemark choose CORPUS --labels 10"
-    )
+    step = f"parsemark choose {shlex.quote(corpus) if corpus else 'CORPUS'} --labels 10"
     return [*said, f"Next: {step} ranks them by agreement and names the pages whose labels tell most."]
