@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -500,3 +501,20 @@ def test_strangers_and_large_edits_are_refused(link: tuple[str, str]) -> None:
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["annotate", f"folder:{tmp_path / 'none'}"])
     assert "There is no folder" in str(result.exception)
+
+
+def test_one_pdf_is_annotated_in_its_folder(tmp_path: Path) -> None:
+    demo = next(sample.pdf for sample in load_corpus("demo").samples() if sample.pdf is not None)
+    (tmp_path / "x.pdf").write_bytes(demo.read_bytes())
+    command = [
+        sys.executable,
+        "-m",
+        "parsemark",
+        "annotate",
+        f"folder:{tmp_path / 'x.pdf'}",
+        "--page",
+        "none",
+    ]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert ran.returncode and "has no page no" in ran.stderr
+    assert (tmp_path / DATABASE).is_file()
