@@ -29,7 +29,7 @@ class AnswersProtocol(PageProtocol):
     """
 
     name: ClassVar[str] = "answers"
-    title: ClassVar[str] = "Answers that an output gives"
+    title: ClassVar[str] = "Answer look-up"
     comparability: ClassVar[int] = 1
     reads_facts: ClassVar[bool] = True
 
