@@ -167,7 +167,10 @@ def _print_table(
     from parsemark.cli.printing import plain_table
 
     if rows:
-        console.print(plain_table(names, rows, words=words, title=title))
+        table = plain_table(names, rows, words=words, title=title)
+        for column in table.columns[1:words]:  # what a column is stands on one line
+            column.no_wrap = True
+        console.print(table)
 
 
 @app.command("sample")
