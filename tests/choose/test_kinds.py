@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 
 from parsemark.choose import Choice, ParserCandidate, in_words
@@ -16,7 +18,7 @@ from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import Glyph, PageInk
 
 
-def ink(glyphs: list[Box], boxes: list[Box] = (), width: float = 600, height: float = 800) -> PageInk:  # type: ignore[assignment]
+def ink(glyphs: list[Box], boxes: Sequence[Box] = (), width: float = 600, height: float = 800) -> PageInk:
     return PageInk(width, height, tuple(Glyph("x", box) for box in glyphs), tuple(boxes))
 
 

@@ -39,7 +39,7 @@ def _differences(path: Path) -> tuple[int, list[tuple[Any, ...]]]:
     compared, different = 0, []
     for line in path.read_text(encoding="utf-8").splitlines():
         pair = json.loads(line)
-        truth, pred = TableInput(pair["truth"]), TableInput(pair["pred"])
+        truth, pred = TableInput(pair["truth"], raw=True), TableInput(pair["pred"], raw=True)
         for key, expected in pair["reference"].items():
             if expected is None:
                 continue

@@ -152,6 +152,27 @@ def test_a_wrong_digit_is_wrong_and_a_lost_number_is_not_found() -> None:
     assert states(COPY.replace(TEXT, ""))[fact.id] == "not found"
 
 
+@pytest.mark.parametrize(
+    ("true", "said"),
+    [("-5.2", "5.2"), ("\u22125.2", "+5.2"), ("±3", "3"), ("> 0.05", "< 0.05"), ("1234", "12 34")],
+)
+def test_signs_and_digits_count(true: str, said: str) -> None:
+    text = f"In the old harbour the level was {true} on that morning of the year."
+    table = Table.from_rows([["place", "level"], ["pier", true]], header_rows=1)
+    own = page(Element("a", "text_block", order=0, text=text), Element("t", "table", order=1, table=table))
+    facts = facts_of_page(own)
+    assert {"number", "cell number"} <= {fact.kind for fact in facts}
+    assert set(states(write_document(own), facts=facts).values()) == {"right"}
+    other = write_table(Table.from_rows([["place", "level"], ["pier", said]], header_rows=1), "html")
+    wrong = states(f"{text.replace(true, said)}\n\n{other}", facts=facts)
+    assert {wrong[f.id] for f in facts if f.kind in ("number", "cell number")} == {"wrong"}
+
+
+def test_a_bad_file_of_facts_is_refused_beforehand(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="cannot be read"):
+        get_protocol(f"answers(facts={tmp_path / 'none.jsonl'})")
+
+
 def test_order_levels_captions_and_what_must_not_be_there() -> None:
     swapped = COPY.replace(TEXT, "@").replace(OTHER, TEXT).replace("@", OTHER)
     found = states(swapped)

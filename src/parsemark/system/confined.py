@@ -128,14 +128,20 @@ def raise_loopback(libc: ctypes.CDLL) -> None:
         os.close(handle)
 
 
-def confine(wanted: dict[str, object]) -> bool:
-    """Confine this process as `wanted` says; False if its files cannot be confined."""
-    set_limits(*(wanted.get(name) for name in ("cpu_s", "memory_mb", "file_mb")))  # type: ignore[arg-type]
-    network = bool(wanted.get("network", True))
-    read, write, sockets = (list(map(str, wanted[name])) for name in ("read", "write", "sockets"))  # type: ignore[call-overload]
-    if leave_namespaces(network=network):
-        write.append("/dev/shm")
-    return forbid_other_files(read, write, sockets, network=network)
+def confine(
+    read: list[str],
+    write: list[str],
+    sockets: list[str],
+    *,
+    network: bool = True,
+    cpu_s: int | None = None,
+    memory_mb: int | None = None,
+    file_mb: int | None = None,
+) -> bool:
+    """Confine this process; False if its files cannot be confined."""
+    set_limits(cpu_s, memory_mb, file_mb)
+    shared = ["/dev/shm"] if leave_namespaces(network=network) else []
+    return forbid_other_files(read, [*write, *shared], sockets, network=network)
 
 
 def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
@@ -153,8 +159,7 @@ def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
 
 def main() -> None:
     """Confine, then become the program."""
-    wanted = json.loads(sys.argv[1])
-    confine(wanted)
+    confine(**json.loads(sys.argv[1]))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
     os.execvp(sys.argv[2], sys.argv[2:])
 

@@ -81,7 +81,7 @@ def confine(confinement: str) -> bool:
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts faster
     import confined  # type: ignore[import-not-found,unused-ignore] # beside this script
 
-    return bool(confined.confine(json.loads(confinement)))
+    return bool(confined.confine(**json.loads(confinement)))
 
 
 def let_streams_go() -> None:

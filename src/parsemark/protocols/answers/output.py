@@ -16,8 +16,11 @@ from parsemark.model import Category, Element, Table
 Words = tuple[str, ...]
 SIDE = 3
 """How many words on one side of an answer say where it stands."""
-_WORD = re.compile(r"(?<![\w)\]])-?\d+(?:[.,:/]\d+)*%?|\d+(?:[.,:/]\d+)*%?|[^\W\d_]+")
+_WORD = re.compile(r"[\ue010±<>≤≥]*\d+(?:[.,:/]\d+)*%?|[^\W\d_]+")
+_MINUS = re.compile(r"(?<![\w)\]])[-\u2212](?=\d)")
+"""The sign of a number, which stays apart from what folding draws to the word before it (as \ue010)."""
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})++(?!\d)")
+_NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _MAX_LEVELS = 4
 """Rows of headers, or columns of labels, that a reader looks through."""
 _MAX_ASKED = 60_000
@@ -32,7 +35,8 @@ def words_of(text: str) -> Words:
 
 def _folded(text: str) -> str:
     """White space of every kind is the same; thousands are written with a thin one, or with any."""
-    return fold_notation(_THOUSANDS.sub(lambda m: "".join(m[0].split()), " ".join(text.split())))
+    signed = _MINUS.sub("\ue010", " ".join(text.split()))
+    return fold_notation(_THOUSANDS.sub(lambda m: "".join(m[0].split()), signed))
 
 
 def name_of(texts: Iterable[str]) -> Words:
@@ -47,8 +51,8 @@ def name_of(texts: Iterable[str]) -> Words:
 
 
 def value_of(text: str) -> str:
-    """The text of a cell as it is compared: white space says nothing, each digit does."""
-    return "".join(fold_notation(text).split())
+    """The text of a cell as it is compared: white space says nothing, unless it parts two numbers."""
+    return _NOT_BETWEEN_DIGITS.sub("", _folded(text))
 
 
 class FoundHeading(NamedTuple):

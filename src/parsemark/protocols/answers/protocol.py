@@ -36,6 +36,12 @@ class AnswersProtocol(PageProtocol):
     scope: Literal["page", "document"] = "page"
     facts: str = ""
 
+    def __post_init__(self) -> None:
+        from parsemark.protocols.answers.files import read_facts
+
+        if self.facts:
+            read_facts(self.facts)  # a wrong file is refused before anything is parsed
+
     @property
     def whole_documents(self) -> bool:
         """Whether the pages of a document are asked together."""
