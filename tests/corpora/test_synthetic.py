@@ -1,6 +1,5 @@
 """The generator: shares are kept, truth is reproducible and faithful, the demo corpus is whole."""
 
-import hashlib
 import re
 import shutil
 from collections import Counter
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import read_manifest
-from parsemark.corpora.latex.pool import PoolEntry, write_lines
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.make import make_synthetic
 from parsemark.corpora.synthetic.options import DocumentOptions, SyntheticOptions, read_line_weights
@@ -227,35 +225,3 @@ def test_html_and_latex_of_the_demo_say_the_same_as_its_grids() -> None:
             assert [(c.row, c.col, c.rowspan, c.colspan) for c in read.cells] == [
                 (c.row, c.col, c.rowspan, c.colspan) for c in element.table.cells
             ]
-
-
-@pytest.mark.latex
-@needs_latex
-def test_tables_of_a_pool_are_used_and_named(tmp_path: Path) -> None:
-    source = (
-        "\\begin{tabular}{l|c}\n\\hline a & \\textbf{1.5} \\\\ \\hline b & $x^2$ \\\\ \\hline\n\\end{tabular}"
-    )
-    entry = PoolEntry(
-        sha=hashlib.sha256(source.encode()).hexdigest(),
-        source="paper/main.tex",
-        licence="CC-BY-4.0",
-        environment="tabular",
-        latex=source,
-        width_pt=40,
-        height_pt=24,
-        n_rows=2,
-        n_cols=2,
-        complexity="simple",
-    )
-    pool = tmp_path / "pool.jsonl"
-    write_lines(pool, [entry])
-    options = SyntheticOptions(3, 2, empty=0, long=0, rotated=0, pool=pool)
-    manifest = make_synthetic(options, tmp_path / "corpus", workers=1)
-    corpus = load_corpus(str(tmp_path / "corpus"))
-    harvested = [t for s in corpus.samples() for t in s.truth.tables if t.attributes["kind"] == "harvested"]
-    assert harvested
-    assert {t.attributes["origin"] for t in harvested} == {"paper/main.tex (CC-BY-4.0)"}
-    assert {t.latex for t in harvested} == {source}
-    assert harvested[0].table.text_rows()[0] == ["a", "1.5"]
-    assert manifest.licence == "CC0-1.0; harvested tables: CC-BY-4.0"
-    assert check_corpus(corpus).problems == []
