@@ -1,9 +1,9 @@
 """A few pages that stand for many: clusters of what pages look like, and a balanced draw (OmniDocBench, 3.1).
 
 Pages are drawn as thumbnails; their tones, colours, columns and density are features; k-means from pages
-that lie far apart finds clusters. Pages are then drawn in turn from the clusters, and in each from the documents: those
-with the fewest pages so far first, and of a document the page nearest to the middle of its cluster. The same
-PDFs give the same pages.
+that lie far apart finds clusters. Pages are then drawn in turn from the clusters, and in each from the
+documents: those with the fewest pages so far first, and of a document the page nearest to the middle of its
+cluster. The same PDFs give the same pages.
 """
 
 from __future__ import annotations
