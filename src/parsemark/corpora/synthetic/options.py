@@ -20,7 +20,7 @@ from parsemark.corpora.synthetic.plan import (
 from parsemark.corpora.synthetic.planned import PlannedDrawer
 from parsemark.errors import UsageError
 
-GENERATOR = "synthetic 7"
+GENERATOR = "synthetic 8"
 """Name and version; the version rises whenever the same seed gives other pages."""
 LICENCE = "CC0-1.0"
 
