@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_tables, says_the_same, write_table
+from parsemark.formats import read_tables, says_the_same, without_unseen, write_table
 from parsemark.judges import (
     Answered,
     AnswerStore,
@@ -52,7 +52,6 @@ _BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED})
 """The matcher gave no answer because of what it was shown: then tables are matched by their characters."""
 _TAG = re.compile(r"<(/?[A-Za-z][\w:-]*)([^<>]*)>")
 _SPAN = re.compile(r"\b(rowspan|colspan)\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.S | re.IGNORECASE)
 _DATA = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%_-]{200,}")
 
 
@@ -187,7 +186,7 @@ def visible(text: str) -> str:
         spans = "".join(f' {s[1].lower()}="{s[2]}"' for s in _SPAN.finditer(tag[2]))
         return f"<{tag[1]}{spans}>"
 
-    return _TAG.sub(bare, _DATA.sub("", _HIDDEN.sub("", text)))
+    return _TAG.sub(bare, _DATA.sub("", without_unseen(text)))
 
 
 def source_of(element: Element) -> str:
