@@ -41,7 +41,7 @@ class Spec:
         return dict(self.options)
 
 
-DERIVED = ("calibrated", "ensemble", "estimated", "routed")
+DERIVED = ("ensemble", "routed")
 """Parsers that parsemark makes of other parsers' outputs."""
 
 

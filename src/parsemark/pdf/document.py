@@ -70,27 +70,20 @@ def extract_page(pdf: Path, page_number: int, target: Path) -> None:
     """Write one page, counted from 1, as a PDF of its own."""
     # A comment after the end of the file: it goes wherever the file goes, and readers pass over it.
     mark = _TAKEN_FROM + file_sha256(pdf).encode() + b"\n"
-    write_bytes(target, page_alone(pdf, page_number) + mark)
+    write_bytes(target, _page_alone(pdf, page_number) + mark)
 
 
 @in_child()
-def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = None) -> bytes:
-    """One page as a PDF of its own; written anew where objects are named that it shall do without."""
+def _page_alone(pdf: Path, page_number: int) -> bytes:
+    """One page as a PDF of its own."""
     import io
 
     import pypdfium2 as pdfium
-    from pypdfium2 import raw
 
     with open_document(pdf) as document:
         alone, written = pdfium.PdfDocument.new(), io.BytesIO()
         try:
             alone.import_pages(document, [page_number - 1])
-            if without is not None:
-                page = alone[0]
-                for item in [raw.FPDFPage_GetObject(page, index) for index in without]:
-                    raw.FPDFPage_RemoveObject(page, item)
-                    raw.FPDFPageObj_Destroy(item)
-                page.gen_content()
             alone.save(written)
         finally:
             alone.close()

@@ -161,21 +161,6 @@ def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
     return found
 
 
-@in_child()
-def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
-    """Whether each object of a page is text, and where it lies; None where that is not known."""
-    from pypdfium2 import raw
-
-    with open_page(pdf, page_number) as page:
-        return [
-            (
-                raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT,
-                to_page_box(page, *bounds) if bounds else None,
-            )
-            for item, bounds in _objects(page)
-        ]
-
-
 def _objects(page: Any) -> Iterator[tuple[Any, Edges | None]]:
     """What is painted on a page, with left, bottom, right and top where these are known."""
     from pypdfium2 import raw
