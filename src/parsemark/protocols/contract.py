@@ -132,6 +132,7 @@ PROTOCOLS = Registry(
     {
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "docling-eval": "parsemark.protocols.docling_eval.protocol:DoclingEvalProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
