@@ -156,7 +156,7 @@ def producer(pdf: Path) -> str:
 
 _MAKERS = {
     "LaTeX": ("tex", "dvips", "dvipdfm", "ghostscript dvi"),
-    "Word": ("word", "office", "writer", "pages", "excel", "powerpoint", "google docs", "wps"),
+    "word processor": ("word", "office", "writer", "pages", "excel", "powerpoint", "google docs", "wps"),
     "publishing": (
         "indesign", "quark", "framemaker", "pagemaker", "arbortext", "3b2", "xpp", "antenna house", "pdflib",
         "prince", "apogee", "itext", "springer", "elsevier",
@@ -169,7 +169,7 @@ def made_with(pdf: Path) -> str:
     """The kind of program that a PDF was made with, by what its metadata say: as in Soric et al.'s Table 1.
 
     Returns:
-        `LaTeX`, `Word` (word processors), `publishing` (professional systems) or `other`.
+        `LaTeX`, `word processor`, `publishing` (professional systems) or `other`.
     """
     return maker_kind(" ".join(_metadata(pdf, ("Creator", "Producer"))))
 
@@ -184,7 +184,7 @@ def maker_kind(named: str) -> str:
     """The kind of program that a creator or producer is.
 
     >>> maker_kind("LaTeX with hyperref pdfTeX-1.40.21"), maker_kind("Microsoft® Word 2016"), maker_kind("")
-    ('LaTeX', 'Word', 'other')
+    ('LaTeX', 'word processor', 'other')
     """
     folded = named.casefold()
     return next((kind for kind, words in _MAKERS.items() if any(w in folded for w in words)), "other")

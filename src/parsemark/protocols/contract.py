@@ -144,6 +144,7 @@ PROTOCOLS = Registry(
     {
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "docling-eval": "parsemark.protocols.docling_eval.protocol:DoclingEvalProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
