@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from tests.pdf.test_visible import SEEN, written
 
+from parsemark.api import default_protocols
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
@@ -95,6 +96,12 @@ def test_who_invents_numbers_is_named_and_the_worst_page_comes_first(summary: Su
     worst = summary.details["worst_pages"]
     assert (worst[0]["sample"], worst[0]["lost"], worst[0]["wrong"]) == ("a-p2", N, N)
     assert [page["wrong"] for page in worst] == sorted((page["wrong"] for page in worst), reverse=True)
+
+
+def test_it_is_the_default_where_no_page_has_a_truth(tmp_path: Path) -> None:
+    written(tmp_path / "a.pdf", CONTENT)
+    assert default_protocols(load_corpus(f"folder:{tmp_path}")) == ("evidence", "tables")
+    assert default_protocols(load_corpus("demo")) == ("tables",)
 
 
 def test_findings_have_a_place_on_the_page(tmp_path: Path) -> None:
