@@ -29,13 +29,7 @@ _UNITS = {
     "bar": "bar", "angstrom": "Å", "decibel": "dB", "neper": "Np", "bel": "B", "radian": "rad",
     "steradian": "sr", "arcminute": "′", "arcsecond": "″", "bit": "bit", "byte": "B",
     "astronomicalunit": "au",
-    "kilogram": "kg", "per": "/", "eV": "eV",
-    "nm": "nm", "um": "µm", "mm": "mm", "cm": "cm", "km": "km", "m": "m", "ms": "ms", "s": "s", "us": "µs",
-    "ns": "ns", "kg": "kg", "g": "g", "mg": "mg", "ug": "µg", "Hz": "Hz", "kHz": "kHz", "MHz": "MHz",
-    "GHz": "GHz", "V": "V", "mV": "mV", "A": "A", "mA": "mA", "W": "W", "mW": "mW", "kW": "kW", "J": "J",
-    "kJ": "kJ", "N": "N", "kN": "kN", "Pa": "Pa", "kPa": "kPa", "MPa": "MPa", "K": "K", "mol": "mol",
-    "dB": "dB",
-    "meV": "meV", "keV": "keV", "MeV": "MeV", "GeV": "GeV", "TeV": "TeV", "L": "L", "ml": "ml", "mL": "mL",
+    "kilogram": "kg", "um": "µm", "us": "µs", "ug": "µg",
 }  # fmt: skip
 _PREFIXES = {
     "quecto": "q", "ronto": "r", "yocto": "y", "zepto": "z", "atto": "a", "femto": "f", "pico": "p",

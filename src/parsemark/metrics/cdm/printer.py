@@ -13,21 +13,13 @@ from typing import Any
 
 _LENGTH = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]{2})\s*")
 
-OPERATORS = frozenset(
-    [
-        "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim",
-        "exp", "gcd", "hom", "inf", "injlim", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
-        "max", "min", "Pr", "projlim", "sec", "sin", "sinh", "sup", "tan", "tanh",
-    ]
-)  # fmt: skip
+_OPERATOR_NAMES = """arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf injlim ker
+lg lim liminf limsup ln log max min Pr projlim sec sin sinh sup tan tanh"""
+OPERATORS = frozenset(_OPERATOR_NAMES.split())
 _STARRED = frozenset(["det", "gcd", "inf", "lim", "liminf", "limsup", "max", "min", "Pr", "sup"])
 _SPELT = frozenset({"arccos", "tanh"})
-_FONTS = frozenset(
-    [
-        "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "mathfrak", "mathscr",
-        "mbox", "hbox",
-    ]
-)  # fmt: skip
+_FONT_NAMES = "mathrm mathbf mathit mathsf mathtt mathcal mathbb mathfrak mathscr mbox hbox"
+_FONTS = frozenset(_FONT_NAMES.split())
 _ACCENTS = frozenset(["hat", "bar", "vec", "dot", "ddot", "tilde", "breve", "check", "acute", "grave"])
 _WIDE = frozenset({"widetilde", "widehat"})
 _FENCES = {
