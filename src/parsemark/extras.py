@@ -58,6 +58,7 @@ EXTRAS = (
         ("typst", "fontTools", "playwright", "docx"),
     ),
     InstallExtra("marker", "marker's own scorer (--protocol marker)", ("pypandoc", "latex2mathml")),
+    InstallExtra("carried", "truth that documents carry (tagged:DIR, parsemark corpus tags)", ("pikepdf",)),
     InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""
