@@ -41,6 +41,7 @@ EXTRAS = (
     InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
     InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
     InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
+    InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
     InstallExtra(
         "document",
         "layout, METEOR and MathML of whole pages (--protocol document)",
@@ -74,6 +75,7 @@ DISTRIBUTIONS = {
     "fontTools": "fonttools",
     "genai_prices": "genai-prices",
     "pypandoc": "pypandoc-binary",
+    "sklearn": "scikit-learn",
 }
 """Modules whose package has another name."""
 

@@ -33,6 +33,7 @@ SPECS = (
     "document(profile=v1.5)",
     "document(profile=v1.6)",
     "dp-bench",
+    "evidence(ocr=off)",
     "getomni",
     "olmocr",
     "omni-parse",

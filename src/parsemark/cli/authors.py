@@ -148,6 +148,9 @@ def repro(
     parser: Annotated[str, typer.Argument(help="A parser of the run.")],
     sample: Annotated[str, typer.Argument(help="A page of the run.")],
     *,
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Remove what is on the page while the parser fails as before.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="New folder.", show_default="repro-PARSER-SAMPLE")
     ] = None,
@@ -156,7 +159,7 @@ def repro(
     from parsemark.report.repro import write_repro
     from parsemark.store import Run
 
-    for path in write_repro(Run.open(run), parser, sample, out):
+    for path in write_repro(Run.open(run), parser, sample, out, shrink=shrink):
         typer.echo(path)
 
 

@@ -1,8 +1,7 @@
-"""`parsemark bench` and `ensemble`: parse, score, leaderboard, report; and what the outputs say together."""
+"""`parsemark bench`: parse, score, leaderboard, report."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -65,25 +64,3 @@ def bench(
         page = build_report(run.path, run.path / "report")
         console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
-
-
-def ensemble(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
-    *,
-    parser: Annotated[
-        list[str] | None, typer.Option(help="Repeatable: a parser of the run.", show_default="all")
-    ] = None,
-    min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Tables that are less probable are left out.")
-    ] = 0.05,
-) -> None:
-    """Add `ensemble` to a run: tables that its parsers see together, voted cell by cell.
-
-    It shows the head-room: what is right in the outputs together, but in no single one.
-    """
-    from parsemark.cli.printing import plain_console
-    from parsemark.report.terminal import leaderboard
-
-    console = plain_console()
-    for summary in api.ensemble(run, parser, min_confidence=min_confidence):
-        console.print(leaderboard(summary, console.width))

@@ -50,6 +50,9 @@ def score(
             show_default="the usual ones are found",
         ),
     ] = None,
+    calibrator: Annotated[
+        Path | None, typer.Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    ] = None,
     remove: Annotated[
         list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
     ] = None,
@@ -67,6 +70,7 @@ def score(
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
+    from parsemark.engine.imports.confidences import apply_calibrator
     from parsemark.engine.imports.outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
@@ -108,6 +112,9 @@ def score(
             # With another truth no other figure of the run holds any more either.
             if follow_truth(opened, events) and specs:
                 specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
+        if calibrator is not None:
+            name = apply_calibrator(opened, calibrator)
+            typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
         summaries = score_run(
