@@ -25,6 +25,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.aligned import find_aligned_tables, find_plain_tables
 from parsemark.formats.text.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
 from parsemark.formats.text.grid import find_drawn_tables
+from parsemark.formats.unseen import seen
 from parsemark.kernels.ngrams import character_ngrams, multiset_jaccard
 from parsemark.model import Table
 
@@ -35,7 +36,7 @@ _MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
 
 def read_tables(text: str, format: str | None = None, *, leave_out: bool = False) -> list[FoundTable]:
-    """Every table of a text, in order, with its place and its format.
+    """Every table that a reader of the text sees, in order, with its place and its format.
 
     Args:
         text: Anything a parser may return: a whole document or a single table.
@@ -53,7 +54,7 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
         raise UnknownNameError("format", format, FORMATS)
     clean = without_controls(text)
     found: list[FoundTable] = []
-    rest = unfenced(clean) if format is None else clean
+    rest = seen(unfenced(clean) if format is None else clean, format)
     for finder in _FINDERS if format is None else [_READERS[format]]:
         new = finder(rest, leave_out=True) if leave_out and finder in _LEAVE_OUT else finder(rest)
         found += new

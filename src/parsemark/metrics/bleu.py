@@ -36,13 +36,8 @@ class Bleu(Metric[str]):
     facts = Facts(
         title="BLEU-4 of a text",
         kind="text",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation="Papineni et al. 2002, BLEU",
         reference="nltk; Hugging Face's definition",
-        both_empty=1.0,
-        one_empty=0.0,
     )
 
     def compute(self, truth: str, pred: str) -> float:

@@ -79,6 +79,41 @@ $\hat{n}$ & normal vector & -- \\
 $k_B$ & Boltzmann constant & J/K \\
 \hline
 \end{tabular}""",
+    "gains": r"""
+\begin{tabular}{l|cc}
+\toprule
+Unit & GAUC & $\Delta$ \\
+\midrule
+Target attention & 0.6301 & +0.12\% \\
+Tiers & 0.6345 & +0.70\% \\
+Target attention + tiers & 0.6361 & +0.95\% \\
+Pairs & 0.6377 & +1.21\% \\
+\bottomrule
+\end{tabular}""",
+    "records": r"""
+\begin{tabular}{ll}
+\toprule
+Case & bank\_river \\
+Context & river \\
+Top feature & Unit 1556 \\
+Concept & Place \\
+\midrule
+Case & bank\_river \\
+Context & water \\
+Top feature & Unit 2193 \\
+Concept & Liquid \\
+\midrule
+Case & bank\_money \\
+Context & money \\
+Top feature & Unit 948 \\
+Concept & Finance \\
+\midrule
+Case & bank\_money \\
+Context & went \\
+Top feature & Unit 155 \\
+Concept & Movement \\
+\bottomrule
+\end{tabular}""",
 }
 
 

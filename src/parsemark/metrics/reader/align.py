@@ -177,6 +177,7 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
     moved_rows: Pairs = []
     for _ in range(refinements):
         likeness = _row_likeness(lookup, [*columns, *moved_columns])
+        likeness[:n_header] -= _TIE * sum(likeness.shape)  # what a row of data says as well is that row
         rows = best_path(likeness, _LEAST_ROW)
         if not rows:
             break

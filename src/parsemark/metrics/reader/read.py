@@ -53,7 +53,8 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         return Account((), asked.total)
     truth, pages = _written_alike(truth, pages)
     best: Account | None = None
-    for layout in chain([truth], layouts(truth, structure, pages.sheets)):
+    others = (in_one_way(other, other)[0] for other in layouts(truth, structure, pages.sheets))
+    for layout in chain([truth], others):
         as_given = layout is truth
         if not as_given:
             structure = read_structure(layout)
@@ -164,7 +165,7 @@ class _Reader:
         def hopeless(account: Account) -> bool:
             return account.plus(extra).score(self.parameters) < least
 
-        side = self.side(pred)
+        side = self.side(in_one_way(self.truth, pred)[1])
         return find_events(side, self.asked, self.pages.outside, hopeless).plus(extra)
 
     def side(self, pred: Sheet) -> Side:
