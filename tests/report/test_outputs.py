@@ -11,6 +11,7 @@ from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Table
+from parsemark.parsers import read_raw
 from parsemark.report.outputs import export_outputs, page_names
 from parsemark.report.try_page import _Marked, compare_words, write_try
 from parsemark.store import Run
@@ -83,3 +84,19 @@ def test_the_whole_text_is_shown_and_compared_among_those_who_give_text(tmp_path
     assert html.count("Title</p>") == 3 and html.count("<table>") == 8
     assert html.count("<mark>") == 2 and "<mark>word</mark>" in html  # and the legend
     assert html.count("Most others also have") == 1 and "Most others also have: words" in html
+
+
+@pytest.mark.parametrize("format", ["md", "html"])
+def test_what_was_exported_can_be_scored_again(run: Run, tmp_path: Path, format: str) -> None:
+    corpus = make_corpus(tmp_path / "same", ["fine", "crash", "fine"])
+    export_outputs(run, format, tmp_path / "out", ["one"])
+    again = import_predictions(tmp_path / "again", corpus, tmp_path / "out" / "one")
+
+    def tables(run: Run) -> dict[str, list[Table | None]]:
+        return {
+            r.sample: [e.table for e in read_raw(run.raw(r.blob), r.sample, "one").tables]
+            for r in run.records()
+            if r.parser == "one" and r.blob is not None
+        }
+
+    assert tables(again) == tables(run) and sum(map(bool, tables(again).values())) == 2
