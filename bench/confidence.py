@@ -19,8 +19,7 @@ from pathlib import Path
 
 from bench.choose import made
 from parsemark import api
-from parsemark.corpora.degrade import DegradeOptions
-from parsemark.corpora.degrade_corpus import degrade_corpus
+from parsemark.corpora.degrade import DegradeOptions, degrade_corpus
 from parsemark.engine.imports.derived import (
     JudgedTables,
     add_calibrated,

@@ -43,13 +43,8 @@ class Meteor(Metric[str]):
     facts = Facts(
         title="METEOR of a text",
         kind="text",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation="Banerjee and Lavie 2005, METEOR",
         reference="nltk",
-        both_empty=1.0,
-        one_empty=0.0,
     )
 
     def compute(self, truth: str, pred: str) -> float:

@@ -11,116 +11,36 @@ from parsemark.errors import FormatError
 
 Version = Literal["v1.5", "v1.6"]
 
-_ONE = frozenset(
-    {
-        "\\widetilde",
-        "\\overline",
-        "\\hat",
-        "\\widehat",
-        "\\tilde",
-        "\\Tilde",
-        "\\dot",
-        "\\bar",
-        "\\vec",
-        "\\underline",
-        "\\underbrace",
-        "\\check",
-        "\\breve",
-        "\\Bar",
-        "\\Vec",
-        "\\mathring",
-        "\\ddot",
-    }
+
+def _commands(names: str, *others: str) -> frozenset[str]:
+    return frozenset([*(f"\\{name}" for name in names.split()), *others])
+
+
+_ONE = _commands(
+    """widetilde overline hat widehat tilde Tilde dot bar vec underline underbrace check breve Bar Vec
+    mathring ddot"""
 )
-_ONE_NEW = frozenset({"\\Ddot", "\\dddot", "\\ddddot"})
-_INVISIBLE = frozenset(
-    {
-        "\\boldsymbol",
-        "\\pmb",
-        "\\textbf",
-        "\\mathrm",
-        "\\mathbf",
-        "\\mathbb",
-        "\\mathcal",
-        "\\textmd",
-        "\\texttt",
-        "\\textnormal",
-        "\\text",
-        "\\textit",
-        "\\textup",
-        "\\mathop",
-        "\\mathbin",
-        "\\smash",
-        "\\operatorname",
-        "\\textrm",
-        "\\mathfrak",
-        "\\emph",
-        "\\textsf",
-        "\\textsc",
-    }
+_ONE_NEW = _commands("Ddot dddot ddddot")
+_INVISIBLE = _commands(
+    """boldsymbol pmb textbf mathrm mathbf mathbb mathcal textmd texttt textnormal text textit textup mathop
+    mathbin smash operatorname textrm mathfrak emph textsf textsc"""
 )
-_OPTIONAL = frozenset({"\\xrightarrow", "\\xleftarrow", "\\sqrt"})
-_TWO = frozenset({"\\frac", "\\binom"})
-_TWO_INVISIBLE = frozenset({"\\overset", "\\underset", "\\stackrel"})
-_PHANTOM = frozenset({"\\fontfamily", "\\vphantom", "\\phantom", "\\rowcolor", "\\ref"})
-_PHANTOM_NEW = frozenset({"\\thesubequation", "\\global", "\\theboldgroup"})
-_UNCOUNTED = frozenset(
-    {
-        "\\",
-        "\\\\",
-        "\\index",
-        "\\a",
-        "&",
-        "$",
-        "\\multirow",
-        "\\def",
-        "\\raggedright",
-        "\\url",
-        "\\cr",
-        "\\ensuremath",
-        "\\left",
-        "\\right",
-        "\\mathchoice",
-        "\\scriptstyle",
-        "\\displaystyle",
-        "\\qquad",
-        "\\quad",
-        "\\,",
-        "\\!",
-        "~",
-        "\\boldmath",
-    }
+_OPTIONAL = _commands("xrightarrow xleftarrow sqrt")
+_TWO = _commands("frac binom")
+_TWO_INVISIBLE = _commands("overset underset stackrel")
+_PHANTOM = _commands("fontfamily vphantom phantom rowcolor ref")
+_PHANTOM_NEW = _commands("thesubequation global theboldgroup")
+_UNCOUNTED = _commands(
+    """\\ index a multirow def raggedright url cr ensuremath left right mathchoice scriptstyle displaystyle
+    qquad quad , ! boldmath""",
+    *("\\", "&", "$", "~"),
 )
-_UNCOUNTED_NEW = frozenset({"\\edef", "\\gdef", "\\today", "\\the"})
-_DOTS = frozenset({"\\ldots", "\\cdots", "\\dots", "\\dotsb"})
-_DOTS_NEW = frozenset(
-    {"…", "\\hdots", "\\dddot", "\\dotsc", "\\dotsi", "\\dotsm", "\\dotso", "\\mathellipsis"}
-)
-_NAMES = frozenset({"\\log", "\\exp", "\\sin", "\\cos", "\\tan", "\\tanh", "\\cosh", "\\sinh"})
-_NAMES_NEW = frozenset(
-    {
-        "\\ex",
-        "\\ln",
-        "\\lg",
-        "\\cot",
-        "\\mod",
-        "\\bmod",
-        "\\pmod",
-        "\\min",
-        "\\max",
-        "\\ker",
-        "\\hom",
-        "\\sec",
-        "\\scs",
-        "\\csc",
-        "\\deg",
-        "\\arg",
-        "\\dim",
-        "\\coth",
-        "\\arcsin",
-        "\\arccos",
-        "\\arctan",
-    }
+_UNCOUNTED_NEW = _commands("edef gdef today the")
+_DOTS = _commands("ldots cdots dots dotsb")
+_DOTS_NEW = _commands("hdots dddot dotsc dotsi dotsm dotso mathellipsis", "…")
+_NAMES = _commands("log exp sin cos tan tanh cosh sinh")
+_NAMES_NEW = _commands(
+    """ex ln lg cot mod bmod pmod min max ker hom sec scs csc deg arg dim coth arcsin arccos arctan"""
 )
 _LENGTH = re.compile(r"\[[-.0-9]+[ ]?[a-z]{2}\]")
 _BIG = re.compile(r"(\\(?:big|Big|bigg|Bigg)[glrm]?) ([(){}|\[\]]|\\[^\s]+)")
@@ -162,7 +82,7 @@ def normalise(spaced: str, version: Version = "v1.6") -> str:
         text = re.sub(r"\\rule \{[^{}]*\} \{[^{}]*\}", _glue, text)
     text = re.sub(r"\\specialrule \{[^{}]*\} \{[^{}]*\} \{[^{}]*\}", _glue, text)
     text = re.sub(r"\\(?:colorbox|textcolor|cellcolor|color) (?:\[ [^\[\]]* \] )?\{[^{}]*\}", "", text)
-    return " ".join(_add_braces(text.split(), new))
+    return " ".join(_add_braces(text.split(), _ONE | _ONE_NEW if new else _ONE))
 
 
 def _glue(match: re.Match[str]) -> str:
@@ -188,29 +108,14 @@ def _spelt(tokens: Sequence[str], new: bool) -> list[str]:
     return out
 
 
-def _add_braces(tokens: list[str], new: bool) -> list[str]:
-    one = _ONE | _ONE_NEW if new else _ONE
-    out: list[str] = []
-    position = 0
-    while position < len(tokens):
-        piece, position = _braced(tokens, position, one)
-        out += piece
-    return out
-
-
 def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list[str], int]:
     """One token with its arguments, in braces."""
     token = tokens[position]
-    if token in one or token in _INVISIBLE:
-        wanted = 1
-    elif token in _TWO or token in _TWO_INVISIBLE:
-        wanted = 2
-    elif token in _OPTIONAL:
-        wanted = 1
-    else:
-        return [token], position + 1
     out = [token]
     position += 1
+    wanted = 2 if token in _TWO or token in _TWO_INVISIBLE else 1
+    if wanted == 1 and token not in one | _INVISIBLE | _OPTIONAL:
+        return out, position
     if token in _OPTIONAL and position < len(tokens) and tokens[position] == "[":
         end = _closing(tokens, position, "[", "]")
         out += tokens[position : end + 1]
@@ -220,7 +125,7 @@ def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list
             break
         if tokens[position] == "{":
             end = _closing(tokens, position, "{", "}")
-            inner = _add_all(tokens[position + 1 : end], one)
+            inner = _add_braces(tokens[position + 1 : end], one)
             position = end + 1
         else:
             inner, position = _braced(tokens, position, one)
@@ -228,7 +133,7 @@ def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list
     return out, position
 
 
-def _add_all(tokens: list[str], one: frozenset[str]) -> list[str]:
+def _add_braces(tokens: list[str], one: frozenset[str]) -> list[str]:
     out: list[str] = []
     position = 0
     while position < len(tokens):

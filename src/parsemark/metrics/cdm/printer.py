@@ -337,9 +337,6 @@ class _Printer:
             out += ["{", shown, match[2], "}"]
         return out
 
-    def _nothing(self, node: Any) -> list[str]:
-        return []
-
     # --- environments
 
     def _environment(self, node: Any) -> list[str]:
@@ -399,19 +396,12 @@ def _only_primes(tokens: list[str]) -> int:
 
 
 _SPECIAL: dict[str, Callable[[_Printer, Any], list[str]]] = {
-    "frac": _Printer._fraction,
-    "tfrac": _Printer._fraction,
-    "dfrac": _Printer._fraction,
-    "binom": _Printer._fraction,
+    **dict.fromkeys(("frac", "tfrac", "dfrac", "binom"), _Printer._fraction),
+    **dict.fromkeys(("overline", "underline"), _Printer._line),
+    **dict.fromkeys(("phantom", "llap", "rlap"), _Printer._with_group),
+    **dict.fromkeys(("limits", "nolimits"), lambda printer, node: []),
     "sqrt": _Printer._root,
     "text": _Printer._print_text,
-    "overline": _Printer._line,
-    "underline": _Printer._line,
     "operatorname": _Printer._operator,
-    "limits": _Printer._nothing,
-    "nolimits": _Printer._nothing,
-    "phantom": _Printer._with_group,
-    "llap": _Printer._with_group,
-    "rlap": _Printer._with_group,
     "rule": _Printer._rule,
 }
