@@ -153,6 +153,7 @@ PROTOCOLS = Registry(
         "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
         "opendataloader": "parsemark.protocols.opendataloader:OpendataloaderProtocol",
         "rd-tablebench": "parsemark.protocols.rd_tablebench:RdTableBenchProtocol",
+        "score-bench": "parsemark.protocols.score_bench:ScoreBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
