@@ -36,12 +36,10 @@ def parse(
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
 
     console = plain_console()
     how = running.parse_options(locals(), protocols=protocol)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         loaded = running.load(corpus, strict=strict)
         if route is not None and parser:
             raise UsageError("--route names the parsers: leave --parser out.")
@@ -80,7 +78,6 @@ def try_file(
 
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.parsers import get_parser, parser_names
     from parsemark.report.try_page import write_try
 
@@ -89,10 +86,9 @@ def try_file(
     chosen = parser or [name for name in parser_names() if get_parser(name).state().kind == "ready"]
     console = plain_console()
     how = running.parse_options(locals(), protocols=None)
-    events = progress_for(console)
     folder = out or Path("runs") / f"try-{file.stem}"
     loaded = running.load(f"folder:{file}", strict=False)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         run = api.parse(loaded, chosen or None, how, out=folder, events=events)
     page = write_try(run, loaded, run.path / "try.html")
     console.print(f"Side by side: {page}", soft_wrap=True)

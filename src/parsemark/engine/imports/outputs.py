@@ -54,20 +54,9 @@ def import_predictions(
     page_separator: str | None = None,
     events: Events | None = None,
 ) -> Run:
-    """Put outputs that lie in a folder into a run, as if a parser had made them.
+    """Put outputs that lie in a folder into a run, as if a parser had made them: see `api.score_predictions`.
 
-    Args:
-        out: The run directory; may hold other parsers of the same corpus.
-        corpus: The corpus that the outputs are of.
-        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv`, `.tsv` or `.txt`, or
-            `PDF.p3.md` for a page of a PDF, or `DOCUMENT.md` for all pages of a document. A sample without
-            one counts as not answered.
-        name: Of the parser; by default the folder's.
-        pages: Which samples: see `select_keys`.
-        protocols: Specs by which the run will be scored, besides those that it has.
-        command: Recorded in a new run.
-        page_separator: What stands between the pages of a document; by default the usual ones are found.
-        events: Told about files that fit no sample.
+    A sample without a file counts as not answered; files that fit no sample are told.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
