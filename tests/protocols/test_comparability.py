@@ -35,6 +35,7 @@ SPECS = (
     "dp-bench",
     "evidence(ocr=off)",
     "getomni",
+    "ohr-bench",
     "olmocr",
     "omni-parse",
     "opendataloader",

@@ -149,6 +149,7 @@ PROTOCOLS = Registry(
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
+        "ohr-bench": "parsemark.protocols.ohr_bench:OhrBenchProtocol",
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
         "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
         "opendataloader": "parsemark.protocols.opendataloader:OpendataloaderProtocol",

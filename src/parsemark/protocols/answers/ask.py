@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from parsemark.errors import CorpusError
 from parsemark.metrics import get_metric
 from parsemark.model import Fact
-from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, value_of, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, said_words, value_of
 
 ANSWER = "answer"
 """Metric of the row of a fact."""
@@ -66,8 +66,8 @@ def _judged(said: set[str], right: set[str]) -> GivenAnswer:
 
 def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """What stands after the words before it and before the words after it."""
-    before, after = words_of(arguments["before"])[-SIDE:], words_of(arguments["after"])[:SIDE]
-    answer = words_of(arguments["answer"])
+    before, after = said_words(arguments["before"])[-SIDE:], said_words(arguments["after"])[:SIDE]
+    answer = said_words(arguments["answer"])
     said = {" ".join(found) for found in _between(before, after, len(answer), output) if found}
     right = {" ".join(answer)}
     return _judged(right if arguments.get("partial") and right <= said else said, right)
@@ -93,7 +93,7 @@ def _number(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    first, second = (output.starts(words_of(arguments[key])) for key in ("before", "after"))
+    first, second = (output.starts(said_words(arguments[key])) for key in ("before", "after"))
     if not first or not second:
         return _NOT_FOUND
     last = -1 if arguments.get("partial") else 0
@@ -101,14 +101,14 @@ def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    wanted = words_of(arguments["text"])
+    wanted = said_words(arguments["text"])
     return GivenAnswer("right") if any(wanted == heading.words for heading in output.headings) else _NOT_FOUND
 
 
 def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Which of two headings stands above the other; how deep the first one is, nobody can say of a page."""
     levels = {heading.words: heading.level for heading in reversed(output.headings)}
-    one, other = (levels.get(words_of(arguments[key])) for key in ("text", "other"))
+    one, other = (levels.get(said_words(arguments[key])) for key in ("text", "other"))
     if one is None or other is None:
         return _NOT_FOUND
     said = "above" if one < other else "below" if one > other else "beside"
@@ -129,7 +129,7 @@ def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Whether the table next to a caption, before or after it, is its own."""
-    wanted, cells = words_of(arguments["text"]), set(map(value_of, arguments["cells"]))
+    wanted, cells = said_words(arguments["text"]), set(map(value_of, arguments["cells"]))
     at = next((k for k, words in enumerate(output.blocks) if words and words == wanted), None)
     if at is None or not output.tables:
         return _NOT_FOUND
@@ -141,8 +141,8 @@ def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _absent(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Short texts may stand inside of others; as a block of their own they are what was to be left out."""
-    unwanted = words_of(arguments["text"])
-    there = unwanted in output.blocks or (len(unwanted) >= SIDE and output.starts(unwanted))
+    unwanted = said_words(arguments["text"])
+    there = unwanted and (unwanted in output.blocks or (len(unwanted) >= SIDE and output.starts(unwanted)))
     return GivenAnswer("wrong", arguments["text"]) if there else GivenAnswer("right")
 
 
