@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -208,23 +208,32 @@ def to_page_box(page: Any, left: float, bottom: float, right: float, top: float)
 
 
 Edges = tuple[float, float, float, float]
-_NOWHERE = (0.0, 0.0, 0.0, 0.0)
 
 
 def to_page_edges(page: Any, left: float, bottom: float, right: float, top: float) -> Edges:
     """The same as a tuple, many of which go from process to process; what is at no finite place is at 0."""
+    a, b, c, d = array("d", to_page_boxes(page, array("d", (left, bottom, right, top))))
+    return a, b, c, d
+
+
+def to_page_boxes(page: Any, edges: array[float]) -> bytes:
+    """The same for many: left, bottom, right and top of one after the other, as four numbers each."""
+    import numpy as np
+
     (x0, y0, x1, y1), rotation = _frame(page)
+    left, bottom, right, top = np.frombuffer(edges, dtype=np.float64).reshape(-1, 4).T
     if rotation == 0:
-        a, b, c, d = left - x0, y1 - top, right - x0, y1 - bottom
+        sides = left - x0, y1 - top, right - x0, y1 - bottom
     elif rotation == 90:
-        a, b, c, d = bottom - y0, left - x0, top - y0, right - x0
+        sides = bottom - y0, left - x0, top - y0, right - x0
     elif rotation == 180:
-        a, b, c, d = x1 - right, bottom - y0, x1 - left, top - y0
+        sides = x1 - right, bottom - y0, x1 - left, top - y0
     else:
-        a, b, c, d = y1 - top, x1 - right, y1 - bottom, x1 - left
-    if not math.isfinite(a + b + c + d):
-        return _NOWHERE
-    return min(a, c), min(b, d), max(a, c), max(b, d)
+        sides = y1 - top, x1 - right, y1 - bottom, x1 - left
+    a, b, c, d = sides
+    found = np.stack([np.minimum(a, c), np.minimum(b, d), np.maximum(a, c), np.maximum(b, d)], axis=1)
+    found[~np.isfinite(found).all(axis=1)] = 0.0
+    return found.tobytes()
 
 
 WHERE_MEMORY_IS_SCARCE.append(close_documents)
