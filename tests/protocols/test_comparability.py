@@ -35,13 +35,14 @@ SPECS = (
     "dp-bench",
     "evidence(ocr=off)",
     "getomni",
+    "ohr-bench",
     "olmocr",
     "omni-parse",
     "opendataloader",
     "rd-tablebench",
 )
-NOT_HELD = {"docling-eval", "marker"}
-"""Their figures depend on what is installed: WordNet and nltk's data, the version of pandoc."""
+NOT_HELD = {"docling-eval", "marker", "score-bench"}
+"""Their figures depend on what is installed: WordNet, nltk's data, tiktoken's, the version of pandoc."""
 
 
 def figures_now(folder: Path) -> dict[str, Any]:

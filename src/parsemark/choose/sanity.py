@@ -42,8 +42,6 @@ class Sanity:
     """Share of the words in tables that the page does not have."""
     ragged: Floats
     """Share of the rows of tables with one filled cell at most."""
-    no_answer: Floats
-    """Share of the pages without an answer."""
     lost: Floats
     """Share of the words seen on the pages (inside of its tables, where it gives nothing else) that it has
     lost or altered."""
@@ -99,7 +97,7 @@ def measure_sanity(
     """The signals of each parser.
 
     Args:
-        predictions: By sample and parser; a missing one counts as failed.
+        predictions: By sample and parser; one that is missing or failed says nothing.
         parsers: Their names.
         samples: The pages.
         layers: Text layers by sample; see `layer_texts`.
@@ -107,12 +105,11 @@ def measure_sanity(
     """
     known = {sample: _squeeze(text) for sample, text in layers.items()}
     invented = np.full((len(parsers), len(samples)), np.nan)
-    ragged, lost, failed = invented.copy(), invented.copy(), np.zeros_like(invented)
+    ragged, lost = invented.copy(), invented.copy()
     for i, parser in enumerate(parsers):
         for k, sample in enumerate(samples):
             prediction = predictions.get((sample, parser))
             if prediction is None or prediction.status is not Status.OK:
-                failed[i, k] = 1
                 continue
             if seen and sample in seen:
                 lost[i, k] = _lost(seen[sample], prediction)
@@ -122,7 +119,7 @@ def measure_sanity(
                 ragged[i, k] = _ragged(tables)
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
-    return Sanity(_means(invented), _means(ragged), _means(failed), _means(lost))
+    return Sanity(_means(invented), _means(ragged), _means(lost))
 
 
 def _lost(page: SeenPage, prediction: Prediction) -> float:

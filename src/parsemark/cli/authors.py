@@ -41,12 +41,10 @@ def history(
     from rich.console import Console
 
     from parsemark.cli import running
-    from parsemark.cli.progress import progress_for
     from parsemark.report.history_page import history_markdown
 
     console = Console(stderr=True)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         found, run = authors.history(
             parser,
             running.load(corpus),
@@ -100,8 +98,7 @@ def bisect(
     from parsemark.report.history_page import bisection_words
 
     console = Console(stderr=True)
-    events = progress_for(console)
-    with events:
+    with progress_for(console) as events:
         found, run = authors.bisect(
             parser,
             good,

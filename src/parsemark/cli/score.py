@@ -69,7 +69,6 @@ def score(
 
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.engine.imports.confidences import apply_calibrator
     from parsemark.engine.imports.outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
@@ -86,9 +85,8 @@ def score(
         raise UsageError("Give either a run directory or --predictions DIR.")
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     console = plain_console()
-    events = progress_for(console)
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
-    with template or contextlib.nullcontext(), running.stoppable(console, events):
+    with template or contextlib.nullcontext(), running.stoppable(console) as events:
         if predictions is not None:
             loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
