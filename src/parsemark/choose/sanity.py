@@ -1,9 +1,9 @@
 """What can be said of a parser's outputs without any other parser: does the page have what they say?
 
-Four signals for each page: the share of the tables' words that the text layer of the page does not have
+Three signals for each page: the share of the tables' words that the text layer of the page does not have
 (invented, or misread), the share of table rows that say something in one cell at most (torn rows, prose taken
-for a table), the share of the words seen on the page that are lost or altered (see the protocol `evidence`),
-and whether there is an answer at all. None needs truth, and copies of a parser change none.
+for a table), and the share of the words seen on the page that are lost or altered (see the protocol
+`evidence`). None needs truth, and copies of a parser change none.
 """
 
 from __future__ import annotations
