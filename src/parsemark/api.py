@@ -230,7 +230,7 @@ def score_predictions(
     """Score outputs that were made elsewhere.
 
     Args:
-        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), or of `DOCUMENT.md` and so on.
+        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), `PDF.p3.md` or `DOCUMENT.md`.
         corpus: What they are outputs of.
         name: Of the parser that made them; by default the folder's.
         out: The run directory; it may hold other parsers of the corpus.

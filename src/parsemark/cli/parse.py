@@ -60,7 +60,10 @@ def parse(
 def try_file(
     file: Annotated[Path, typer.Argument(metavar="FILE.pdf", help="The document.")],
     *,
-    parser: opt.Parsers = None,
+    parser: Annotated[
+        list[str] | None,
+        typer.Option("--parser", "-p", help="As for `bench`.", show_default="all that are installed"),
+    ] = None,
     pages: Annotated[str | None, typer.Option(help="As for `bench`.", show_default="the first 5")] = "5",
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
@@ -77,7 +80,6 @@ def try_file(
     from parsemark.cli.printing import plain_console
     from parsemark.parsers import get_parser, parser_names
     from parsemark.report.try_page import write_try
-    from parsemark.system.files import make_folder, write_bytes
 
     if not file.is_file():
         raise UsageError(f"{file} is no file; give one PDF. For a folder: parsemark choose folder:{file}")
@@ -85,10 +87,7 @@ def try_file(
     console = plain_console()
     how = running.parse_options(locals(), protocols=None)
     folder = out or Path("runs") / f"try-{file.stem}"
-    # A corpus is a folder; this one holds a copy of the file alone, whatever its name ends in.
-    alone = make_folder(folder.with_name(folder.name + "-file"))
-    write_bytes(alone / f"{file.stem}.pdf", file.read_bytes())
-    loaded = running.load(f"folder:{alone}", strict=False)
+    loaded = running.load(f"folder:{file}", strict=False)
     with running.stoppable(console) as events:
         run = api.parse(loaded, chosen or None, how, out=folder, events=events)
     page = write_try(run, loaded, run.path / "try.html")

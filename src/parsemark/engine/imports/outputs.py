@@ -1,7 +1,7 @@
 """Outputs that were made elsewhere: files in any format, one per page or one per document.
 
-A file is named after its sample, or after its document; in the latter case it is taken apart where pages
-begin (see `page_texts`).
+A file is named after its sample, after its PDF and page (`report.p3.md`, as `export --outputs` writes it), or
+after its document; in the latter case it is taken apart where pages begin (see `page_texts`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -228,6 +229,8 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
 _MAX_LISTED = 5
+UNSAFE = re.compile(r"[^\w.@=,+()-]+")
+"""What names of files are written without."""
 
 
 class _Place(NamedTuple):
@@ -242,9 +245,26 @@ class _Place(NamedTuple):
     """Of the document, with its folders."""
 
 
+def page_name(pdf: Path, page: int) -> str:
+    """What a file of one page of a PDF is called.
+
+    >>> page_name(Path("docs/annual report.pdf"), 3)
+    'annual_report.p3'
+    """
+    return f"{UNSAFE.sub('_', pdf.stem)}.p{page}"
+
+
 def _places(corpus: Corpus) -> dict[str, _Place]:
+    found = list(corpus.samples())
+    names = {s.id: page_name(s.pdf, s.page_number) for s in found if s.pdf is not None}
+    often = Counter([*names.values(), *(s.id for s in found if names.get(s.id) != s.id)])
     samples = {
-        sample.id: (sample.document, sample.page_number, sample.aliases) for sample in corpus.samples()
+        s.id: (
+            s.document,
+            s.page_number,
+            (*s.aliases, *(name for name in [names.get(s.id, "")] if often[name] == 1)),
+        )
+        for s in found
     }
     n_pages: dict[str, int] = {}
     for document, page, _ in samples.values():
