@@ -162,7 +162,8 @@ def test_rates(reference_data: Path) -> None:
         [
             "12 Month Discounted Variable Rate†",
             "Investment Home Loan Standard Variable Rate* 5.25% p.a. (Comparison Rate 5.94% p.a.) "
-            "Investment Home Loan Standard Variable Interest Only Rate* 5.69% p.a. (Comparison Rate 6.21% p.a.)",
+            "Investment Home Loan Standard Variable Interest Only Rate* 5.69% p.a. "
+            "(Comparison Rate 6.21% p.a.)",
         ],
         ["Extra Variable Rate", "Investment Home Loan Extra Variable Rate 4.95% p.a."],
         [
