@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import re
@@ -222,5 +221,5 @@ def _explain(spec: str) -> str:
 def sample_of(corpus: Corpus, key: str) -> Sample:
     """One sample by its id, or the error that names the nearest ids."""
     if key not in corpus.keys:
-        raise UnknownNameError("page", key, difflib.get_close_matches(key, corpus.keys, n=3))
+        raise UnknownNameError("page", key, corpus.keys)
     return corpus.read(key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -90,9 +89,7 @@ def find_script(name: str) -> Path:
         return scripts[name]
     plugins = _plugins()
     if name not in plugins:
-        raise UnknownNameError(
-            "parser", name, difflib.get_close_matches(name, parser_names(), n=3, cutoff=0.5)
-        )
+        raise UnknownNameError("parser", name, parser_names())
     return _plugin_script(plugins[name])
 
 

@@ -107,8 +107,7 @@ def _record(run: Run, parser: str, sample: str) -> ParseRecord:
         ("page", sample, {r.sample for r in records}),
     ):
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or sorted(known)[:3]
-            raise UnknownNameError(what, name, near)
+            raise UnknownNameError(what, name, known)
     found = next((r for r in records if (r.parser, r.sample) == (parser, sample)), None)
     if found is None:
         raise UsageError(f"{run.path} has no output of {parser} for {sample}.")

@@ -5,7 +5,6 @@ The verdict on a pair is made in one place (`protocols.ranking.rank`): leaderboa
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,9 +168,7 @@ def _summary(run: Run, protocol: str | None) -> Summary:
 def _require(run: Run, parser: str) -> None:
     names = parsers_of(run)
     if parser not in names:
-        raise UnknownNameError(
-            "parser", parser, difflib.get_close_matches(parser, names, n=3, cutoff=0.3) or names
-        )
+        raise UnknownNameError("parser", parser, names)
 
 
 def compare_in_tables(
