@@ -21,8 +21,9 @@ A message says what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import difflib
 import errno
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 _FEW_NAMES = 12
@@ -41,10 +42,8 @@ class UnknownNameError(UsageError):
     """A name that nobody knows; says the nearest ones, or where there are few, all that are known."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        from difflib import get_close_matches
-
         names = sorted(known)
-        self.nearest = tuple(get_close_matches(name, names, n=3, cutoff=0.5))
+        self.nearest = tuple(difflib.get_close_matches(name, names, n=3, cutoff=0.5))
         hint = f" Did you mean {' or '.join(map(repr, self.nearest))}?"
         if not self.nearest:
             is_few = 0 < len(names) <= _FEW_NAMES
@@ -58,6 +57,12 @@ class UnknownNameError(UsageError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.name, self._told)
+
+
+def require_known(kind: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not among those known."""
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
 
 
 class PluginError(ParsemarkError):

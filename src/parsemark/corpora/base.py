@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, FormatError, ParsemarkError, UnknownNameError, UsageError
+from parsemark.errors import CorpusError, FormatError, ParsemarkError, UsageError, require_known
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
@@ -34,6 +34,7 @@ CORPORA = Registry(
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",
+        "tagged": "parsemark.corpora.carried.load:load",
         "soric": "parsemark.corpora.loaders.soric:load",
         "sources": "parsemark.corpora.loaders.sources:load",
     },
@@ -220,6 +221,5 @@ def _explain(spec: str) -> str:
 
 def sample_of(corpus: Corpus, key: str) -> Sample:
     """One sample by its id, or the error that names the nearest ids."""
-    if key not in corpus.keys:
-        raise UnknownNameError("page", key, corpus.keys)
+    require_known("page", key, corpus.keys)
     return corpus.read(key)

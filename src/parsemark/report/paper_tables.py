@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 
-from parsemark.errors import ParsemarkError, UnknownNameError, UsageError
+from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import counted_name, format_value, visible
 from parsemark.protocols import PROTOCOLS, Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
@@ -74,7 +74,7 @@ def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]
                     f"{key} is a table of the protocol {other}: choose that with --protocol {other}. A run "
                     f"that was not scored by it is with: parsemark score RUN --protocol {other}"
                 )
-            raise UnknownNameError("table", key, by_key)
+            require_known("table", key, by_key)
     return [by_key[key] for key in wanted]
 
 

@@ -48,10 +48,14 @@ def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
 
 
 def _cell(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Every table that has both names must say the same: a value beside another one answers nothing."""
+    """Every table that has both names must say the same: a value beside another one answers nothing.
+
+    Of a page whose truth is partial one table may say something else: that can be one which is not known.
+    """
     row, column = name_of(arguments["row"]), name_of(arguments["column"])
-    said = {value for _, table in output.tables for value in table.answers(row, column)}
-    return _judged(said, {value_of(arguments["answer"])})
+    right = {value_of(arguments["answer"])}
+    answers = [set(table.answers(row, column)) for _, table in output.tables]
+    return _judged(right if arguments.get("partial") and right in answers else set().union(*answers), right)
 
 
 def _judged(said: set[str], right: set[str]) -> GivenAnswer:
@@ -65,7 +69,8 @@ def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     before, after = said_words(arguments["before"])[-SIDE:], said_words(arguments["after"])[:SIDE]
     answer = said_words(arguments["answer"])
     said = {" ".join(found) for found in _between(before, after, len(answer), output) if found}
-    return _judged(said, {" ".join(answer)})
+    right = {" ".join(answer)}
+    return _judged(right if arguments.get("partial") and right <= said else said, right)
 
 
 def _between(before: Words, after: Words, size: int, output: AskedOutput) -> list[Words]:
@@ -91,7 +96,8 @@ def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     first, second = (output.starts(said_words(arguments[key])) for key in ("before", "after"))
     if not first or not second:
         return _NOT_FOUND
-    return GivenAnswer("right") if first[0] < second[0] else GivenAnswer("wrong", "the other way round")
+    last = -1 if arguments.get("partial") else 0
+    return GivenAnswer("right") if first[0] < second[last] else GivenAnswer("wrong", "the other way round")
 
 
 def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:

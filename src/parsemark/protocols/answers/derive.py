@@ -38,14 +38,16 @@ def facts_of_page(page: Page) -> tuple[Fact, ...]:
     elements = tuple(e for e in in_order(page) if e.category not in _EDGES)
     output = AskedOutput(elements)
     drafts: dict[str, list[_Draft]] = {}
-    for draft in _drafts(output, page):
-        drafts.setdefault(draft[0], []).append(draft)
+    for kind, element, arguments in _drafts(output, page):
+        partial = {} if page.covers(element.category) else {"partial": True}
+        drafts.setdefault(kind, []).append((kind, element, {**arguments, **partial}))
     facts: list[Fact] = []
     for kind, listed in drafts.items():
         for kept, element, arguments in listed[:: 1 + len(listed) // MAX_OF_A_KIND]:
             n = sum(fact.kind == kind for fact in facts)
+            how = element.derivation or "truth"
             fact = Fact(
-                f"{kind.replace(' ', '-')}-{n}", kept, RULES, arguments, derivation="truth", box=element.box
+                f"{kind.replace(' ', '-')}-{n}", kept, RULES, arguments, derivation=how, box=element.box
             )
             # A question with two answers, or with none, is no question.
             if ask(fact, output).state == "right":
@@ -64,6 +66,7 @@ def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
     if not page.only_tables:
         yield from _orders(output)
         yield from _headings(output)
+    if page.covers(Category.TEXT_BLOCK):
         yield from (
             ("absent", e, {"text": e.text})
             for e in page.elements
