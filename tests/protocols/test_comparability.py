@@ -39,8 +39,8 @@ SPECS = (
     "opendataloader",
     "rd-tablebench",
 )
-NOT_HELD = {"marker"}
-"""Its figures depend on the version of pandoc that is installed."""
+NOT_HELD = {"features", "marker"}
+"""Its figures depend on the version of pandoc; `features` has pages of its own (`test_features.py`)."""
 
 
 def figures_now(folder: Path) -> dict[str, Any]:

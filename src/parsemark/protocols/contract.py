@@ -133,6 +133,7 @@ PROTOCOLS = Registry(
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
+        "features": "parsemark.protocols.features:FeaturesProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
