@@ -8,14 +8,12 @@ import random
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from scripts.replay_structure import join_glyphs
-
 from bench._ideal_parts import ideal_parts
 from parsemark import load_corpus
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Box, Table
 from parsemark.pdf import page_glyphs
-from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table
+from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table, join_glyphs
 
 LEVELS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 LINES = (PartKind.ROW, PartKind.COLUMN)

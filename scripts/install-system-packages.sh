@@ -9,6 +9,7 @@ set -euo pipefail
 
 packages=(
   chromium poppler-utils tesseract-ocr tesseract-ocr-eng fonts-dejavu-core
+  wordnet-base # docling-eval's METEOR
   # Synthetic pages: Typst's fonts, LibreOffice for DOCX, LaTeX
   fonts-noto-core fonts-noto-cjk libreoffice-writer-nogui
   texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended

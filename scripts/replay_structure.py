@@ -18,11 +18,11 @@ import csv
 import io
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -34,7 +34,7 @@ from parsemark.formats import write_table
 from parsemark.model import Box, Table
 from parsemark.pdf import page_glyphs, page_text
 from parsemark.plain_words import counted, first_problem, rounded
-from parsemark.structure import RULES, Frame, Part, PartKind, Rules, Word, build_table
+from parsemark.structure import RULES, Frame, Part, PartKind, Rules, Word, build_table, join_glyphs
 from parsemark.system import make_folder, write_text
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -336,55 +336,6 @@ def _write_json(target: Path, results: list[Replay]) -> None:
         for r in results
     ]
     write_text(target, json.dumps(rows, ensure_ascii=False, indent=1))
-
-
-_SMALLEST_REACH = 4.0
-
-
-class GlyphLike(Protocol):
-    """A character with the box of its ink."""
-
-    @property
-    def text(self) -> str:
-        """The character."""
-
-    @property
-    def box(self) -> Box:
-        """Of its ink, on the page."""
-
-    @property
-    def generated(self) -> bool:
-        """Whether the reader made it up (a space between words that are set apart)."""
-
-
-def join_glyphs(glyphs: Iterable[GlyphLike]) -> Iterator[Word]:
-    """Words from characters in the order of the file.
-
-    A word ends at white space, and where the next character is far away: on another line, or in another
-    cell of a table whose source has no space between them.
-    """
-    letters: list[GlyphLike] = []
-    for glyph in glyphs:
-        blank = glyph.generated or not glyph.text.strip()
-        if letters and (blank or _far(letters, glyph.box)):
-            yield _word(letters, glued=not blank)
-            letters = []
-        if not blank:
-            letters.append(glyph)
-    if letters:
-        yield _word(letters, glued=False)
-
-
-def _word(letters: Sequence[GlyphLike], *, glued: bool) -> Word:
-    return Word("".join(g.text for g in letters), Box.hull(g.box for g in letters), glued)
-
-
-def _far(letters: Sequence[GlyphLike], box: Box) -> bool:
-    last = letters[-1].box
-    reach = max(last.height, box.height, last.width, _SMALLEST_REACH) / 2
-    across = max(box.x0 - last.x1, last.x0 - box.x1)
-    down = max(box.y0 - last.y1, last.y0 - box.y1)
-    return across > reach or down > reach
 
 
 if __name__ == "__main__":

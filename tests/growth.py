@@ -39,13 +39,13 @@ MARKDOWN = [
 HTML = [
     "<", "<table>", "<tr>", "<td>", "<td ", "<td colspan=", "<td colspan=\"", "<br ", "<b>", "</b>",
     "<math>", "<math/>", "<colgroup>", "<!--", "<![<", "<!", "<?", "<script>", "<sup>", "&lt;",
-    "<a b='", "a<img>",
+    "<a b='", "a<img>", "<p hidden>", "a <td hidden>",
 ]  # fmt: skip
 LATEX = [
     "\\", "\\\\", "\\\\[", "{", "}", "[", "$", "&", "^", "_", "^{", "\\begin{a}", "\\begin{tabular}{l}",
     "%", "\\end{tabular}", "\\cite{", "\\cite[", "\\frac", "\\frac{", "\\sqrt[", "\\over ", "\\left",
     "\\not", "\\ce{", "\\hat", "\\def\\a", "\\newcommand{\\a}", "\\verb|", "\\cmidrule(",
-    "\\multirow{2}{*}{", "\\SI{", "\\hskip", "\\item", "\\(", "\\alpha", "'", "~",
+    "\\multirow{2}{*}{", "\\SI{", "\\hskip", "\\item", "\\(", "\\alpha", "'", "~", "\\iffalse ",
 ]  # fmt: skip
 NUMBERS = ["1,111", "1,", "1\u202f111", "1 x ", "½", "²", "^1", "¹/₂", "\u0301", "--", "''"]
 

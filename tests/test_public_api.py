@@ -8,8 +8,8 @@ import parsemark
 
 EXPORTED = [
     "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
-    "Status", "Table", "__version__", "bench", "bisect", "board", "build_report", "bundle_run",
-    "compare", "ensemble", "gate", "get_metric", "get_parser",
+    "Status", "Table", "__version__", "bench", "bisect", "board", "build_report", "bundle_run", "calibrate",
+    "compare", "ensemble", "estimate_confidence", "gate", "get_metric", "get_parser",
     "grits", "history", "list_metrics", "load_corpus", "read_document", "read_table", "read_tables",
     "score", "score_predictions", "score_run", "teds", "verify_bundle", "write_document", "write_table",
 ]  # fmt: skip

@@ -38,12 +38,14 @@ _PUBLIC = {
     "Run": "parsemark.store",
     "bench": "parsemark.api",
     "build_report": "parsemark.api",
+    "calibrate": "parsemark.api",
     "board": "parsemark.api",
     "gate": "parsemark.api",
     "score_predictions": "parsemark.api",
     "bundle_run": "parsemark.api",
     "compare": "parsemark.api",
     "ensemble": "parsemark.api",
+    "estimate_confidence": "parsemark.api",
     "score_run": "parsemark.api",
     "verify_bundle": "parsemark.api",
     "bisect": "parsemark.authors",
@@ -65,8 +67,10 @@ if TYPE_CHECKING:
     from parsemark.api import board as board
     from parsemark.api import build_report as build_report
     from parsemark.api import bundle_run as bundle_run
+    from parsemark.api import calibrate as calibrate
     from parsemark.api import compare as compare
     from parsemark.api import ensemble as ensemble
+    from parsemark.api import estimate_confidence as estimate_confidence
     from parsemark.api import gate as gate
     from parsemark.api import score_predictions as score_predictions
     from parsemark.api import score_run as score_run

@@ -12,6 +12,7 @@ LOG = logging.getLogger("parsemark")
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
+    from parsemark.engine.imports.confidences import Calibration, ConfidenceRow, Estimated
     from parsemark.engine.imports.verify import Verification
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import Summary
@@ -229,7 +230,7 @@ def score_predictions(
     """Score outputs that were made elsewhere.
 
     Args:
-        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), or of `DOCUMENT.md` and so on.
+        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), `PDF.p3.md` or `DOCUMENT.md`.
         corpus: What they are outputs of.
         name: Of the parser that made them; by default the folder's.
         out: The run directory; it may hold other parsers of the corpus.
@@ -355,6 +356,60 @@ def verify_bundle(
 
     loaded = None if corpus is None else _loaded(corpus)
     return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
+
+
+def calibrate(
+    run: str | Path | Run,
+    parser: str,
+    *,
+    method: str = "best",
+    other: str | Path | Run | None = None,
+    apply: bool = False,
+) -> Calibration:
+    """Fit a calibrator of a parser's confidences, and say what it changes on documents it has not seen.
+
+    Args:
+        run: Scored by the protocol `tables`.
+        parser: A parser in it that gives confidences.
+        method: temperature, platt, beta, isotonic, or `best` by D-ECE on unseen documents.
+        other: Another run: what the best threshold of this one costs there.
+        apply: Also add the calibrated parser to the run, and score it.
+    """
+    from parsemark.engine.imports import confidences
+    from parsemark.engine.scoring.score import score_run as score
+
+    opened, there = _opened(run), None if other is None else _opened(other)
+    found = confidences.calibrate(opened, parser, method=method, other=there, apply=apply)
+    if apply:
+        score(opened)
+    return found
+
+
+def estimate_confidence(
+    run: str | Path | Run,
+    parsers: Sequence[str] | None = None,
+    *,
+    model: str | Path | None = None,
+    apply: bool = True,
+) -> tuple[Estimated, list[ConfidenceRow]]:
+    """Give parsers without a confidence one of ours; also says how good all confidences of the run are.
+
+    Args:
+        run: Scored, where no model is given.
+        parsers: By default all that give no confidence.
+        model: File of a model that was fitted on another run; without it one is fitted on this run's truth.
+        apply: Add `estimated(parser=…)` to the run for each of them, and score it.
+    """
+    from parsemark.engine.imports import confidences
+    from parsemark.engine.imports.estimated import ConfidenceModel
+    from parsemark.engine.scoring.score import score_run as score
+
+    opened = _opened(run)
+    given = None if model is None else ConfidenceModel.read(Path(model))
+    found = confidences.estimate_confidence(opened, parsers, model=given, apply=apply)
+    if apply:
+        score(opened)
+    return found, confidences.confidence_rows(_opened(opened.path))
 
 
 def ensemble(

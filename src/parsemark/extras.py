@@ -11,6 +11,7 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from parsemark.errors import MissingDependencyError
 
@@ -40,6 +41,7 @@ EXTRAS = (
     InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
     InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
     InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
+    InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
     InstallExtra(
         "document",
         "layout, METEOR and MathML of whole pages (--protocol document)",
@@ -56,7 +58,13 @@ EXTRAS = (
         "synthetic pages by Typst, browsers and Word (parsemark corpus make)",
         ("typst", "fontTools", "playwright", "docx"),
     ),
+    InstallExtra(
+        "boards",
+        "other boards' words and searches (--protocol docling-eval, score-bench, ohr-bench, parsebench)",
+        ("tiktoken", "jieba", "tabulate", "fuzzysearch", "unidecode", "nltk"),
+    ),
     InstallExtra("marker", "marker's own scorer (--protocol marker)", ("pypandoc", "latex2mathml")),
+    InstallExtra("carried", "truth that documents carry (tagged:DIR, parsemark corpus tags)", ("pikepdf",)),
     InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""
@@ -68,6 +76,7 @@ DISTRIBUTIONS = {
     "fontTools": "fonttools",
     "genai_prices": "genai-prices",
     "pypandoc": "pypandoc-binary",
+    "sklearn": "scikit-learn",
 }
 """Modules whose package has another name."""
 
@@ -78,6 +87,13 @@ def is_installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ValueError:  # it is in sys.modules and says nothing about itself
         return sys.modules.get(module) is not None
+
+
+def find_package_file(package: str, path: str) -> Path | None:
+    """A file or folder inside of an installed package, without importing it; None where it is not there."""
+    found = importlib.util.find_spec(package)
+    folders = () if found is None else found.submodule_search_locations or ()
+    return next((own for folder in folders if (own := Path(folder) / path).exists()), None)
 
 
 def require(extra: str, purpose: str, only: Collection[str] | None = None) -> None:

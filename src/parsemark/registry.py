@@ -41,7 +41,7 @@ class Spec:
         return dict(self.options)
 
 
-DERIVED = ("ensemble", "routed")
+DERIVED = ("calibrated", "ensemble", "estimated", "routed")
 """Parsers that parsemark makes of other parsers' outputs."""
 
 

@@ -1,4 +1,4 @@
-"""A failure in one folder, and the badge of a run."""
+"""A failure in one folder, a smaller page with the same failure, and the badge of a run."""
 
 import re
 from pathlib import Path
@@ -11,9 +11,12 @@ from tests.parsers.pages import write_page
 from parsemark import api
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Box, Element, Page, Sample, Table
+from parsemark.parsers import get_parser
+from parsemark.pdf import page_text
 from parsemark.report.badge import badge_svg
 from parsemark.report.repro import write_repro
 from parsemark.store import Run
+from parsemark.verdicts.shrinking import failure_of, shrink_page
 
 SCRIPT = """\
 # /// script
@@ -61,6 +64,30 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
         write_repro(run, "mine", "one", Path("shown"))
     with pytest.raises(UnknownNameError, match="Unknown page 'two'"):
         write_repro(run, "mine", "two", Path("other"))
+
+
+def test_shrinking_removes_what_the_failure_does_not_need(run: Run, tmp_path: Path) -> None:
+    pdf = tmp_path / "corpus" / "pdfs" / "one.pdf"
+    parser = get_parser("mine.py")
+    parser.install()
+    before = page_text(pdf, 1).split()
+    smaller = shrink_page(parser, pdf, 1, run.truth("one"))
+    assert smaller.n_left < smaller.n_objects
+    (tmp_path / "smaller.pdf").write_bytes(smaller.pdf)
+    assert len(page_text(tmp_path / "smaller.pdf", 1).split()) < len(before)
+    right = Page("one", 600, 800, (Element("t0", "table", None, table=Table.from_rows([["a", "b"]])),))
+    with pytest.raises(UsageError, match="no failure to keep"):
+        shrink_page(parser, pdf, 1, right)
+
+
+def test_a_failure_is_the_same_only_with_the_same_wrong_answer() -> None:
+    truth = Page(
+        "one", 600, 800, (Element("t", "table", None, table=Table.from_rows([["a", "b"], ["1", "2"]])),)
+    )
+    lost_row = failure_of([Table.from_rows([["a", "b"]])], truth)
+    assert lost_row and lost_row != failure_of([], truth)
+    assert not failure_of([Table.from_rows([["a", " b "], ["1", "2"]])], truth)
+    assert failure_of([Table.from_rows([["x"]])], None).invented == ((("x",),),)
 
 
 def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -> None:

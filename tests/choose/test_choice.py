@@ -118,3 +118,30 @@ def test_the_first_page_to_label_is_an_easy_one() -> None:
     predictions = {(page, "p"): given(rows) for page, rows in pages.items()}
     order = ["large", "none", "small", "middle", "x", "later"]
     assert easiest_first(order, predictions, ["p"]) == ["small", "middle", "x", "large", "none", "later"]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "n_labels", "said"),
+    [
+        (-0.10, 0.1, 10, "About 55 more labels would separate b from a."),
+        (0.10, 0.1, 10, "About 55 more labels would separate b from a."),  # it may be ahead in the end
+        (-0.001, 0.1, 10, "Labels of all 200 pages would separate b from a."),
+        (-0.1, float("inf"), 2, ""),
+        (-0.1, 0.1, 200, ""),
+    ],
+)
+def test_what_more_labels_would_tell_is_said_only_where_it_is_known(
+    value: float, error: float, n_labels: int, said: str
+) -> None:
+    gap = Estimate(value, value - 0.3, value + 0.3, error, n_labels, 0.5)
+    labelled = tuple(f"p{k}" for k in range(n_labels))
+    candidates = (_candidate("a", 0.8, None, 1.0), _candidate("b", 0.8, gap, 1.0))
+    words = in_words(Choice("tables", "TE F1", candidates, 200, 5, labelled, (), 300, False))
+    found = [sentence for sentence in words if "separate" in sentence]
+    assert found == [said] * bool(said)
+
+
+def test_no_more_pages_are_asked_for_than_there_are() -> None:
+    candidates = (ParserCandidate("a", ("a",), 0.8, None, None, 1.0, None, 0),)
+    words = in_words(Choice("tables", "TE F1", candidates, 6, 5, (), (), 10, False))
+    assert "label 6 pages to know" in words[0]

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from parsemark.choose import Choice, ParserCandidate, in_words
 from parsemark.choose.kinds import (
@@ -98,3 +99,12 @@ def test_a_kind_on_which_another_parser_is_far_ahead_is_named() -> None:
     assert said == [
         "On pages with text layer = none (scan) (5 pages) ocr does better: 0.70 against 0.20 (a guess)."
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["```markdown\n```", "```\n\n```\n", "![](page.png)", "<!-- page 1 -->\n", "  "]
+)
+def test_a_fence_or_a_picture_alone_reads_no_scan(text: str) -> None:
+    kinds = {"scan": {"layer": NO_LAYER}}
+    assert unread_scans(kinds, {("scan", "p"): Prediction("scan", "p", text=text)}) is not None
+    assert unread_scans(kinds, {("scan", "p"): Prediction("scan", "p", text=f"{text}\n\nword")}) is None

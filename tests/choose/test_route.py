@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +83,29 @@ def test_a_corpus_is_parsed_by_a_rule(tmp_path: Path) -> None:
     by = {(r.sample, r.parser): r.blob for r in records}
     assert all(by[sample, "routed"] == by[sample, "echo_parser"] for sample, _ in by)
     assert "routed" in [p.name for p in Run.open(run.path).manifest.parsers]
+
+
+def test_a_rule_is_held_against_the_parser_that_was_chosen() -> None:
+    routing = learn_routing(
+        scores((0.9, 0.6), (0.7, 0.65)), ["good", "chosen"], KINDS, DOCUMENTS, single="chosen"
+    )
+    assert routing.single == routing.rule.default == "chosen"
+    assert routing.single_score == pytest.approx(0.625, abs=0.05)
+
+
+def test_choose_and_its_rule_name_one_parser(tmp_path: Path) -> None:
+    from tests.engine.fakes import FakeParser
+
+    from parsemark.choose import choose, route_run
+    from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+    from parsemark.engine.scoring.score import score_run
+
+    corpus = make_corpus(tmp_path / "corpus", ["fine", "wrong", "fine", "wrong", "fine", "fine"])
+    parsers = [FakeParser("one"), FakeParser("two")]
+    run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
+    score_run(run, n_workers=1)
+    choice = choose(run, corpus=corpus, budget=3)
+    for chosen in (choice, replace(choice, candidates=choice.candidates[::-1])):
+        routing = route_run(run, corpus, chosen)
+        assert routing.single == chosen.best.parser
+        assert f"take {chosen.best.parser} for all pages" in routing.in_words()[0]

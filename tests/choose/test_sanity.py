@@ -26,7 +26,6 @@ def test_what_the_page_contradicts() -> None:
     assert found.invented[:3] == pytest.approx([0, 0.25, 0])
     assert found.ragged[:3] == pytest.approx([0, 0, 0.5])
     assert np.isnan(found.invented[3:]).all()
-    assert list(found.no_answer) == [0, 0, 0, 0, 1]
     assert found.trust == pytest.approx([1, 0.75, 0.75, 1, 1])
 
 

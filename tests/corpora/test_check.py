@@ -11,6 +11,7 @@ from parsemark.corpora.check import check_corpus
 from parsemark.corpora.check_page import _compare as compare
 from parsemark.corpora.describe import corpus_info, draw_truth
 from parsemark.corpora.files import write_manifest
+from parsemark.corpora.latex import tex_grids
 from parsemark.model import Box, Cell
 from parsemark.pdf import Glyph, PageInk
 
@@ -162,6 +163,22 @@ def test_columns_that_no_reader_sees_are_listed_by_their_own_cause(one: Path, la
     assert report.grids == report.grids_equal + 1
     assert report.grids_normalised == report.causes["grid: normalised columns"] == 1
     assert "1 more but for normalised columns" in "".join(report.summary())
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_a_table_without_end_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tex_grids, "CPU_S", 1.0)
+    good = r"\begin{tabular}{ll}a & b\\c & d\end{tabular}"
+    endless = r"\begin{tabular}{l}\loop\iftrue\repeat\end{tabular}"
+    undefined = r"\begin{tabular}{ll}\undefinedcommand & 2\end{tabular}"
+    found = tex_grids.tex_grids([good, endless, undefined, good])
+    assert [None if grid is None else (grid.n_rows, grid.n_cols) for grid in found] == [
+        (2, 2),
+        None,
+        None,
+        (2, 2),
+    ]
 
 
 def test_elements_without_boxes_are_not_called_right(one: Path) -> None:

@@ -16,11 +16,11 @@ from parsemark.corpora.degrade import (
     Damage,
     DegradeOptions,
     damage_picture,
+    degrade_corpus,
     draw_damage,
     read_severities,
     turn_box,
 )
-from parsemark.corpora.degrade_corpus import degrade_corpus
 from parsemark.corpora.files import read_manifest, write_manifest, write_page
 from parsemark.corpora.render import page_words
 from parsemark.errors import UsageError

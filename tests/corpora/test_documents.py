@@ -15,7 +15,6 @@ from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.build import _engines as engines_of
-from parsemark.corpora.latex.documents.latexml import compare_with_latexml
 from parsemark.corpora.latex.documents.main_file import flattened, main_files
 from parsemark.corpora.latex.documents.make import Report, make_documents
 from parsemark.corpora.latex.documents.repairs import repair
@@ -23,7 +22,7 @@ from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.making import in_processes
 from parsemark.corpora.render import page_words
 from parsemark.errors import CorpusError, LatexError
-from parsemark.model import Cell, Element, Sample, Table
+from parsemark.model import Element, Sample
 
 pytestmark = [
     pytest.mark.latex,
@@ -233,23 +232,6 @@ def test_main_file_and_inputs() -> None:
     document.files = {"a.tex": b"x"}
     with pytest.raises(LatexError, match="documentclass"):
         main_files(document)
-
-
-def test_second_opinion(tmp_path: Path) -> None:
-    """A stand-in for latexmlc that returns one equal and one different table."""
-    program = tmp_path / "bin" / "latexmlc"
-    program.parent.mkdir()
-    program.write_text(
-        "#!/bin/sh\ncat > parsemark-latexml.html <<'END'\n"
-        "<table><tr><td>a</td><td>b</td></tr></table><table><tr><td>c</td></tr><tr><td>d</td></tr></table>\nEND\n",
-        encoding="utf-8",
-    )
-    program.chmod(0o755)
-    same = Table.from_rows([["a", "b"]])
-    other = Table(1, 2, (Cell(0, 0, "c"), Cell(0, 1, "d")))
-    elements = [Element("t1", "table", table=same), Element("t2", "table", table=other)]
-    found = compare_with_latexml(str(program), tmp_path, "main.tex", elements)
-    assert [(d.table, d.kind) for d in found] == [("t2", "grid")]
 
 
 AS_SHOWN = r"""\documentclass{article}\usepackage{threeparttable}

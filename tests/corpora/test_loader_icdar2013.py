@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.loaders.icdar_corrections import SHIPPED
+from parsemark.corpora.loaders.icdar2013 import SHIPPED
 from parsemark.errors import CorpusError
 from parsemark.model import Box
 
@@ -99,35 +99,38 @@ def test_turned_pages_measure_cells_from_another_height(tmp_path: Path) -> None:
     assert element.table and element.table.cells[0].box == Box(60, 90, 82, 100)
 
 
+def corrections(sample: str, element: str, *changes: tuple[list[int], str, str]) -> str:
+    listed = [{"cell": cell, "was": was, "set": {"text": text}} for cell, was, text in changes]
+    return json.dumps([{"sample": sample, "element": element, "reason": "seen", "changes": listed}])
+
+
 def test_corrections_change_the_truth_and_say_why(tmp_path: Path) -> None:
     make_pdf(tmp_path / "eu-903.pdf")
-    write(tmp_path / "eu-903-str.xml", document([(1, cell(0, 0, "a") + cell(0, 1, "b") + cell(0, 2, "c"))]))
-    changes = [
-        {"cell": [0, 0], "set": {"text": "A", "colspan": 2}},
-        {"cell": [0, 1], "remove": True},
-        {"add": {"row": 1, "col": 0, "text": "new"}},
-    ]
-    correction = {"document": "eu-903", "reason": "seen on the page", "changes": changes}
-    write(tmp_path / "corrections.json", json.dumps([correction]))
+    write(tmp_path / "eu-903-str.xml", document([(1, cell(0, 0, "a") + cell(0, 1, "b"))]))
+    write(tmp_path / "corrections.json", corrections("eu-903-p1", "t1", ([0, 1], "b", "B")))
     (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
     assert sample.truth
     (element,) = sample.truth.tables
-    assert element.table and element.table.text_rows() == [["A", "A", "c"], ["new", "", ""]]
-    assert element.attributes["corrections"] == "seen on the page"
+    assert element.table and element.table.text_rows() == [["a", "B"]]
+    assert element.attributes["corrections"] == "seen"
+    (sample,) = load_corpus(f"icdar2013-uncorrected:{tmp_path}").samples()
+    assert sample.truth and sample.truth.tables[0].table.text_rows() == [["a", "b"]]
 
 
 @pytest.mark.parametrize(
-    ("correction", "message"),
+    ("file", "message"),
     [
-        ({"document": "eu-904", "table": 2, "reason": "", "changes": []}, "do not have"),
-        ({"document": "eu-904", "reason": "", "changes": [{"cell": [5, 5], "remove": True}]}, "do not have"),
-        ({"document": "eu-904", "reason": "", "changes": [], "more": 1}, "more: there is no such key"),
+        (corrections("eu-904-p2", "t1"), "no page"),
+        (corrections("eu-904-p1", "t2"), "has no table"),
+        (corrections("eu-904-p1", "t1", ([5, 5], "a", "b")), "no cell in row 5"),
+        (corrections("eu-904-p1", "t1", ([0, 0], "x", "b")), "another state"),
+        ('[{"sample": "eu-904-p1"}]', "element"),
     ],
 )
-def test_corrections_that_do_not_fit(tmp_path: Path, correction: dict[str, object], message: str) -> None:
+def test_corrections_that_do_not_fit(tmp_path: Path, file: str, message: str) -> None:
     make_pdf(tmp_path / "eu-904.pdf")
     write(tmp_path / "eu-904-str.xml", document([(1, cell(0, 0, "a"))]))
-    write(tmp_path / "corrections.json", json.dumps([correction]))
+    write(tmp_path / "corrections.json", file)
     with pytest.raises(CorpusError, match=message):
         load_corpus(f"icdar2013:{tmp_path}")
 
@@ -135,7 +138,7 @@ def test_corrections_that_do_not_fit(tmp_path: Path, correction: dict[str, objec
 def test_the_shipped_corrections_are_valid(tmp_path: Path) -> None:
     make_pdf(tmp_path / "eu-905.pdf")
     assert len(load_corpus(f"icdar2013:{tmp_path}")) == 1
-    assert {entry["document"] for entry in json.loads(SHIPPED.read_text())}
+    assert {entry["sample"] for entry in json.loads(SHIPPED.read_text())}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from tests.growth import slowness
 
 from parsemark.corpora.latex import sources
-from parsemark.corpora.latex.sources import SourceDocument, gather, safe_name
+from parsemark.corpora.latex.sources import SourceDocument, locate, read_document, safe_name
 from parsemark.errors import CorpusError
 
 
@@ -34,6 +34,10 @@ def link(name: str, target: str, kind: bytes = tarfile.SYMTYPE) -> tarfile.TarIn
     return info
 
 
+def gather(paths: list[Path]) -> list[SourceDocument]:
+    return [read_document(found) for found in locate(paths)]
+
+
 def only(paths: list[Path]) -> SourceDocument:
     (document,) = gather(paths)
     return document
@@ -53,7 +57,7 @@ def test_archives_folders_and_files(tmp_path: Path) -> None:
     assert documents["paper"].licence("CC0") == "CC0"
     assert documents["single"].tex_files() == {"single.tex": "\\documentclass{article}"}
     with pytest.raises(CorpusError, match="does not exist"):
-        list(gather([tmp_path / "nowhere"]))
+        locate([tmp_path / "nowhere"])
 
 
 def test_archives_beside_a_latex_file_are_documents_in_the_folder_that_was_given(tmp_path: Path) -> None:

@@ -1,18 +1,21 @@
-"""Parsers made of others' outputs: an ensemble, in the run and in its scores."""
+"""Parsers made of others' outputs: calibrated confidences and an ensemble, in the run and in its scores."""
 
 import json
 import random
+from pathlib import Path
 
-import polars as pl
 import pytest
+from tests.engine.fakes import make_corpus
 from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
-from parsemark.engine.imports.derived import add_ensemble, split_specs
+from parsemark.engine.imports.derived import add_calibrated, add_ensemble, add_estimated, judged_tables
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
+from parsemark.parsers import read_raw
+from parsemark.stats.confidence import Calibrator
 from parsemark.store import Run
 
 
@@ -46,36 +49,66 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run.open(folder / "run")
 
 
-def test_an_ensemble_stands_in_the_run(run: Run) -> None:
+def test_tables_are_judged_by_their_place(run: Run) -> None:
+    judged = judged_tables(run, "one")
+    n_tables = sum(len(sample.truth.tables) for sample in load_corpus("demo").samples())
+    assert len(judged.confidence) == judged.n_truth == n_tables
+    assert 0.5 < sum(judged.correct) / len(judged.correct) < 0.9
+    assert len(set(judged.documents)) > 5
+    with pytest.raises(UnknownNameError):
+        judged_tables(run, "three")
+
+
+def test_calibrated_and_ensemble_stand_in_the_run(run: Run) -> None:
+    flat = Calibrator("platt", (0.0, 0.0))
+    calibrated = add_calibrated(run, "one", flat)
     ensemble = add_ensemble(run, ["one", "two"])
     score_run(run, n_workers=1)
     again = Run.open(run.path)
     assert ensemble == "ensemble", "of all parsers: a short name"
-    assert {p.name for p in again.manifest.parsers} == {"one", "two", ensemble}
+    assert {p.name for p in again.manifest.parsers} == {"one", "two", calibrated, ensemble}
     entry = again.manifest.parser(ensemble)
     assert entry is not None and entry.settings["parsers"] == "one+two"
-    voted = again.table("matches").filter(
-        (pl.col("parser") == ensemble) & (pl.col("rule") == "bbox") & (pl.col("pred").list.len() > 0)
-    )
-    sure = voted.filter(pl.col("confidence") == voted["confidence"].max())
-    assert sure.height and (sure["truth"].list.len() > 0).all() and (sure["overlap"] > 0.5).all()
+    assert set(judged_tables(again, calibrated).confidence) == {0.5}
+    assert judged_tables(again, calibrated).correct == judged_tables(again, "one").correct
+    voted = judged_tables(again, ensemble)
+    most = max(voted.confidence)
+    sure = [right for c, right in zip(voted.confidence, voted.correct, strict=True) if c == most]
+    assert sure and all(sure), "both see it at one place: it is there"
     with pytest.raises(UsageError, match="at least two"):
         add_ensemble(run, ["one"])
-    with pytest.raises(UnknownNameError):
-        add_ensemble(run, ["one", "three"])
 
 
-def test_the_command_makes_an_ensemble_of_some(run: Run) -> None:
-    done = CliRunner().invoke(app, ["ensemble", str(run.path), "--parser", "one", "--parser", "two"])
+def test_the_commands_fit_apply_and_show(run: Run, tmp_path: Path) -> None:
+    runner, file = CliRunner(), tmp_path / "one.json"
+    done = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--out", str(file)])
     assert done.exit_code == 0, done.output
+    assert "D-ECE" in done.output and "best threshold" in done.output
+    assert "IoU over .5" in done.output and max(map(len, done.output.splitlines()[:8])) <= 80
+    wrong = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--method", "foo"])
+    assert wrong.exit_code != 0 and not wrong.output
+    assert "best, temperature, platt, beta, isotonic" in str(wrong.exception)
+    assert json.loads(file.read_text())["parser"] == "one"
+    done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(file), "--workers", "1"])
+    assert done.exit_code == 0, done.output
+    assert any(p.name.startswith("calibrated(") for p in Run.open(run.path).manifest.parsers)
+    done = runner.invoke(app, ["ensemble", str(run.path), "--parser", "one", "--parser", "two"])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "bad.json").write_text("[]")
+    done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(tmp_path / "bad.json")])
+    assert done.exit_code != 0
 
 
-def test_ensembles_among_the_parsers_of_a_command() -> None:
-    specs, made = split_specs(["camelot", "ensemble(parsers=camelot+camelot(flavor=stream)+rapid)"])
-    assert specs == ["camelot", "camelot(flavor=stream)", "rapid"]
-    assert [str(s) for s in made] == ["ensemble(parsers=camelot+camelot(flavor=stream)+rapid)"]
-    assert split_specs(["rapid"]) == (["rapid"], [])
-    with pytest.raises(UsageError, match="no option 'of'"):
-        split_specs(["ensemble(of=2)"])
-    with pytest.raises(UsageError, match="parse --route"):
-        split_specs(["routed"])
+def test_an_output_with_confidences_of_ours_is_written_in_the_same_format(tmp_path: Path) -> None:
+    corpus, outputs = make_corpus(tmp_path / "corpus", ["fine", "fine"]), tmp_path / "mine"
+    outputs.mkdir()
+    for key in corpus.keys:
+        (outputs / f"{key}.txt").write_text("2 * 3 * 4\n\na  b\n1  2\n3  4\n")
+    opened = import_predictions(tmp_path / "run", corpus, outputs)
+    name = add_estimated(opened, "mine", {}, "nobody")
+    read = [
+        read_raw(opened.raw(record.blob), record.sample, record.parser)
+        for record in Run.open(opened.path).records()
+        if record.parser == name and record.blob is not None
+    ]
+    assert [(prediction.format, prediction.text is not None) for prediction in read] == [("text", True)] * 2

@@ -5,12 +5,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from scripts.replay_structure import join_glyphs
 from tests.parsers.pages import write_page
 
 from parsemark import load_corpus
 from parsemark.parsers.parser import KIT
 from parsemark.pdf import page_glyphs
+from parsemark.structure import join_glyphs
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,8 @@ def run_of(spec: str, outputs: dict[str, dict[str, Prediction]], pages: dict[str
     )  # fmt: skip
 
     def frame(found: list[Any]) -> pl.DataFrame:
+        if not found:
+            return pl.DataFrame()
         fields = found[0].__dataclass_fields__
         return pl.DataFrame(
             [{f: getattr(r, f) for f in fields} for r in found],
@@ -317,3 +319,22 @@ def test_a_matcher_that_is_cut_off_is_asked_in_pieces() -> None:
         found = get_protocol(spec).score_page(page, prediction("one", "p1", text=text), None)
     assert next(m.kind for m in found.matches if m.truth == ("t1",)) in ("pair", "merge")
     assert rows(found.scores)["t1"][1] == "ok"
+
+
+def test_a_second_table_that_says_something_else_of_the_same_truth_is_not_free() -> None:
+    words = [["Region", "Sales"], *([f"Region number {k}", f"{k}7{k}"] for k in range(8))]
+    other = [["Region", "Sales"], *([f"Region number {k}", "9051"] for k in range(8))]
+    foreign = [["Weather", "Wind"], ["Rain", "North"]]
+    page = {"p1": Page("p1", 500, 500, (table("t1", words, None),))}
+
+    def scored(*tables: list[list[str]]) -> dict[str, Any]:
+        elements = [table(f"p{k}", rows, None) for k, rows in enumerate(tables)]
+        return run_of("semantic", {"one": {"p1": prediction("one", "p1", *elements)}}, page).parsers["one"]
+
+    right, both = scored(words), scored(words, other)
+    assert right["semantic"].value == 10
+    assert scored(words, foreign)["semantic"].value == 10
+    assert scored(words, words)["semantic"].value == 10
+    for figures in (both, scored(other, words)):
+        assert figures["semantic"].value < 8 and figures["teds"].value < 1
+    assert scored(other)["semantic"].value < both["semantic"].value

@@ -37,6 +37,16 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
     assert "About 51 more labelled documents would tell x from best." in said
 
 
+def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
+    summary = summary_of({"x": "not_resolved"})
+    verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
+    ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
+    said = " ".join(plain_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
+    assert "Only more than a thousand more labelled documents would tell x from best." in said
+    alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
+    assert plain_verdict(alone, [], "demo")[0] == "best: its table extraction score is 0.90 (F)."
+
+
 def test_what_it_fails_on_is_named() -> None:
     figures = {"best": {"f": Figure(value=0.4, n=9)}}
     slices = [

@@ -1,13 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from parsemark.stats.calibration import d_ece, d_ece_by_chance, reliability_bins, risk_coverage
-
-PREDICTIONS = st.lists(
-    st.tuples(st.sampled_from([0.1, 0.3, 0.5, 0.8, 0.99]), st.booleans()), min_size=1, max_size=40
-)
+from parsemark.stats.calibration import d_ece, d_ece_by_chance, reliability_bins
 
 
 def test_d_ece_by_hand() -> None:
@@ -45,20 +39,3 @@ def test_what_chance_adds_to_honest_confidences_is_known() -> None:
 def test_chance_adds_nothing_where_nothing_is_predicted() -> None:
     assert d_ece_by_chance([], [], []) == 0
     assert d_ece_by_chance([0.01], [0], ["a"]) == 0
-
-
-@given(PREDICTIONS)
-def test_risk_coverage_is_the_mean_risk_and_never_better_than_perfect(
-    items: list[tuple[float, bool]],
-) -> None:
-    conf, hit = zip(*items, strict=True)
-    curve = risk_coverage(conf, hit)
-    assert curve is not None
-    assert curve.coverage[-1] == 1.0 and curve.risk[-1] == pytest.approx(1 - np.mean(hit))
-    # The slow way: one step for each distinct confidence, weighted by how many predictions it adds.
-    area = 0.0
-    for c in sorted(set(conf), reverse=True):
-        kept = [h for k, h in items if k >= c]
-        area += (1 - np.mean(kept)) * sum(k == c for k in conf) / len(items)
-    assert curve.area == pytest.approx(area)
-    assert curve.area >= curve.best_area - 1e-9

@@ -8,12 +8,11 @@ import pytest
 from bench._ideal_parts import header_height, ideal_parts
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts.replay_structure import join_glyphs
 
 from parsemark import load_corpus
 from parsemark.model import Box, Cell, Table
 from parsemark.pdf import page_glyphs
-from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table, join_words
+from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table, join_glyphs, join_words
 from parsemark.structure.lines import Line, cut_depths, fitted
 
 

@@ -30,7 +30,8 @@ def in_words(choice: Choice) -> list[str]:
     best = choice.best
     level = [c.parser for c in choice.candidates[1:] if abs(c.value - best.value) < SAME_VALUE]
     if best.estimate is None:
-        label = f"label {choice.budget} pages to know" if choice.budget else "only labels (--labels) can tell"
+        pages = counted(min(choice.budget, choice.n_pages), "page")
+        label = f"label {pages} to know" if choice.budget else "only labels (--labels) can tell"
         sentences = [
             f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
             f"truth: {label}."
@@ -96,9 +97,14 @@ def _unsettled(choice: Choice) -> list[str]:
     sentences = []
     for candidate in open_[:2]:
         more = labels_needed(candidate, n_labels, n, choice.n_pages)
-        labels = "label" if more == 1 else "labels"
-        beginning = f"About {more} more {labels} would" if more else "More labels are not likely to"
-        sentences.append(f"{beginning} separate {candidate.parser} from {choice.best.parser}.")
+        if more:
+            all_of_them = more == choice.n_pages - n_labels
+            number = (
+                f"Labels of all {choice.n_pages} pages"
+                if all_of_them
+                else f"About {counted(more, 'more label')}"
+            )
+            sentences.append(f"{number} would separate {candidate.parser} from {choice.best.parser}.")
     return sentences
 
 

@@ -324,17 +324,20 @@ def rank(
 
 
 def labels_needed(candidate: ParserCandidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
-    """About how many more labels would tell a candidate from the first; None if no number is likely to."""
+    """About how many more labels would tell a candidate from the first, whichever is ahead then.
+
+    0 where none is needed or none is left; None where nobody can say.
+    """
     gap = candidate.behind
-    if gap is None or gap.high < 0 or gap.value >= 0 or not math.isfinite(gap.standard_error):
+    if gap is None or not math.isfinite(gap.standard_error) or n_labels >= n_pages or gap.value == 0:
         return None
     spread = gap.standard_error**2 / max(1 - n_labels / n_pages, 1e-9) * n_labels
-    for total in range(n_labels + 1, n_pages):
+    for total in range(n_labels, n_pages):
         looks = math.ceil(total / LOOK_EVERY)
-        reach = float(stats.t.ppf(1 - ALPHA / (2 * looks * (n_candidates - 1)), total - 2))
-        if gap.value + reach * math.sqrt(spread / total * (1 - total / n_pages)) < 0:
+        reach = float(stats.t.ppf(1 - ALPHA / (2 * looks * (n_candidates - 1)), max(total - 2, 1)))
+        if reach * math.sqrt(spread / total * (1 - total / n_pages)) < abs(gap.value):
             return total - n_labels
-    return None
+    return n_pages - n_labels
 
 
 def page_scores(

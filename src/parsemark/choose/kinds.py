@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.corpora import Corpus
-from parsemark.errors import PdfError
+from parsemark.errors import FormatError, PdfError
+from parsemark.formats import read_output
 from parsemark.model import Box, Prediction
 from parsemark.pdf import PageInk, made_with, page_ink, page_text
 from parsemark.plain_words import counted
@@ -144,12 +145,20 @@ def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str
     """A warning if there are pages without a text layer and no parser says anything on them."""
     scans = {sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER}
     own = (p for (sample, _), p in predictions.items() if sample in scans)
-    if not scans or any(p.elements or (p.text or "").strip() for p in own):
+    if not scans or any(p.elements or _says_anything(p.text or "") for p in own):
         return None
     return (
         f"{counted(len(scans), 'page')} without a text layer (scans), and no parser returned anything there: "
         "add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
     )
+
+
+def _says_anything(text: str) -> bool:
+    """Whether an output has words: a fence or a picture alone has none."""
+    try:
+        return any(e.text or e.latex or e.table for e in read_output(text, "markdown").elements)
+    except FormatError:
+        return True
 
 
 def page_kinds(pdf: Path, page_number: int, maker: str) -> Kinds:

@@ -3,7 +3,7 @@
 A rule looks at one trait of a page (`kinds`) and names a parser for each of its values; all others get the
 default. It is learned on the labelled pages and judged on documents that it has not seen: for each fold of
 documents everything, the trait too, is learned anew from the others. What is estimated is the gain over the
-best single parser that the same labels would choose, and its one-sided 95 % limit is the stated risk.
+parser that `choose` names for all pages, and its one-sided 95 % limit is the stated risk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy import stats
 
-from parsemark.choose.choice import known_mean, page_scores
+from parsemark.choose.choice import Choice, known_mean, page_scores
 from parsemark.choose.kinds import TRAITS, Kinds, corpus_kinds
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
@@ -110,7 +110,11 @@ class Routing:
 
 
 def learn_rule(
-    scores: Floats, parsers: Sequence[str], kinds: Sequence[Kinds], documents: Sequence[str]
+    scores: Floats,
+    parsers: Sequence[str],
+    kinds: Sequence[Kinds],
+    documents: Sequence[str],
+    single: str | None = None,
 ) -> RoutingRule:
     """The rule of one trait that earns most on these pages, kinds of few pages drawn to the mean of all.
 
@@ -119,9 +123,10 @@ def learn_rule(
         parsers: Their names.
         kinds: Of each page.
         documents: Of each page.
+        single: The parser of all other pages; by default the best on these.
     """
     overall = scores.mean(axis=1)
-    default = int(overall.argmax())
+    default = int(overall.argmax()) if single is None else parsers.index(single)
     best, best_gain = RoutingRule(parsers[default]), 0.0
     for trait in TRAITS:
         values = [page.get(trait, "") for page in kinds]
@@ -147,29 +152,39 @@ def learn_rule(
 
 
 def learn_routing(
-    scores: Floats, parsers: Sequence[str], kinds: Sequence[Kinds], documents: Sequence[str], *, seed: int = 0
+    scores: Floats,
+    parsers: Sequence[str],
+    kinds: Sequence[Kinds],
+    documents: Sequence[str],
+    *,
+    single: str | None = None,
+    seed: int = 0,
 ) -> Routing:
-    """Learn a rule from labelled pages, and judge the learning on documents left out."""
+    """Learn a rule from labelled pages, and judge the learning on documents left out.
+
+    What a rule is held against is `single` where that was decided already, and else found anew in each fold.
+    """
     names = sorted(set(documents))
     if len(names) < 2:
         raise UsageError("A rule is judged on documents that it has not seen: label pages of at least two.")
     place = {name: k for k, name in enumerate(np.random.default_rng(seed).permutation(names).tolist())}
     folds = np.array([place[d] % FOLDS for d in documents])
-    routed, single = np.zeros(len(documents)), np.zeros(len(documents))
+    routed, alone = np.zeros(len(documents)), np.zeros(len(documents))
     index = {parser: i for i, parser in enumerate(parsers)}
     for fold in np.unique(folds):
         out, seen = np.flatnonzero(folds == fold).tolist(), np.flatnonzero(folds != fold).tolist()
-        rule = learn_rule(scores[:, seen], parsers, [kinds[i] for i in seen], [documents[i] for i in seen])
+        known = [kinds[i] for i in seen], [documents[i] for i in seen]
+        rule = learn_rule(scores[:, seen], parsers, *known, single)
         for i in out:
             routed[i] = scores[index[rule.parser_for(kinds[i])], i]
-            single[i] = scores[index[rule.default], i]
-    gain, low = _gain(routed - single, documents)
-    rule = learn_rule(scores, parsers, kinds, documents)
+            alone[i] = scores[index[rule.default], i]
+    gain, low = _gain(routed - alone, documents)
+    rule = learn_rule(scores, parsers, kinds, documents, single)
     return Routing(
         rule,
         rule.default,
         float(routed.mean()),
-        float(single.mean()),
+        float(alone.mean()),
         gain,
         low,
         len(documents),
@@ -177,13 +192,25 @@ def learn_routing(
     )
 
 
-def route_run(run: Run, corpus: Corpus, protocol: str = "tables", *, seed: int = 0) -> Routing:
-    """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages."""
+def route_run(
+    run: Run, corpus: Corpus, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0
+) -> Routing:
+    """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages.
+
+    Args:
+        run: The run.
+        corpus: Its pages.
+        choice: What was chosen from it: a rule is held against that parser, and named beside it.
+        skip: Pages that the choice is not about.
+        seed: Of the folds.
+    """
     table = run.table("samples")
-    samples, documents = list(table["sample"]), list(table["document"])
+    rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in skip]
+    samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = {(r.sample, r.parser): r for r in run.records() if not is_derived(r.parser)}
     parsers = sorted({parser for _, parser in records})
-    scores, _ = page_scores(run, get_protocol(protocol), parsers, samples)
+    single = next(c.parser for c in choice.candidates if c.parser in parsers)
+    scores, _ = page_scores(run, get_protocol(choice.protocol), parsers, samples)
     kinds = corpus_kinds(corpus, samples)
     own = [i for i, key in enumerate(samples) if key in kinds and not np.isnan(scores[:, i]).any()]
     if len(own) < MIN_PAGES:
@@ -191,7 +218,12 @@ def route_run(run: Run, corpus: Corpus, protocol: str = "tables", *, seed: int =
             f"A rule is learned from labels: {counted(len(own), 'page')} has truth. Label some first."
         )
     found = learn_routing(
-        scores[:, own], parsers, [kinds[samples[i]] for i in own], [documents[i] for i in own], seed=seed
+        scores[:, own],
+        parsers,
+        [kinds[samples[i]] for i in own],
+        [documents[i] for i in own],
+        single=single,
+        seed=seed,
     )
     taken = [records.get((key, found.rule.parser_for(kinds.get(key, {})))) for key in samples]
     alone = [records.get((key, found.single)) for key in samples]

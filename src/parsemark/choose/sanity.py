@@ -37,8 +37,6 @@ class Sanity:
     """Share of the words in tables that the page does not have."""
     ragged: Floats
     """Share of the rows of tables with one filled cell at most."""
-    no_answer: Floats
-    """Share of the pages without an answer."""
 
     @property
     def trust(self) -> Floats:
@@ -72,19 +70,18 @@ def measure_sanity(
     """The signals of each parser.
 
     Args:
-        predictions: By sample and parser; a missing one counts as failed.
+        predictions: By sample and parser; one that is missing or failed says nothing.
         parsers: Their names.
         samples: The pages.
         layers: Text layers by sample; see `layer_texts`.
     """
     known = {sample: _squeeze(text) for sample, text in layers.items()}
     invented = np.full((len(parsers), len(samples)), np.nan)
-    ragged, failed = invented.copy(), np.zeros_like(invented)
+    ragged = invented.copy()
     for i, parser in enumerate(parsers):
         for k, sample in enumerate(samples):
             prediction = predictions.get((sample, parser))
             if prediction is None or prediction.status is not Status.OK:
-                failed[i, k] = 1
                 continue
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]
@@ -92,7 +89,7 @@ def measure_sanity(
                 ragged[i, k] = _ragged(tables)
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
-    return Sanity(_means(invented), _means(ragged), _means(failed))
+    return Sanity(_means(invented), _means(ragged))
 
 
 def _means(values: Floats) -> Floats:

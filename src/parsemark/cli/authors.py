@@ -41,12 +41,10 @@ def history(
     from rich.console import Console
 
     from parsemark.cli import running
-    from parsemark.cli.progress import progress_for
     from parsemark.report.history_page import history_markdown
 
     console = Console(stderr=True)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         found, run = authors.history(
             parser,
             running.load(corpus),
@@ -100,8 +98,7 @@ def bisect(
     from parsemark.report.history_page import bisection_words
 
     console = Console(stderr=True)
-    events = progress_for(console)
-    with events:
+    with progress_for(console) as events:
         found, run = authors.bisect(
             parser,
             good,
@@ -148,6 +145,9 @@ def repro(
     parser: Annotated[str, typer.Argument(help="A parser of the run.")],
     sample: Annotated[str, typer.Argument(help="A page of the run.")],
     *,
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Remove what is on the page while the parser fails as before.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="New folder.", show_default="repro-PARSER-SAMPLE")
     ] = None,
@@ -156,7 +156,7 @@ def repro(
     from parsemark.report.repro import write_repro
     from parsemark.store import Run
 
-    for path in write_repro(Run.open(run), parser, sample, out):
+    for path in write_repro(Run.open(run), parser, sample, out, shrink=shrink):
         typer.echo(path)
 
 

@@ -1,8 +1,7 @@
-"""`parsemark bench` and `ensemble`: parse, score, leaderboard, report; and what the outputs say together."""
+"""`parsemark bench`: parse, score, leaderboard, report."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,14 +41,12 @@ def bench(
     """
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
 
     console = plain_console()
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     how = running.parse_options(locals(), protocols=specs)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         loaded = running.load(corpus, strict=strict)
         if task is not None:
             from parsemark.cli.tasks import bench_task
@@ -65,25 +62,3 @@ def bench(
         page = build_report(run.path, run.path / "report")
         console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
-
-
-def ensemble(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
-    *,
-    parser: Annotated[
-        list[str] | None, typer.Option(help="Repeatable: a parser of the run.", show_default="all")
-    ] = None,
-    min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Tables that are less probable are left out.")
-    ] = 0.05,
-) -> None:
-    """Add `ensemble` to a run: tables that its parsers see together, voted cell by cell.
-
-    It shows the head-room: what is right in the outputs together, but in no single one.
-    """
-    from parsemark.cli.printing import plain_console
-    from parsemark.report.terminal import leaderboard
-
-    console = plain_console()
-    for summary in api.ensemble(run, parser, min_confidence=min_confidence):
-        console.print(leaderboard(summary, console.width))

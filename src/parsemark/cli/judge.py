@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +48,47 @@ def check(
             typer.echo(f"The check of {name} is void: it {control.void}.", err=True)
     bill.print(console)
     if bill.over_usd or any(row.n_obeyed or row.control.void for row in rows):
+        raise typer.Exit(1)
+
+
+@app.command("matchers")
+def matchers(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    *,
+    judge: Annotated[str, typer.Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
+) -> None:
+    """Compare the deterministic matcher with one by language model, truth by truth.
+
+    The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
+    output is not used.
+    """
+    from parsemark.cli.printing import plain_console, plain_table
+    from parsemark.protocols.semantic.matchers import compare_matchers
+    from parsemark.store import Run
+
+    opened = Run.open(run)
+    keys = [(r.sample, r.parser) for r in opened.records()]
+    pages = (
+        (page, opened.prediction(sample, parser))
+        for sample, parser in keys
+        if (page := opened.truth(sample)) is not None
+    )
+    asked = judging.JudgeOptions([judge], answers, concurrency, max_cost)
+    with asked.opened() as ((chosen,), asker), judging.progress(len(keys)) as advance:
+        rows = compare_matchers(pages, chosen, asker, advance)
+        bill = judging.Bill.of(asker)
+    names = ("parser", "truths", "same", "different", "only rule", "only model", "no answer")
+    listed = []
+    for r in rows:
+        numbers = (r.truths, r.same, r.different, r.only_rule, r.only_model, r.not_asked)
+        listed.append((r.parser, *map(str, (*numbers, r.texts_exact, r.texts_recovered, r.texts_lost))))
+    console, title = plain_console(), "Truths, matched by rule and by language model"
+    console.print(plain_table((*names, "copied", "mended", "made up"), listed, title=title))
+    bill.print(console)
+    if bill.over_usd:
         raise typer.Exit(1)
 
 

@@ -17,6 +17,7 @@ from parsemark.cli import (
     authors,
     bench,
     bundle,
+    calibrate,
     choose,
     compare,
     convert,
@@ -80,7 +81,7 @@ for command in (  # in the order of the help
     *(report.figures, choose.choose, compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
     *(authors.history, authors.bisect, authors.repro, authors.badge),
     *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
-    *(bench.ensemble, setup.doctor),
+    *(calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
 ):
     app.command({"try_file": "try"}.get(command.__name__))(command)
 for group in (corpus.app, parsers.parsers, study.app, judge.app):

@@ -50,6 +50,9 @@ def score(
             show_default="the usual ones are found",
         ),
     ] = None,
+    calibrator: Annotated[
+        Path | None, typer.Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    ] = None,
     remove: Annotated[
         list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
     ] = None,
@@ -66,7 +69,7 @@ def score(
 
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
+    from parsemark.engine.imports.confidences import apply_calibrator
     from parsemark.engine.imports.outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
@@ -82,9 +85,8 @@ def score(
         raise UsageError("Give either a run directory or --predictions DIR.")
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     console = plain_console()
-    events = progress_for(console)
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
-    with template or contextlib.nullcontext(), running.stoppable(console, events):
+    with template or contextlib.nullcontext(), running.stoppable(console) as events:
         if predictions is not None:
             loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
@@ -108,6 +110,9 @@ def score(
             # With another truth no other figure of the run holds any more either.
             if follow_truth(opened, events) and specs:
                 specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
+        if calibrator is not None:
+            name = apply_calibrator(opened, calibrator)
+            typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
         summaries = score_run(

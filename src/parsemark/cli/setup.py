@@ -74,7 +74,6 @@ _PROGRAMS = (
     ("tesseract", "parsers that read scanned pages with Tesseract", "apt-get install tesseract-ocr"),
     ("java", "the parser tabula", "apt-get install default-jre-headless"),
     ("chromium", "the browser tests of the report", "apt-get install chromium"),
-    ("latexmlc", "a second opinion on LaTeX tables", "apt-get install latexml"),
 )
 
 

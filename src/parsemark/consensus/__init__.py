@@ -1,6 +1,6 @@
 """What several parsers say together: the only place where outputs are grouped, voted on and weighed.
 
-Four rules, which ensembles, `annotate`, `choose` and audits share:
+Four rules, which ensembles, estimated confidences, `annotate`, `choose` and audits share:
 
 - Parsers that stand on one engine are one voice. An engine stands in the header of a worker, and in the
   manifest of a run (`Manifest.engines`); settings, versions and what is derived of a tool share its engine.

@@ -5,12 +5,14 @@ The file is what `corpus audit` writes, less the entries that a person has delet
     [{"sample": "report-p3", "element": "t1",
       "changes": [{"cell": [2, 1], "was": "1.O", "set": {"text": "1.0"}}]}]
 
-The corpus itself is never touched. `was` guards against corrections of another state of the truth.
+The corpus itself is never touched. `was` guards against corrections of another state of the truth. Loaders
+apply such files too, to truths that are known to be wrong; there, `reason` says why.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -53,6 +55,8 @@ class TruthCorrection(_LenientModel):
     sample: str
     element: str
     changes: list[CellChange]
+    reason: str = ""
+    """Kept as the element's attribute `corrections`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
     if unknown := by_sample.keys() - set(corpus.keys):
         raise CorpusError(f"{file}: {corpus.name} has no page {sorted(unknown)[0]!r}.")
     corrected = {
-        key: _corrected(_truth(corpus.read(key), file), changes, file) for key, changes in by_sample.items()
+        key: corrected_page(_truth(corpus.read(key), file), changes, file)
+        for key, changes in by_sample.items()
     }
     pdfs = _Pdfs(out / "pdfs")
     without = 0
@@ -117,22 +122,22 @@ def _truth(sample: Sample, file: Path) -> Page:
     return sample.truth
 
 
-def _corrected(page: Page, corrections: list[TruthCorrection], file: Path) -> Page:
+def corrected_page(page: Page, corrections: Sequence[TruthCorrection], file: Path) -> Page:
+    """The truth of a page with its corrections; `file` is where these are from, for errors."""
     elements = {element.id: element for element in page.elements}
     for correction in corrections:
         element = elements.get(correction.element)
         if element is None or element.table is None:
             raise CorpusError(f"{file}: page {page.id} has no table {correction.element!r}.")
         where = f"{file}: page {page.id}, table {correction.element}"
-        elements[correction.element] = _corrected_table(element, correction.changes, where)
+        elements[correction.element] = _corrected_table(element, correction, where)
     return replace(page, elements=tuple(elements[element.id] for element in page.elements), annotation=None)
 
 
-def _corrected_table(element: Element, changes: list[CellChange], where: str) -> Element:
-    if element.table is None:
-        return element
+def _corrected_table(element: Element, correction: TruthCorrection, where: str) -> Element:
+    assert element.table is not None
     cells: dict[tuple[int, int], Cell] = {(c.row, c.col): c for c in element.table.cells}
-    for change in changes:
+    for change in correction.changes:
         row, col = change.cell
         cell = cells.get((row, col))
         if cell is None:
@@ -144,8 +149,9 @@ def _corrected_table(element: Element, changes: list[CellChange], where: str) ->
             )
         cells[row, col] = replace(cell, text=change.set.text)
     table = replace(element.table, cells=tuple(cells[c.row, c.col] for c in element.table.cells))
+    why = {"corrections": correction.reason} if correction.reason else {}
     # The source as it was written would contradict the corrected cells.
-    return replace(element, table=table, html=None, latex=None)
+    return replace(element, table=table, html=None, latex=None, attributes={**element.attributes, **why})
 
 
 class _Pdfs:

@@ -1,5 +1,6 @@
-"""Turns pages into bad scans: skewed, blurred, noisy, faded, compressed, with watermarks and tints, with the
-other side shining through, shadows, folds, stamps, handwriting over the print, and ink that runs out.
+"""Writes a copy of a corpus as bad scans, one image-only PDF per page: skewed, blurred, noisy, faded,
+compressed, with watermarks and tints, with the other side shining through, shadows, folds, stamps,
+handwriting over the print, and ink that runs out.
 
 The map from the clean page to the degraded one is known (a rotation about the centre), so the boxes of the
 truth follow it. What was done is recorded in the page's attributes, under OmniDocBench's names where it has
@@ -12,19 +13,30 @@ import hashlib
 import io
 import math
 import random
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from parsemark.errors import UsageError
+from parsemark.corpora.base import Corpus, load_corpus
+from parsemark.corpora.files import write_page
+from parsemark.corpora.making import Progress, in_processes, new_folder, silent, write_copy_manifest
+from parsemark.corpora.render import page_image
+from parsemark.corpora.schema import CorpusFile
+from parsemark.errors import CorpusError, UsageError
 from parsemark.model import AttributeValue, Box, Category, Element, Page
+from parsemark.pdf import save_picture_pdf
+from parsemark.system.scratch import made_whole
 
 WHITE = (255, 255, 255)
 WATERMARKS = ("DRAFT", "CONFIDENTIAL", "COPY", "SAMPLE")
 TINTS = ((255, 247, 219), (226, 240, 255), (233, 246, 228), (253, 230, 233), (238, 232, 250))
 SEVERITIES = range(1, 6)
+RANDOM_SEVERITY = (0.5, 3.5)
 STAMPS = ("RECEIVED", "PAID", "APPROVED", "COPY", "URGENT")
 _SHARES = """skew blur noise jpeg watermark background low_contrast bleed_through shadow fold stamp
 handwriting low_ink"""
@@ -52,10 +64,6 @@ class DegradeOptions:
     stamp: float = 0.1
     handwriting: float = 0.1
     low_ink: float = 0.15
-    max_skew_degrees: float = 2.0
-    max_blur_px: float = 1.2
-    max_noise: float = 18.0
-    min_jpeg_quality: int = 30
     severity: int | None = None
     """From 1 (hardly seen) to 5 (hard to read): the strength of each damage, in place of a random one."""
 
@@ -130,39 +138,29 @@ class Damage:
 
 
 def draw_damage(options: DegradeOptions, page_id: str) -> Damage:
-    """What happens to a page: depends on the seed and the page's id alone."""
+    """What happens to a page: depends on the seed and the page's id alone.
+
+    The same damages hit it at each severity; without one, each damage has a random strength of its own.
+    """
     digest = hashlib.sha256(f"degrade:{options.seed}:{page_id}".encode()).digest()
     rng = random.Random(int.from_bytes(digest[:16], "big"))
     hit = {name: rng.random() < getattr(options, name) for name in SHARES}
-    angle = rng.uniform(-options.max_skew_degrees, options.max_skew_degrees)
-    if options.severity is not None:
-        return _severe(options.severity, hit, rng, sign=1 if angle > 0 else -1)
+    sign = 1 if rng.uniform(-1, 1) > 0 else -1
+    watermark = rng.choice(WATERMARKS) if hit["watermark"] else None
+    tint = rng.choice(TINTS) if hit["background"] else None
+    stamp = rng.choice(STAMPS) if hit["stamp"] else None
+    strength = {name: hit[name] * (options.severity or rng.uniform(*RANDOM_SEVERITY)) for name in SHARES}
     return Damage(
-        angle=angle if hit["skew"] else 0.0,
-        blur_px=rng.uniform(0.3, max(0.3, options.max_blur_px)) * hit["blur"],
-        noise=rng.uniform(3.0, max(3.0, options.max_noise)) * hit["noise"],
-        quality=rng.randint(min(options.min_jpeg_quality, 85), 85) if hit["jpeg"] else 100,
-        watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
-        tint=rng.choice(TINTS) if hit["background"] else None,
-        contrast=rng.uniform(0.4, 0.75) if hit["low_contrast"] else 1.0,
-        stamp=rng.choice(STAMPS) if hit["stamp"] else None,
-        **{name: rng.uniform(0.2, 1.0) * hit[name] for name in _STRENGTHS},
-    )
-
-
-def _severe(severity: int, hit: dict[str, bool], rng: random.Random, sign: int) -> Damage:
-    """The damages that hit a page, at one strength; the same page suffers the same ones at each severity."""
-    return Damage(
-        angle=sign * 0.6 * severity * hit["skew"],
-        blur_px=0.35 * severity * hit["blur"],
-        noise=7.0 * severity * hit["noise"],
-        quality=95 - 16 * severity if hit["jpeg"] else 100,
-        watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
-        tint=rng.choice(TINTS) if hit["background"] else None,
-        contrast=1.0 - 0.14 * severity if hit["low_contrast"] else 1.0,
-        stamp=rng.choice(STAMPS) if hit["stamp"] else None,
-        severity=severity,
-        **{name: 0.2 * severity * hit[name] for name in _STRENGTHS},
+        angle=sign * 0.6 * strength["skew"],
+        blur_px=0.35 * strength["blur"],
+        noise=7.0 * strength["noise"],
+        quality=round(95 - 16 * strength["jpeg"]) if hit["jpeg"] else 100,
+        watermark=watermark,
+        tint=tint,
+        contrast=1.0 - 0.14 * strength["low_contrast"],
+        stamp=stamp,
+        severity=options.severity,
+        **{name: 0.2 * strength[name] for name in _STRENGTHS},
     )
 
 
@@ -335,3 +333,57 @@ def _watermark(picture: Image.Image, text: str) -> Image.Image:
     pen.text((picture.width / 2, picture.height / 2), text, fill=70, font=font, anchor="mm")
     layer = layer.rotate(40, Image.Resampling.BICUBIC)
     return Image.composite(Image.new("RGB", picture.size, (110, 110, 110)), picture, layer)
+
+
+@made_whole
+def degrade_corpus(
+    spec: str,
+    out: Path,
+    options: DegradeOptions,
+    *,
+    severities: Sequence[int] = (),
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> CorpusFile:
+    """Degrade all pages of a corpus that have truth.
+
+    Args:
+        spec: As for `load_corpus`.
+        out: Folder of the new corpus; new or empty.
+        options: Which damages, how often, how bad.
+        severities: Write each page once at each of these (as `ID-s1`, `ID-s2`, …), for a curve.
+        workers: Processes; all cores if None.
+        progress: Called with the number of pages that were finished.
+    """
+    corpus = load_corpus(spec)
+    new_folder(out, "pdfs")
+    work = partial(_degrade_page, corpus, options, tuple(severities), out)
+    for key, done in in_processes(work, corpus.keys, workers):
+        if done is None:
+            raise CorpusError(f"Sample {key} ends the program that degrades it.")
+        progress(1)
+    settings = {**asdict(options), **({"severities": list(severities)} if severities else {})}
+    about = {"generator": "parsemark degrade 3", "seed": options.seed}
+    return write_copy_manifest(out, corpus, "degraded", "as bad scans", settings, **about)
+
+
+def _degrade_page(
+    corpus: Corpus, options: DegradeOptions, severities: tuple[int, ...], out: Path, key: str
+) -> str:
+    sample = corpus.read(key)
+    if sample.truth is None:
+        raise CorpusError(f"Sample {key} has no truth; only pages with truth can be degraded.")
+    clean = page_image(sample, options.dpi)
+    for severity in severities or (options.severity,):
+        name = f"{key}-s{severity}" if severities else key
+        damage = draw_damage(replace(options, severity=severity), key)
+        picture = damage_picture(clean, damage, key)
+        pdf = out / "pdfs" / f"{name}.pdf"
+        width, height = (side * 72 / options.dpi for side in picture.size)
+        save_picture_pdf(picture, pdf, (width, height), quality=damage.quality, producer="parsemark degrade")
+        truth = replace(
+            damage_truth(sample.truth, damage), id=name, width=round(width, 2), height=round(height, 2)
+        )
+        scan = replace(sample, id=name, truth=truth, pdf=pdf, page_number=1)
+        write_page(out, scan, f"pdfs/{name}.pdf")
+    return key

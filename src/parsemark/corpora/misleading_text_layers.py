@@ -21,7 +21,7 @@ from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
 from parsemark.model import Sample
-from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
+from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page, seen_page
 from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes
 from parsemark.system.scratch import made_whole
@@ -313,4 +313,8 @@ def _check(sample: Sample, lying: Path, kind: str) -> bool:
     one, other = (render_page(pdf, number, dpi) for pdf in (sample.pdf, lying))
     if one.size != other.size or one.tobytes() != other.tobytes():
         raise CorpusError(f"The lie {kind} would change what page {number} of {sample.pdf} shows.")
+    if kind in (INVISIBLE, OFF_PAGE, WHITE, INSTRUCTION):
+        seen = [[w.text for w in seen_page(pdf, number).words if w.shown] for pdf in (sample.pdf, lying)]
+        if seen[0] != seen[1]:
+            raise CorpusError(f"Words of the lie {kind} could be seen on page {number} of {sample.pdf}.")
     return page_text(sample.pdf, number) != page_text(lying, number)

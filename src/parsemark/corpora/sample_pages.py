@@ -1,9 +1,9 @@
 """A few pages that stand for many: clusters of what pages look like, and a balanced draw (OmniDocBench, 3.1).
 
-Pages are drawn as thumbnails; their tones, colours, columns and density are features; k-means with a fixed
-seed finds clusters. Pages are then drawn in turn from the clusters, and in each from the documents: those
-with the fewest pages so far first, and of a document the page nearest to the middle of its cluster. The same
-PDFs give the same pages.
+Pages are drawn as thumbnails; their tones, colours, columns and density are features; k-means from pages
+that lie far apart finds clusters. Pages are then drawn in turn from the clusters, and in each from the
+documents: those with the fewest pages so far first, and of a document the page nearest to the middle of its
+cluster. The same PDFs give the same pages.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from parsemark.system.scratch import made_whole
 
 DPI = 24
 _GRID = 12
-_SEED = 7
-_ROUNDS = 50
+_ROUNDS = 20
 _MAX_PAGES = 50_000
 Features = NDArray[np.float64]
 Encoder = Callable[[Sequence[Image.Image]], Any]
@@ -201,27 +200,21 @@ def _scaled(features: Features) -> Features:
 
 
 def _clusters(points: Features, k: int) -> tuple[NDArray[np.intp], Features]:
-    """k-means with k-means++ starts: the cluster of each point, and its distance to the middle."""
-    rng = np.random.default_rng(_SEED)
-    centres = [points[int(rng.integers(len(points)))]]
-    while len(centres) < k:
-        nearest = np.min([((points - c) ** 2).sum(axis=1) for c in centres], axis=0)
-        total = nearest.sum()
-        weights = nearest / total if total > 0 else np.full(len(points), 1 / len(points))
-        centres.append(points[int(rng.choice(len(points), p=weights))])
-    middle = np.array(centres)
+    """k-means from pages that lie far apart: the cluster of each point, and its distance to the middle."""
+    middles = points[:1]
+    while len(middles) < k:
+        middles = np.vstack([middles, points[_distances(points, middles).min(axis=1).argmax()]])
     labels = np.zeros(len(points), dtype=np.intp)
     for _ in range(_ROUNDS):
-        distances = ((points[:, None, :] - middle[None]) ** 2).sum(axis=2)
-        new = distances.argmin(axis=1)
-        for c in range(k):
-            if (new == c).any():
-                middle[c] = points[new == c].mean(axis=0)
-        if (new == labels).all():
-            break
-        labels = new
-    distances = ((points[:, None, :] - middle[None]) ** 2).sum(axis=2)
+        labels = _distances(points, middles).argmin(axis=1)
+        for cluster in set(labels.tolist()):
+            middles[cluster] = points[labels == cluster].mean(axis=0)
+    distances = _distances(points, middles)
     return labels, np.asarray(distances[np.arange(len(points)), labels])
+
+
+def _distances(points: Features, middles: Features) -> Features:
+    return np.stack([((points - middle) ** 2).sum(axis=1) for middle in middles], axis=1)
 
 
 def _draw(

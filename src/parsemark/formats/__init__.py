@@ -10,6 +10,7 @@ from parsemark.formats.document import (
 )
 from parsemark.formats.found_table import FORMATS, FoundTable
 from parsemark.formats.tables import read_table, read_tables, says_the_same
+from parsemark.formats.unseen import without_unseen
 from parsemark.formats.write import WRITERS, write_table
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "read_table",
     "read_tables",
     "says_the_same",
+    "without_unseen",
     "write_document",
     "write_table",
 ]

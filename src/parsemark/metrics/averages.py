@@ -12,20 +12,7 @@ from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.score_alignment import ScoreContent, ScoreIndex
 
 _CITATION = "Horn & Keuper, in whose study of metrics the mean stands for the family"
-
-
-def _facts(title: str) -> Facts:
-    return Facts(
-        title=title,
-        kind="table",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
-        citation=_CITATION,
-        reference="the metrics that it is the mean of",
-        both_empty=1.0,
-        one_empty=0.0,
-    )
+_PARTS = "the metrics that it is the mean of"
 
 
 def _mean(parts: Sequence[Metric[TableInput]], truth: TableInput, pred: TableInput) -> float:
@@ -49,7 +36,7 @@ class GritsAvg(Metric[TableInput]):
     """
 
     name = "grits_avg"
-    facts = _facts("Grid table similarity: mean of topology and content")
+    facts = Facts("Grid table similarity: mean of topology and content", _CITATION, _PARTS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -71,7 +58,7 @@ class ScoreAvg(Metric[TableInput]):
     """
 
     name = "score_avg"
-    facts = _facts("SCORE: mean of index and content")
+    facts = Facts("SCORE: mean of index and content", _CITATION, _PARTS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""

@@ -14,19 +14,7 @@ from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Table
 
-
-def _facts(title: str, citation: str, reference: str) -> Facts:
-    return Facts(
-        title=title,
-        kind="table",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=True,
-        citation=citation,
-        reference=reference,
-        both_empty=1.0,
-        one_empty=0.0,
-    )
+_BRUTE_FORCE = "brute force in the tests"
 
 
 @dataclass(frozen=True)
@@ -54,10 +42,11 @@ class ContentJaccard(Metric[TableInput]):
     """
 
     name = "content_jaccard"
-    facts = _facts(
+    facts = Facts(
         "Content-Jaccard",
         "Soric et al., Benchmarking Table Extraction from Heterogeneous Scientific Documents, 6.1 and C.1",
         "the paper's definition",
+        symmetric=True,
     )
 
     variant: Literal["literal", "per_cell", "overlapping"] = "literal"
@@ -86,7 +75,7 @@ class CellF1(Metric[TableInput]):
     """
 
     name = "cell_f1"
-    facts = _facts("F1 of cells after notation folding", "parsemark", "brute force in the tests")
+    facts = Facts("F1 of cells after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -112,7 +101,7 @@ class RowF1(Metric[TableInput]):
     """
 
     name = "row_f1"
-    facts = _facts("F1 of rows after notation folding", "parsemark", "brute force in the tests")
+    facts = Facts("F1 of rows after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -141,10 +130,11 @@ class Dar(Metric[TableInput]):
     """
 
     name = "dar"
-    facts = _facts(
+    facts = Facts(
         "Directed adjacency relations",
         "Göbel et al. 2012, A methodology for evaluating algorithms for table understanding in PDF documents",
-        "the paper's definition; brute force in the tests",
+        f"the paper's definition; {_BRUTE_FORCE}",
+        symmetric=True,
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:

@@ -20,16 +20,16 @@ class Facts:
     """What a metric says of itself; shown by `parsemark metrics` and held by the conformance suite."""
 
     title: str
-    kind: Kind
-    range: tuple[float, float]
-    higher_is_better: bool
-    symmetric: bool
     citation: str
     reference: str
     """The implementation that it was checked against."""
-    both_empty: float | None
+    kind: Kind = "table"
+    range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+    symmetric: bool = False
+    both_empty: float | None = 1.0
     """Value for two empty inputs."""
-    one_empty: float | None
+    one_empty: float | None = 0.0
     """Value where exactly one side is empty."""
     label: str = ""
     """How it is called on an axis and in a table of metrics; its name where it has no label."""

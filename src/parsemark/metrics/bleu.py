@@ -36,13 +36,8 @@ class Bleu(Metric[str]):
     facts = Facts(
         title="BLEU-4 of a text",
         kind="text",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation="Papineni et al. 2002, BLEU",
         reference="nltk; Hugging Face's definition",
-        both_empty=1.0,
-        one_empty=0.0,
     )
 
     def compute(self, truth: str, pred: str) -> float:
@@ -69,6 +64,15 @@ def tokenize_13a(text: str) -> list[str]:
 
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     """BLEU-4 of segments, each with one reference; 0 if some order has no match."""
+    precisions, ratio = bleu_parts(hypotheses, references)
+    if min(precisions) == 0:
+        return 0.0
+    precision = math.exp(sum(map(math.log, precisions)) / ORDER)
+    return precision if ratio > 1 else precision * math.exp(1 - 1 / ratio)
+
+
+def bleu_parts(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[list[float], float]:
+    """The precisions of runs of 1 to 4 tokens, and the length of the hypotheses over the references'."""
     matched, possible = [0] * ORDER, [0] * ORDER
     length_hypothesis = length_reference = 0
     for hypothesis, reference in zip(hypotheses, references, strict=True):
@@ -79,11 +83,8 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
             counts, limit = _ngrams(said, n), _ngrams(wanted, n)
             matched[n - 1] += sum((counts & limit).values())
             possible[n - 1] += max(0, len(said) - n + 1)
-    if not length_reference or min(matched) == 0:
-        return 0.0
-    precision = math.exp(sum(math.log(m / p) for m, p in zip(matched, possible, strict=True)) / ORDER)
-    ratio = length_hypothesis / length_reference
-    return precision if ratio > 1 else precision * math.exp(1 - 1 / ratio)
+    precisions = [m / p if p else 0.0 for m, p in zip(matched, possible, strict=True)]
+    return precisions, length_hypothesis / length_reference if length_reference else 0.0
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:

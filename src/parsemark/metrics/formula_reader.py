@@ -82,12 +82,9 @@ class FormulaReader(Metric[str]):
         title="What a reader can take from a formula",
         kind="formula",
         range=(0.0, FULL_SCORE),
-        higher_is_better=True,
-        symmetric=False,
         citation="parsemark; rated formulas of Horn & Keuper (2025)",
         reference="human ratings of Horn & Keuper",
         both_empty=FULL_SCORE,
-        one_empty=0.0,
     )
 
     def compute(self, truth: str, pred: str) -> tuple[float, Mapping[str, Any]]:

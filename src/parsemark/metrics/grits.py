@@ -50,14 +50,8 @@ class GritsTop(Metric[TableInput]):
     name = "grits_top"
     facts = Facts(
         title="Grid table similarity: topology",
-        kind="table",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation=_CITATION,
         reference="table-transformer grits.py (hull), table-metric-study (union)",
-        both_empty=1.0,
-        one_empty=0.0,
         label="GriTS topology",
         short_label="Top",
     )
@@ -101,14 +95,8 @@ class GritsCon(Metric[TableInput]):
     name = "grits_con"
     facts = Facts(
         title="Grid table similarity: content",
-        kind="table",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation=_CITATION,
         reference="table-metric-study, table-transformer grits.py",
-        both_empty=1.0,
-        one_empty=0.0,
         label="GriTS content",
         short_label="Con",
     )

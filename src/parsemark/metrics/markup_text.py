@@ -43,14 +43,8 @@ class Bleu4(Metric[TableInput]):
     name = "bleu4"
     facts = Facts(
         title="BLEU-4 of the HTML",
-        kind="table",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation="Papineni et al. 2002, BLEU; smoothing of Lin and Och 2004",
         reference="the papers' definitions; brute force in the tests",
-        both_empty=1.0,
-        one_empty=0.0,
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
@@ -91,8 +85,6 @@ class TableEdit(Metric[TableInput]):
     name = "table_edit"
     facts = Facts(
         title="Table edit distance (OmniDocBench)",
-        kind="table",
-        range=(0.0, 1.0),
         higher_is_better=False,
         symmetric=True,
         citation="Ouyang et al. 2025, OmniDocBench (CVPR)",

@@ -6,13 +6,15 @@ Stems are Porter's. On text without white space, as OmniDocBench normalises it, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from parsemark.extras import needed_for
+from parsemark.errors import MissingDependencyError
+from parsemark.extras import find_package_file, needed_for
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
@@ -41,13 +43,8 @@ class Meteor(Metric[str]):
     facts = Facts(
         title="METEOR of a text",
         kind="text",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
         citation="Banerjee and Lavie 2005, METEOR",
         reference="nltk",
-        both_empty=1.0,
-        one_empty=0.0,
     )
 
     def compute(self, truth: str, pred: str) -> float:
@@ -78,11 +75,30 @@ def score_of(n_reference: int, n_hypothesis: int, pairs: Sequence[tuple[int, int
     return (1 - penalty) * mean
 
 
-def match_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of places, stage after stage; each stage takes words from the end, as nltk does."""
+def match_words(
+    reference: Sequence[str],
+    hypothesis: Sequence[str],
+    synonyms: Callable[[str], Collection[str]] | None = None,
+) -> list[tuple[int, int]]:
+    """Pairs of places, stage after stage; each stage takes words from the end, as nltk does.
+
+    Args:
+        reference: Words of the truth.
+        hypothesis: Words to match.
+        synonyms: Gives a word's; nltk looks them up for stems, which finds few.
+    """
     left_h, left_r = list(enumerate(hypothesis)), list(enumerate(reference))
     stem = _stemmer()
-    return _stage(left_h, left_r, str) + _stage(left_h, left_r, stem)
+    pairs = _stage(left_h, left_r, str) + _stage(left_h, left_r, stem)
+    if synonyms is None:
+        return pairs
+    left = [(place, stem(word)) for place, word in left_r]
+    for place, word in reversed(left_h):
+        known = synonyms(stem(word))
+        at = next((k for k in range(len(left) - 1, -1, -1) if left[k][1] in known), None)
+        if at is not None:
+            pairs.append((place, left.pop(at)[0]))
+    return pairs
 
 
 def _stage(
@@ -109,7 +125,8 @@ def _stage(
     return pairs
 
 
-def _nltk(part: str) -> Any:
+def nltk_module(part: str) -> Any:
+    """A part of nltk."""
     import importlib
 
     with needed_for("METEOR"):
@@ -118,7 +135,7 @@ def _nltk(part: str) -> Any:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Callable[[str], str]:
-    stemmer = _nltk("stem.porter").PorterStemmer()
+    stemmer = nltk_module("stem.porter").PorterStemmer()
 
     def stem(word: str) -> str:
         # Its time grows with the square of the length, and nothing so long is a word with an ending.
@@ -129,9 +146,51 @@ def _stemmer() -> Callable[[str], str]:
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Any:
-    return _nltk("tokenize.destructive").NLTKWordTokenizer()
+    return nltk_module("tokenize.destructive").NLTKWordTokenizer()
 
 
 def words(text: str) -> list[str]:
     """Words and punctuation as nltk cuts a sentence; where sentences end is not looked for."""
     return [str(word) for word in _tokenizer().tokenize(text)]
+
+
+def words_of_sentences(text: str) -> list[str]:
+    """Words as nltk's `word_tokenize` cuts them: first sentences (Punkt's English ones), then words.
+
+    Raises:
+        MissingDependencyError: nltk's data `punkt_tab` are nowhere to be found.
+    """
+    cut = _older_tokenizer().tokenize
+    return [str(word) for sentence in _sentences().tokenize(text) for word in cut(sentence)]
+
+
+@lru_cache(maxsize=1)
+def _older_tokenizer() -> Any:
+    """Of nltk up to 3.9: an apostrophe before a single letter was cut off by another rule."""
+    import re
+
+    older = nltk_module("tokenize.destructive").NLTKWordTokenizer()
+    rule = re.compile(r"(?i)(\')(?!re|ve|ll|m|t|s|d|n)(\w)\b")
+    older.STARTING_QUOTES = [*older.STARTING_QUOTES[:-1], (rule, r"\1 \2")]
+    return older
+
+
+@lru_cache(maxsize=1)
+def _sentences() -> Any:
+    """Punkt with its English parameters, read from the tables where nltk or llama-index-core keep them."""
+    places = [Path(folder) for folder in nltk_module("data").path]
+    places += filter(None, [find_package_file("llama_index", "core/_static/nltk_cache")])
+    found = [own for place in places if (own := place / "tokenizers/punkt_tab/english").is_dir()]
+    if not found:
+        how = "python -m nltk.downloader punkt_tab (or pip install llama-index-core)"
+        raise MissingDependencyError("nltk's data punkt_tab", "Cutting text into sentences", how)
+    lists = {path.stem: path.read_text("utf-8").splitlines() for path in found[0].iterdir()}
+    punkt = nltk_module("tokenize.punkt")
+    parameters = punkt.PunktParameters()
+    parameters.collocations = {tuple(line.split("\t")) for line in lists["collocations"]}
+    parameters.sent_starters = set(lists["sent_starters"])
+    parameters.abbrev_types = set(lists["abbrev_types"])
+    for line in lists["ortho_context"]:
+        word, _, context = line.partition("\t")
+        parameters.ortho_context[word] = int(context)
+    return punkt.PunktSentenceTokenizer(parameters)

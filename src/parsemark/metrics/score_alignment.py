@@ -16,20 +16,8 @@ from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIR
 _CLOSE = 0.8
 _SAME_TABLE = 0.1
 _MAX_SHIFT = 3
-
-
-def _facts(title: str) -> Facts:
-    return Facts(
-        title=title,
-        kind="table",
-        range=(0.0, 1.0),
-        higher_is_better=True,
-        symmetric=False,
-        citation="Li et al. 2025, SCORE: A semantic evaluation framework for generative document parsing",
-        reference="unstructured-eval-metrics",
-        both_empty=1.0,
-        one_empty=0.0,
-    )
+_CITATION = "Li et al. 2025, SCORE: A semantic evaluation framework for generative document parsing"
+_REFERENCE = "unstructured-eval-metrics"
 
 
 @dataclass(frozen=True)
@@ -54,7 +42,7 @@ class ScoreIndex(Metric[TableInput]):
     """
 
     name = "score_index"
-    facts = _facts("SCORE: cells at the right row and column")
+    facts = Facts("SCORE: cells at the right row and column", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -81,7 +69,7 @@ class ScoreContent(Metric[TableInput]):
     """
 
     name = "score_content"
-    facts = _facts("SCORE: texts of rows and columns")
+    facts = Facts("SCORE: texts of rows and columns", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -108,7 +96,7 @@ class ScoreContentShifted(Metric[TableInput]):
     """
 
     name = "score_content_shifted"
-    facts = _facts("SCORE: texts of rows and columns, shifted")
+    facts = Facts("SCORE: texts of rows and columns, shifted", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -131,6 +119,11 @@ def _when_comparable(
 
 
 def _index(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> float:
+    return _rounded(sum(index_shares(truth, pred)) / 2)
+
+
+def index_shares(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> tuple[float, float]:
+    """The shares of recognised cells in the right row and in the right column, two decimals each."""
     places: dict[str, list[int]] = defaultdict(list)
     for number, cell in enumerate(truth):
         places[cell.text.lower()].append(number)
@@ -153,8 +146,8 @@ def _index(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> float:
         same_row += cell.row == truth[free].row
         same_col += cell.col == truth[free].col
     if pairs == 0:
-        return 0.0
-    return _rounded((round(same_row / pairs, 2) + round(same_col / pairs, 2)) / 2)
+        return 0.0, 0.0
+    return round(same_row / pairs, 2), round(same_col / pairs, 2)
 
 
 def _content(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell], max_shift: int = 0) -> float:

@@ -10,34 +10,9 @@ from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.metrics.html_rows import RowCell, read_span
 from parsemark.metrics.prepared import TableInput
 
-_VOID = frozenset(
-    (
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-        "basefont",
-        "bgsound",
-        "command",
-        "frame",
-        "image",
-        "isindex",
-        "keygen",
-        "menuitem",
-        "nextid",
-        "spacer",
-    )
-)
+_VOID_NAMES = """area base br col embed hr img input link meta param source track wbr basefont bgsound command
+frame image isindex keygen menuitem nextid spacer"""
+_VOID = frozenset(_VOID_NAMES.split())
 _RAW = frozenset({"script", "style"})
 _MAX_DEPTH = 500
 

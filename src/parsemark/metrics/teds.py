@@ -51,14 +51,10 @@ class Teds(Metric[TableInput]):
     name = "teds"
     facts = Facts(
         title="Tree-edit-distance-based similarity",
-        kind="table",
         range=(-1.0, 1.0),
-        higher_is_better=True,
         symmetric=True,
         citation="Zhong et al. 2020, Image-based table recognition (ECCV)",
         reference="PubTabNet metric.py",
-        both_empty=1.0,
-        one_empty=0.0,
         label="TEDS",
     )
 

@@ -28,6 +28,7 @@ DEFAULT_PARSERS = (
 )
 """What `parsemark bench` runs when no parser is named: fast to install, fast to run, different in kind."""
 
+_SOURCE = re.compile(r"\bparser=(.+)\)", re.DOTALL)
 _SCRIPT_SPEC = re.compile(r"\s*(?P<path>[^()]*\.py)\s*(?P<options>\(.*\))?\s*", re.DOTALL)
 _VERSIONED = re.compile(
     r"(?P<head>[^()@]+|[^()]+\.py)@(?P<version>git:[^()]*|[^()/]*)(?P<options>\(.*\))?\s*", re.DOTALL
@@ -99,9 +100,11 @@ def find_script(name: str) -> Path:
 def engine_of(parser: str) -> str:
     """What a parser stands on, by the header of its worker; its tool's own name where that says nothing.
 
-    Settings and versions of one parser share its engine. A parser that is not known here (a
+    Settings, versions and what is derived of one parser share its engine. A parser that is not known here (a
     script of the user's own, outputs that were imported) stands on itself.
     """
+    if is_derived(parser) and (source := _SOURCE.search(parser)):
+        return engine_of(source[1])
     tool = tool_of(parser)
     try:
         script = _builtin().get(tool) or _plugin_script(_plugins()[tool])

@@ -28,6 +28,7 @@ from parsemark.pdf.pictures import (
     sharp_pixels,
 )
 from parsemark.pdf.text import Glyph, PageWord, document_glyphs, page_glyphs, page_text, page_words
+from parsemark.pdf.visible import SeenPage, SeenWord, seen_page
 
 __all__ = [
     "MAX_PIXELS",
@@ -35,6 +36,8 @@ __all__ = [
     "PageInk",
     "PageShape",
     "PageWord",
+    "SeenPage",
+    "SeenWord",
     "count_pages",
     "document_glyphs",
     "extract_page",
@@ -53,6 +56,7 @@ __all__ = [
     "producer",
     "render_page",
     "save_picture_pdf",
+    "seen_page",
     "sharp_pixels",
     "taken_from",
     "to_page_box",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,20 +70,27 @@ def extract_page(pdf: Path, page_number: int, target: Path) -> None:
     """Write one page, counted from 1, as a PDF of its own."""
     # A comment after the end of the file: it goes wherever the file goes, and readers pass over it.
     mark = _TAKEN_FROM + file_sha256(pdf).encode() + b"\n"
-    write_bytes(target, _page_alone(pdf, page_number) + mark)
+    write_bytes(target, page_alone(pdf, page_number) + mark)
 
 
 @in_child()
-def _page_alone(pdf: Path, page_number: int) -> bytes:
-    """One page as a PDF of its own."""
+def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = None) -> bytes:
+    """One page as a PDF of its own; written anew where objects are named that it shall do without."""
     import io
 
     import pypdfium2 as pdfium
+    from pypdfium2 import raw
 
     with open_document(pdf) as document:
         alone, written = pdfium.PdfDocument.new(), io.BytesIO()
         try:
             alone.import_pages(document, [page_number - 1])
+            if without is not None:
+                page = alone[0]
+                for item in [raw.FPDFPage_GetObject(page, index) for index in without]:
+                    raw.FPDFPage_RemoveObject(page, item)
+                    raw.FPDFPageObj_Destroy(item)
+                page.gen_content()
             alone.save(written)
         finally:
             alone.close()
@@ -149,7 +156,7 @@ def producer(pdf: Path) -> str:
 
 _MAKERS = {
     "LaTeX": ("tex", "dvips", "dvipdfm", "ghostscript dvi"),
-    "Word": ("word", "office", "writer", "pages", "excel", "powerpoint", "google docs", "wps"),
+    "word processor": ("word", "office", "writer", "pages", "excel", "powerpoint", "google docs", "wps"),
     "publishing": (
         "indesign", "quark", "framemaker", "pagemaker", "arbortext", "3b2", "xpp", "antenna house", "pdflib",
         "prince", "apogee", "itext", "springer", "elsevier",
@@ -162,7 +169,7 @@ def made_with(pdf: Path) -> str:
     """The kind of program that a PDF was made with, by what its metadata say: as in Soric et al.'s Table 1.
 
     Returns:
-        `LaTeX`, `Word` (word processors), `publishing` (professional systems) or `other`.
+        `LaTeX`, `word processor`, `publishing` (professional systems) or `other`.
     """
     return maker_kind(" ".join(_metadata(pdf, ("Creator", "Producer"))))
 
@@ -177,7 +184,7 @@ def maker_kind(named: str) -> str:
     """The kind of program that a creator or producer is.
 
     >>> maker_kind("LaTeX with hyperref pdfTeX-1.40.21"), maker_kind("Microsoft® Word 2016"), maker_kind("")
-    ('LaTeX', 'Word', 'other')
+    ('LaTeX', 'word processor', 'other')
     """
     folded = named.casefold()
     return next((kind for kind, words in _MAKERS.items() if any(w in folded for w in words)), "other")
@@ -201,23 +208,32 @@ def to_page_box(page: Any, left: float, bottom: float, right: float, top: float)
 
 
 Edges = tuple[float, float, float, float]
-_NOWHERE = (0.0, 0.0, 0.0, 0.0)
 
 
 def to_page_edges(page: Any, left: float, bottom: float, right: float, top: float) -> Edges:
     """The same as a tuple, many of which go from process to process; what is at no finite place is at 0."""
+    a, b, c, d = array("d", to_page_boxes(page, array("d", (left, bottom, right, top))))
+    return a, b, c, d
+
+
+def to_page_boxes(page: Any, edges: array[float]) -> bytes:
+    """The same for many: left, bottom, right and top of one after the other, as four numbers each."""
+    import numpy as np
+
     (x0, y0, x1, y1), rotation = _frame(page)
+    left, bottom, right, top = np.frombuffer(edges, dtype=np.float64).reshape(-1, 4).T
     if rotation == 0:
-        a, b, c, d = left - x0, y1 - top, right - x0, y1 - bottom
+        sides = left - x0, y1 - top, right - x0, y1 - bottom
     elif rotation == 90:
-        a, b, c, d = bottom - y0, left - x0, top - y0, right - x0
+        sides = bottom - y0, left - x0, top - y0, right - x0
     elif rotation == 180:
-        a, b, c, d = x1 - right, bottom - y0, x1 - left, top - y0
+        sides = x1 - right, bottom - y0, x1 - left, top - y0
     else:
-        a, b, c, d = y1 - top, x1 - right, y1 - bottom, x1 - left
-    if not math.isfinite(a + b + c + d):
-        return _NOWHERE
-    return min(a, c), min(b, d), max(a, c), max(b, d)
+        sides = y1 - top, x1 - right, y1 - bottom, x1 - left
+    a, b, c, d = sides
+    found = np.stack([np.minimum(a, c), np.minimum(b, d), np.maximum(a, c), np.maximum(b, d)], axis=1)
+    found[~np.isfinite(found).all(axis=1)] = 0.0
+    return found.tobytes()
 
 
 WHERE_MEMORY_IS_SCARCE.append(close_documents)

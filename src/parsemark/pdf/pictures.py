@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import time
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any
@@ -16,7 +18,7 @@ from PIL import Image
 from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
-from parsemark.pdf.document import Edges, open_document, open_page, to_page_box, to_page_edges
+from parsemark.pdf.document import Edges, open_document, open_page, to_page_box, to_page_boxes
 from parsemark.pdf.text import Glyph, PackedGlyphs, pack_glyphs, unpack_glyphs
 
 MAX_PIXELS = 100_000_000
@@ -66,6 +68,11 @@ def _shot(page: Any, number: int, pdf: Path, dpi: int, **how: bool) -> Any:
     if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
         raise PdfError(f"Page {number} of {pdf} is too large for {dpi} dpi; use a smaller dpi.")
     return page.render(scale=dpi / 72, bitmap_maker=PdfBitmap.new_foreign, **how)
+
+
+def page_picture(page: Any, number: int, pdf: Path, dpi: int) -> Any:
+    """An open page in grey, as an array (rows, columns), for functions that run `in_child`."""
+    return _shot(page, number, pdf, dpi, grayscale=True).to_numpy()
 
 
 def open_picture(path: Path) -> Image.Image:
@@ -134,15 +141,16 @@ def page_ink(pdf: Path, page_number: int) -> PageInk:
     """Read a page's ink."""
     width, height, glyphs, boxes = _ink(pdf, page_number)
     inked = tuple(g for g in unpack_glyphs(glyphs) if g.text.strip() and not g.generated)
-    return PageInk(width, height, inked, tuple(Box(*edges) for edges in boxes))
+    sides = iter(array("d", boxes))
+    return PageInk(width, height, inked, tuple(starmap(Box, zip(sides, sides, sides, sides, strict=True))))
 
 
 @in_child()
-def _ink(pdf: Path, page_number: int) -> tuple[float, float, PackedGlyphs, list[Edges]]:
+def _ink(pdf: Path, page_number: int) -> tuple[float, float, PackedGlyphs, bytes]:
     with open_page(pdf, page_number) as page:
-        boxes = [to_page_edges(page, *bounds) for _, bounds in _objects(page) if bounds]
+        edges = array("d", (side for _, bounds in _objects(page) if bounds for side in bounds))
         width, height = page.get_size()
-        return width, height, pack_glyphs(page), boxes
+        return width, height, pack_glyphs(page), to_page_boxes(page, edges)
 
 
 @in_child()
@@ -159,6 +167,21 @@ def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
                 red, green, blue = (c.value for c in channels[:3])
                 found.append((red << 16 | green << 8 | blue, to_page_box(page, *bounds)))
     return found
+
+
+@in_child()
+def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
+    """Whether each object of a page is text, and where it lies; None where that is not known."""
+    from pypdfium2 import raw
+
+    with open_page(pdf, page_number) as page:
+        return [
+            (
+                raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT,
+                to_page_box(page, *bounds) if bounds else None,
+            )
+            for item, bounds in _objects(page)
+        ]
 
 
 def _objects(page: Any) -> Iterator[tuple[Any, Edges | None]]:

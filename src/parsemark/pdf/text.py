@@ -14,7 +14,7 @@ from typing import Any
 from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
-from parsemark.pdf.document import open_document, open_page, to_page_edges
+from parsemark.pdf.document import open_document, open_page, to_page_boxes
 
 LINE_END_HYPHEN = 2
 """pdfium's code for a hyphen that it takes for a division of a word."""
@@ -92,15 +92,15 @@ def pack_glyphs(page: Any) -> PackedGlyphs:
         raise PdfError(f"A page has {count:,} characters; at most {MAX_GLYPHS:,} are read.")
     texts, boxes, generated = [], array("d"), bytearray()
     edges = [ctypes.c_double() for _ in range(4)]
+    left, right, bottom, top = edges
     for index, found in character_codes(text):
         code = ord("-") if found == LINE_END_HYPHEN else found
         texts.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd")
         raw.FPDFText_GetCharBox(text, index, *edges)
-        left, right, bottom, top = (e.value for e in edges)
-        boxes.extend(to_page_edges(page, left, min(bottom, top), max(left, right), max(bottom, top)))
+        boxes.extend((left.value, bottom.value, right.value, top.value))
         generated.append(raw.FPDFText_IsGenerated(text, index) == 1)
     text.close()
-    return "".join(texts), boxes.tobytes(), bytes(generated)
+    return "".join(texts), to_page_boxes(page, boxes), bytes(generated)
 
 
 def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from parsemark.errors import UsageError
@@ -76,6 +77,17 @@ class PageProtocol(ABC):
             page_text: The text layer of the PDF; None where there is none.
         """
 
+    def score_pdf(
+        self,
+        pdf: Path | None,
+        page_number: int,
+        truth: Page | None,
+        prediction: Prediction,
+        page_text: str | None,
+    ) -> PageScores:
+        """Score one page; a protocol that looks at the PDF itself does so here, others in `score_page`."""
+        return self.score_page(truth, prediction, page_text)
+
     @abstractmethod
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Make what the figures that can be compared page by page are made of, the one that ranks first.
@@ -132,14 +144,18 @@ PROTOCOLS = Registry(
     {
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "docling-eval": "parsemark.protocols.docling_eval.protocol:DoclingEvalProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
+        "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
         "features": "parsemark.protocols.features:FeaturesProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
+        "ohr-bench": "parsemark.protocols.ohr_bench:OhrBenchProtocol",
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
         "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
         "opendataloader": "parsemark.protocols.opendataloader:OpendataloaderProtocol",
         "rd-tablebench": "parsemark.protocols.rd_tablebench:RdTableBenchProtocol",
+        "score-bench": "parsemark.protocols.score_bench:ScoreBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },

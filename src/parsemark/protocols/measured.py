@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from parsemark.errors import FormatError
@@ -15,6 +15,8 @@ from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
+
+Measures = Mapping[str, float | list[float] | None]
 
 
 class LeftOutError(ValueError):
@@ -32,8 +34,10 @@ class MeasuredProtocol(PageProtocol):
     """The one that ranks first."""
 
     @abstractmethod
-    def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
+    def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """Give the measures of a page by name; None for those that it has not, or where it has none at all.
+
+        A measure that pages have several times, once for each table, is a list.
 
         Raises:
             LeftOutError: The board drops the page.
@@ -45,7 +49,7 @@ class MeasuredProtocol(PageProtocol):
     ) -> PageScores:
         """Measure one page."""
         names = [info.name for info in self.infos]
-        values: Mapping[str, float | None] | None = None
+        values: Measures | None = None
         status, why = Status.NO_TRUTH, None
         if prediction.status is Status.METRIC_FAILED:
             status, why = prediction.status, prediction.message
@@ -59,6 +63,10 @@ class MeasuredProtocol(PageProtocol):
         rows = []
         for name in names:
             value = None if values is None else values.get(name)
+            if isinstance(value, list):
+                listed = [ScoreRow.of_page(prediction, name, one, Status.OK) for one in value]
+                rows += [replace(row, element=str(number)) for number, row in enumerate(listed, 1)]
+                continue
             rows.append(
                 ScoreRow.of_page(prediction, name, value, status if value is None else Status.OK, why)
             )
@@ -74,10 +82,15 @@ class MeasuredProtocol(PageProtocol):
         return Presentation(result_files=self.result_files)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """Means over pages."""
-        from parsemark.protocols.aggregate import page_means, run_sums
+        """Means over pages, or over what pages have several of."""
+        import polars as pl
 
-        return [*page_means(self.infos, tables), *run_sums(tables)]
+        from parsemark.protocols.aggregate import mean_sums, run_sums
+
+        columns = ("sample", "parser", "element", "status", "value")
+        rows = [tables.read("scores", *columns, where=pl.col("metric") == info.name) for info in self.infos]
+        means = [mean_sums(i, own, "value", tables) for i, own in zip(self.infos, rows, strict=True)]
+        return [*means, *run_sums(tables)]
 
 
 def in_order(page: Page) -> list[Element]:

@@ -149,10 +149,10 @@ def _ranking_notes(
         notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
     elif resolution is not None and not (kinds and kinds.are_few):
         digits = 3 if resolution < 0.1 else 2
-        notes.append(
-            f"{n_documents} documents: differences under {resolution:.{digits}f} in {info.label} are mostly "
-            "not resolved."
-        )
+        under = f"differences under {resolution:.{digits}f}"
+        if info.top is not None and resolution >= info.top:
+            under = "differences of any size"
+        notes.append(f"{n_documents} documents: {under} in {info.label} are mostly not resolved.")
     if 0 < n_documents < FEW_DOCUMENTS:
         notes.append(
             f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide, and less certain than they say."

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
 
+from parsemark.engine.imports.outputs import UNSAFE, page_name
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.formats import write_table
 from parsemark.formats.document import write_document
@@ -22,7 +22,6 @@ from parsemark.store import Run
 from parsemark.system.files import make_folder, write_text
 
 _CHARSET = '<!doctype html>\n<meta charset="utf-8">\n'
-_UNSAFE = re.compile(r"[^\w.@=,+()-]+")
 
 
 def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | None = None) -> list[Path]:
@@ -53,7 +52,7 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
         prediction = read_raw(run.raw(record.blob), record.sample, record.parser)
         if prediction.status is not Status.OK:
             continue
-        folder = make_folder(out, _UNSAFE.sub("_", record.parser))
+        folder = make_folder(out, UNSAFE.sub("_", record.parser))
         for ending, content in WRITERS[format](prediction):
             path = folder / f"{names[record.sample]}{ending}"
             write_text(path, content)
@@ -65,7 +64,7 @@ def page_names(run: Run) -> dict[str, str]:
     """For each page `REPORT.p3`, after its PDF; the page's id where two PDFs have one name."""
     table = run.table("samples")
     rows = list(zip(table["sample"], table["pdf"], table["page_number"], strict=True))
-    named = {s: f"{_UNSAFE.sub('_', Path(pdf).stem)}.p{page}" if pdf else s for s, pdf, page in rows}
+    named = {s: page_name(Path(pdf), page) if pdf else s for s, pdf, page in rows}
     often = Counter(name.casefold() for name in named.values())
     return {sample: name if often[name.casefold()] == 1 else sample for sample, name in named.items()}
 

@@ -15,11 +15,12 @@ from parsemark.parsers import get_parser
 from parsemark.parsers.catalogue import with_version
 from parsemark.parsers.versions import own_package
 from parsemark.pdf import extract_page
-from parsemark.plain_words import one_line, rounded
+from parsemark.plain_words import counted, one_line, rounded
 from parsemark.report.names import safe_name
 from parsemark.store import ParseRecord, Run
 from parsemark.system import make_folder, write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
+from parsemark.verdicts.shrinking import Shrunk, shrink_page
 
 MOST_LINES = 60
 _SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
@@ -49,7 +50,9 @@ def _lines(elements: Sequence[Element]) -> list[str]:
     return found
 
 
-def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> list[Path]:
+def write_repro(
+    run: Run, parser: str, sample: str, out: Path | None = None, *, shrink: bool = False
+) -> list[Path]:
     """Write what shows a failure: page, truth, output, differences, and the command that shows it again.
 
     Args:
@@ -57,6 +60,7 @@ def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> 
         parser: A parser of the run.
         sample: A page of the run.
         out: A folder that is new or empty; by default `repro-PARSER-SAMPLE`.
+        shrink: Also a smaller page on which the parser fails in the same way.
 
     Raises:
         UsageError: The run has no such page, its PDF is not here, or the folder holds something.
@@ -70,8 +74,8 @@ def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> 
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} holds something already. Choose another --out.")
     make_folder(out)
-    page = out / "page.pdf"
-    extract_page(pdf, int(row["page_number"]), page)
+    page, page_number = out / "page.pdf", int(row["page_number"])
+    extract_page(pdf, page_number, page)
     truth, files = run.truth(sample), dict[str, str | bytes]()
     true = truth.tables if truth else ()
     if truth is not None:
@@ -83,7 +87,14 @@ def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> 
         files[name] = content
         found = run.prediction(sample, parser).tables
     files["differences.diff"] = "\n".join([*_difference(true, found, "truth", parser), ""])
-    files["README.md"] = _readme(run, record)
+    spec = _spec(run, parser)
+    smaller = None
+    if shrink:
+        used = get_parser(spec)
+        used.install()
+        smaller = shrink_page(used, pdf, page_number, truth)
+        files["smaller.pdf"] = smaller.pdf
+    files["README.md"] = _readme(run, record, spec, smaller)
     for name, content in files.items():
         write_bytes(out / name, content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     return [page, *(out / name for name in files)]
@@ -127,7 +138,7 @@ def _readable(raw: bytes) -> tuple[str, str | bytes]:
     return (name, content) if isinstance(content, str) else ("output.json", raw)
 
 
-def _readme(run: Run, record: ParseRecord) -> str:
+def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) -> str:
     entry = run.manifest.parser(record.parser)
     versions = ", ".join(f"{k} {v}" for k, v in entry.versions.items()) if entry else ""
     lines = [f"# {record.parser} on {record.sample}", "", f"Versions: {versions or 'not told'}."]
@@ -149,6 +160,12 @@ def _readme(run: Run, record: ParseRecord) -> str:
         "",
         "Show it again:",
         "",
-        f"    parsemark parsers try {shlex.quote(_spec(run, record.parser))} page.pdf",
+        f"    parsemark parsers try {shlex.quote(spec)} page.pdf",
     ]
+    if smaller is not None:
+        lines += [
+            "",
+            f"`smaller.pdf` fails in the same way with {smaller.n_left} of "
+            f"{counted(smaller.n_objects, 'object')} on the page ({counted(smaller.n_tries, 'try')}).",
+        ]
     return "\n".join(lines) + "\n"

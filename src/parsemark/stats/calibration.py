@@ -1,4 +1,4 @@
-"""Can a parser's confidence be trusted? Reliability bins, D-ECE (Soric et al., 5.1.3), risk over coverage."""
+"""Can a parser's confidence be trusted? Reliability bins and D-ECE (Soric et al., 5.1.3)."""
 
 from __future__ import annotations
 
@@ -90,39 +90,3 @@ def d_ece_by_chance(
     within = np.bincount(index, (conf * (1 - conf))[keep], n_bins)  # all there is where a document is alone
     deviation = np.sqrt(np.maximum(between, within))
     return float(np.sqrt(2 / np.pi) * deviation.sum() / keep.sum())
-
-
-@dataclass(frozen=True, slots=True)
-class RiskCoverage:
-    """If only the most confident predictions were taken: how many, and how many of them would be wrong."""
-
-    coverage: tuple[float, ...]
-    risk: tuple[float, ...]
-    area: float
-    """Under the curve (AURC): the mean risk over all coverages; lower is better."""
-    best_area: float
-    """That of confidences which put every right prediction before every wrong one."""
-
-
-def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | None:
-    """Risk over coverage, predictions with equal confidence taken together; None without predictions.
-
-    >>> curve = risk_coverage([0.9, 0.8, 0.3], [True, True, False])
-    >>> curve.area == curve.best_area
-    True
-    """
-    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    if conf.size == 0:
-        return None
-    order = np.argsort(-conf, kind="stable")
-    ends = np.flatnonzero(np.append(np.diff(conf[order]) != 0, True)) + 1
-    wrong = np.cumsum(1 - hit[order])
-    risks = wrong[ends - 1] / ends
-    widths = np.diff(np.append(0, ends))
-    perfect = np.cumsum(np.sort(1 - hit)) / np.arange(1, hit.size + 1)
-    return RiskCoverage(
-        tuple((ends / hit.size).tolist()),
-        tuple(risks.tolist()),
-        float((risks * widths).sum() / hit.size),
-        float(perfect.mean()),
-    )

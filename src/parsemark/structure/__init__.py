@@ -2,6 +2,6 @@
 
 from parsemark.structure.assemble import build_table
 from parsemark.structure.parts import RULES, Frame, Part, PartKind, Rules
-from parsemark.structure.words import Word, join_words
+from parsemark.structure.words import Word, join_glyphs, join_words
 
-__all__ = ["RULES", "Frame", "Part", "PartKind", "Rules", "Word", "build_table", "join_words"]
+__all__ = ["RULES", "Frame", "Part", "PartKind", "Rules", "Word", "build_table", "join_glyphs", "join_words"]

@@ -1,16 +1,18 @@
-"""Words, set together again as the text of a cell."""
+"""Words: made of the characters of a page, and set together again as the text of a cell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
+from typing import Protocol
 
 from parsemark.model import Box
 
 _HYPHENS = "-\u00ad\u2010\ufffe\x02"
 """What may stand at the end of a line where a word is divided; the last two are pdfium's own marks."""
+_SMALLEST_REACH = 4.0
 _SAME_LINE = 0.4
 _TALL = 1.5
 """In widths: a word of several letters that is higher than this is set sideways."""
@@ -26,6 +28,52 @@ class Word:
     box: Box
     glued: bool = False
     """Whether the source has no space between this word and the next one (a word divided at a line's end)."""
+
+
+class GlyphLike(Protocol):
+    """A character with the box of its ink."""
+
+    @property
+    def text(self) -> str:
+        """The character."""
+
+    @property
+    def box(self) -> Box:
+        """Of its ink, on the page."""
+
+    @property
+    def generated(self) -> bool:
+        """Whether the reader made it up (a space between words that are set apart)."""
+
+
+def join_glyphs(glyphs: Iterable[GlyphLike]) -> Iterator[Word]:
+    """Words from characters in the order of the file.
+
+    A word ends at white space, and where the next character is far away: on another line, or in another
+    cell of a table whose source has no space between them.
+    """
+    letters: list[GlyphLike] = []
+    for glyph in glyphs:
+        blank = glyph.generated or not glyph.text.strip()
+        if letters and (blank or _far(letters, glyph.box)):
+            yield _word(letters, glued=not blank)
+            letters = []
+        if not blank:
+            letters.append(glyph)
+    if letters:
+        yield _word(letters, glued=False)
+
+
+def _word(letters: Sequence[GlyphLike], *, glued: bool) -> Word:
+    return Word("".join(g.text for g in letters), Box.hull(g.box for g in letters), glued)
+
+
+def _far(letters: Sequence[GlyphLike], box: Box) -> bool:
+    last = letters[-1].box
+    reach = max(last.height, box.height, last.width, _SMALLEST_REACH) / 2
+    across = max(box.x0 - last.x1, last.x0 - box.x1)
+    down = max(box.y0 - last.y1, last.y0 - box.y1)
+    return across > reach or down > reach
 
 
 def as_tall_as_their_lines(words: Sequence[Word]) -> list[Word]:

@@ -105,35 +105,6 @@ class RunComparison:
         return [c for c in worse if c.gain is not None and c.gain < below]
 
 
-@dataclass(frozen=True, slots=True)
-class SliceDifference:
-    """The primary figure of A and B on the pages that have one attribute in common."""
-
-    attribute: str
-    value: str
-    n_pages: int
-    a: float | None
-    b: float | None
-
-
-def slice_differences(a: tuple[Summary, str], b: tuple[Summary, str]) -> list[SliceDifference]:
-    """Compare two parsers, each of a summary, on every group of pages; the groups in which A lost first."""
-    (mine, first), (other, second) = a, b
-    known = {(part.attribute, part.value): part for part in other.slices if part.scope == "page"}
-    figure, found = mine.primary, []
-    for part in (part for part in mine.slices if part.scope == "page"):
-        beside = known.get((part.attribute, part.value))
-        values = [
-            None
-            if group is None or (number := group.figures.get(name, {}).get(figure)) is None
-            else number.value
-            for group, name in ((part, first), (beside, second))
-        ]
-        found.append(SliceDifference(part.attribute, part.value, part.n, values[0], values[1]))
-    sign = 1.0 if mine.info(figure).higher_is_better else -1.0
-    return sorted(found, key=lambda s: math.inf if s.a is None or s.b is None else sign * (s.a - s.b))
-
-
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
     """Every parser that both runs have, on the pages of both.
 

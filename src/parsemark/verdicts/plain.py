@@ -15,7 +15,7 @@ WEAK_BY = 0.1
 """How far below its own score a parser is on pages that it is said to fail on."""
 FEWEST = 5
 """Pages or elements of a kind before something is said of it."""
-MOST_LABELS = 10_000
+MOST_LABELS = 1_000
 """More documents than this nobody labels."""
 MILLION = 1_000_000
 
@@ -39,11 +39,13 @@ def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str)
     open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
     certain = "" if not open_ else f" for now: it is not told apart from {listed(open_)}"
-    said = [f"Take {best}{certain}. Its {name} is {figure.value:.2f} ({info.label}{interval})."]
+    beginning = f"Take {best}{certain}. Its" if len(summary.parsers) > 1 else f"{best}: its"
+    said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
     if same:
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
     said += _fails_on(summary, best, records)
-    said += [_settled_by(best, p, verdicts[p]) for p in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]]
+    for other in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]:
+        said += _settled_by(best, other, verdicts[other])
     return said + _costs(best, records)
 
 
@@ -77,15 +79,16 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
     return said
 
 
-def _settled_by(best: str, other: str, verdict: Verdict) -> str:
-    """How many more documents would tell two parsers apart, if they went on as they do."""
+def _settled_by(best: str, other: str, verdict: Verdict) -> list[str]:
+    """How many more documents would tell two parsers apart, if they went on as they do; or nothing."""
     if not verdict.difference or verdict.low is None or verdict.high is None:
-        return f"More labels are not likely to tell {other} from {best}."
+        return []
     half = (verdict.high - verdict.low) / 2
     more = math.ceil(verdict.n_documents * ((half / abs(verdict.difference)) ** 2 - 1))
+    number = f"About {counted(max(more, 1), 'more labelled document')}"
     if more > MOST_LABELS:
-        return f"More labels are not likely to tell {other} from {best}."
-    return f"About {counted(max(more, 1), 'more labelled document')} would tell {other} from {best}."
+        number = "Only more than a thousand more labelled documents"
+    return [f"{number} would tell {other} from {best}."]
 
 
 def _costs(best: str, records: Sequence[ParseRecord]) -> list[str]:

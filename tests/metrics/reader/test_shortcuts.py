@@ -13,9 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.formats import notation
-from parsemark.formats.cell_text import without_controls
-from parsemark.formats.html import plain, scan, tree
-from parsemark.formats.html import tables as html_tables
+from parsemark.formats.html import scan, tree
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.reader import likeness, read, sheet, symbols
 from parsemark.metrics.reader.align import _filled, _numbered, _similarities
@@ -36,47 +34,6 @@ _rows = st.lists(
     st.sampled_from(["", "alpha", "beta", "alpha beta", "12.3", "45", "3 45"]), min_size=3, max_size=3
 )
 _grids = st.lists(_rows, min_size=1, max_size=6)
-_SPACES = st.sampled_from(["", "", " ", "\n", "\r\n  ", "\t"])
-_ATTRIBUTES = st.lists(
-    st.sampled_from(
-        ['rowspan="2"', 'colspan="3"', 'rowspan="0"', 'colspan=" +2"', 'colspan="x"', 'class="a b"', "id='1'"]
-    ),
-    max_size=2,
-).map(lambda chosen: "".join(f" {attribute}" for attribute in chosen))
-_INSIDE = st.text("a1 \n>\"'\xa0é漢😀\u2028\ufeff\ufffe\x0c\x1f&;</", max_size=5)
-
-
-@st.composite
-def _html_rows(draw: st.DrawFn) -> str:
-    rows = []
-    for _ in range(draw(st.integers(0, 3))):
-        tags = draw(st.lists(st.sampled_from(["td", "td", "th"]), max_size=3))
-        inside = (f"<{t}{draw(_ATTRIBUTES)}>{draw(_INSIDE)}</{t}>{draw(_SPACES)}" for t in tags)
-        rows.append(f"<tr{draw(_ATTRIBUTES)}>{draw(_SPACES)}{''.join(inside)}</tr>{draw(_SPACES)}")
-    return "".join(rows)
-
-
-@st.composite
-def _html_tables(draw: st.DrawFn) -> str:
-    sections = draw(st.lists(st.sampled_from(["thead", "tbody", "tfoot", "caption"]), max_size=2))
-    parts = (f"<{tag}>{draw(_SPACES)}{draw(_html_rows())}</{tag}>{draw(_SPACES)}" for tag in sections)
-    return f"<table{draw(_ATTRIBUTES)}>{draw(_SPACES)}{draw(_html_rows())}{''.join(parts)}</table>"
-
-
-@given(_html_tables())
-def test_a_plain_table_is_read_as_its_tree_is(source: str) -> None:
-    source = without_controls(source)
-    found = plain.read_plain_table(source)
-    if found is not None:
-        with mock.patch.object(html_tables, "read_plain_table", lambda source, position: None):
-            assert list(html_tables._read_all(source, 0)) == [found]
-
-
-def test_most_tables_are_plain() -> None:
-    row = '<tr class="r">\n<th colspan="2">A</th><td>1 > 0</td></tr>\n'
-    assert plain.read_plain_table(f'<table border="1"><thead>{row}</thead><tbody>{row}</tbody></table>')
-    for odd in ("<tr><td>a<b>b</b></td></tr>", "<tr><td>&lt;</td></tr>", "<tr><td>a<td>b</tr>", "<td>a</td>"):
-        assert plain.read_plain_table(f"<table>{odd}</table>") is None
 
 
 def _spans(text: str) -> object:

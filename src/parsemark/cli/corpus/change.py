@@ -41,8 +41,7 @@ def degrade(
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
     from parsemark.cli.printing import page_progress
     from parsemark.corpora import load_corpus
-    from parsemark.corpora.degrade import DegradeOptions, read_severities
-    from parsemark.corpora.degrade_corpus import degrade_corpus
+    from parsemark.corpora.degrade import DegradeOptions, degrade_corpus, read_severities
 
     severities = read_severities(severity) if severity is not None else ()
     one = severities[0] if len(severities) == 1 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -64,8 +64,8 @@ class Fresh:
             return given
         return draw_seed() if self.commit is not None else 0
 
-    def options(self, secret: Secret, kind: Callable[..., OptionsT], generator: str, **own: Any) -> OptionsT:
-        """The options of a maker as the secret has them; `own` are those that it cannot know."""
+    def options(self, secret: Secret, kind: Callable[..., OptionsT], generator: str) -> OptionsT:
+        """The options of a maker as the secret has them."""
         from parsemark.errors import UsageError
 
         if secret.generator != generator:
@@ -73,7 +73,7 @@ class Fresh:
         told = {k: tuple(v) if isinstance(v, list) else v for k, v in secret.settings.items()}
         told.pop("replaced", None)
         try:
-            return kind(**{**told, **own, "seed": secret.seed, "name": secret.name})
+            return kind(**{**told, "seed": secret.seed, "name": secret.name})
         except (TypeError, AttributeError) as error:
             raise UsageError(
                 f"{self.reveal} has settings that this generator does not know: {error}"

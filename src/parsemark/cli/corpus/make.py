@@ -1,4 +1,4 @@
-"""`parsemark corpus make`, and what gathers the material for it: `harvest` and `sample`."""
+"""`parsemark corpus make`, and `sample`, which gathers pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def synthetic(
         float | None,
         typer.Option(help="Mean number of tables on pages that have any.", show_default="one to three"),
     ] = None,
-    pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: opt.Processes = None,
     commit: Commit = None,
     reveal: Reveal = None,
@@ -60,7 +59,7 @@ def synthetic(
         )
     fresh = Fresh(commit, reveal)
     if (secret := fresh.secret("latex")) is not None:
-        options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
+        options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}")
     else:
         settings = {"pages": _required(pages), "seed": fresh.seed(seed), "lines": read_line_weights(lines)}
         options = opt.fill(SyntheticOptions, locals(), **settings)
@@ -136,7 +135,6 @@ def latex(
     out: opt.NewCorpus,
     name: Annotated[str, typer.Option(help="Name of the corpus.")] = "latex",
     licence: Annotated[str, typer.Option(help="Licence of documents without a licence file.")] = "unknown",
-    latexml: Annotated[bool, typer.Option(help="Ask LaTeXML for a second opinion on the tables.")] = False,
     workers: opt.Processes = None,
 ) -> None:
     """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
@@ -147,7 +145,7 @@ def latex(
     sources += more or []
     with page_progress("Making documents", len(locate(sources))) as progress:
         manifest, report = make_documents(
-            sources, out, name=name, licence=licence, latexml=latexml, workers=workers, progress=progress
+            sources, out, name=name, licence=licence, workers=workers, progress=progress
         )
     used = [d for d in report.documents if d.problem is None]
     n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
@@ -162,7 +160,7 @@ def latex(
         count = counted(sum(len(d.other_mains) for d in unused), "other main file")
         of = ", ".join(f"{d.origin} is {d.main}" for d in unused[:3]) + (", …" if len(unused) > 3 else "")
         print(f"not used: {count}, for a folder is one document ({of}); name the files to have them all")
-    n_notes = sum(len(d.notes) + len(d.disagreements) for d in report.documents)
+    n_notes = sum(len(d.notes) for d in report.documents)
     if n_notes:
         print(f"{out / REPORT}: {counted(n_notes, 'note')}")
 
@@ -199,32 +197,6 @@ def _required(pages: int | None) -> int:
     if pages is None:
         raise UsageError("Say how many pages: --pages N.")
     return pages
-
-
-def harvest(
-    sources: Annotated[
-        list[Path], typer.Argument(help="LaTeX files, folders, or .tar.gz and .zip archives.")
-    ],
-    out: Annotated[Path, typer.Option("--out", metavar="POOL", help="The pool, a file of JSON lines.")],
-    licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
-) -> None:
-    """Collect tables from LaTeX sources into a pool; what does not compile alone is listed."""
-    from parsemark.cli.printing import page_progress
-    from parsemark.corpora.latex.harvest import harvest as harvest_tables
-    from parsemark.corpora.latex.harvest import rejected_path
-    from parsemark.corpora.latex.sources import locate
-
-    with page_progress("Harvesting documents", len(locate(sources))) as progress:
-        result = harvest_tables(sources, out, licence=licence, progress=progress)
-    print(f"{out}: {counted(len(result.entries), 'table')} from {counted(result.documents, 'document')}")
-    for origin, problem in result.problems.items():
-        print(f"could not read {origin}: {problem}")
-    for entry in result.skipped:
-        print(f"passed over {entry}")
-    if result.rejected:
-        print(f"{rejected_path(out)}: {counted(len(result.rejected), 'table')} left out")
-        for reason, count in result.reasons().most_common():
-            print(f"  {count} {reason}")
 
 
 def sample(

@@ -153,11 +153,6 @@ def locate(paths: Iterable[Path]) -> list[FoundDocument]:
     return located
 
 
-def gather(paths: Iterable[Path]) -> Iterator[SourceDocument]:
-    """Read all documents, one by one; one that cannot be read comes with its `problem`."""
-    return map(read_document, locate(paths))
-
-
 def decode(data: bytes) -> str:
     """The text of a source file: UTF-8, or else Latin-1, which never fails."""
     try:

@@ -194,10 +194,10 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
         f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     )
     said = (
-        f"have no truth and are not scored: {names}. For a page without "
+        f"they are not scored: {names}. For a page without "
         f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
     )
-    return Remark(f"{len(ids)} of {counted(len(samples), 'page')}", said, left_out=False)
+    return Remark(f"{len(ids)} of {counted(len(samples), 'page')} without truth", said, left_out=False)
 
 
 def _files(root: Path, remarks: list[Remark], inner: Sequence[Path] | None) -> Iterator[Path]:

@@ -6,9 +6,9 @@ Every page of every PDF is a sample, also those without tables. A table of sever
 region, since each is what stands at one place of one page; the attribute `region` tells which.
 Some documents have two annotations, `a` and `b`, and one PDF, under `a`: the first is taken here, the other
 by `icdar2013-alternates:DIR`. Cells that the files do not list are empty cells. Known errors of the truth are
-corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched, and
-`icdar2013-uncorrected:DIR` gives them as they are. A document whose files cannot be read is left out, and
-said to be.
+corrected (`icdar2013_corrections.json`, and a `corrections.json` in DIR); the files themselves are never
+touched, and `icdar2013-uncorrected:DIR` gives them as they are. A document whose files cannot be read is left
+out, and said to be.
 """
 
 from __future__ import annotations
@@ -21,14 +21,18 @@ from functools import partial
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.correct import TruthCorrection, corrected_page, read_corrections
 from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
-from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
+from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.pdf import PageShape, page_shapes
 
 LICENCE = "may be read from disk, not redistributed"
+SHIPPED = Path(__file__).with_name("icdar2013_corrections.json")
+OWN_CORRECTIONS = "corrections.json"
+"""A file of this name in the corpus folder is applied too."""
 
 _ALTERNATE = re.compile(r"(.*\d)([a-z])")
 
@@ -51,17 +55,32 @@ def load_uncorrected(root: Path) -> Corpus:
 def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) -> Corpus:
     remarks: list[Remark] = []
     pdfs = files_inside(root, "*.pdf", remarks, of="the ICDAR 2013 dataset")
-    overlay = overlay_for(root) if corrected else Overlay(())
-    samples = read_each(root, pdfs, partial(_samples, root, overlay, alternates), remarks)
+    corrections = _corrections(root) if corrected else []
+    samples = read_each(root, pdfs, partial(_samples, root, corrections, alternates), remarks)
+    known = {sample.id for sample in samples}
+    for file, correction in corrections:
+        if file != SHIPPED and correction.sample not in known:
+            raise CorpusError(f"{file}: there is no page {correction.sample!r}.")
     return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)
 
 
-def _samples(root: Path, overlay: Overlay, alternates: bool, pdf: Path, ids: SampleIds) -> Iterator[Sample]:
+def _corrections(root: Path) -> list[tuple[Path, TruthCorrection]]:
+    files = [file for file in (SHIPPED, root / OWN_CORRECTIONS) if file.is_file()]
+    return [(file, correction) for file in files for correction in read_corrections(file)]
+
+
+def _samples(
+    root: Path,
+    corrections: list[tuple[Path, TruthCorrection]],
+    alternates: bool,
+    pdf: Path,
+    ids: SampleIds,
+) -> Iterator[Sample]:
     annotations = _annotations(pdf)
     chosen = annotations[-1 if alternates else 0]
     shapes = page_shapes(pdf, turns=True)
     turned = frozenset(number for number, shape in enumerate(shapes, start=1) if shape.rotation)
-    truth = overlay.apply(read_annotation(root, pdf, chosen, turned))
+    truth = read_annotation(root, pdf, chosen, turned)
     by_page: dict[int, list[Region]] = defaultdict(list)
     attributes: dict[str, AttributeValue] = {} if len(annotations) == 1 else {"annotation": chosen}
     for region in truth.regions:
@@ -71,6 +90,9 @@ def _samples(root: Path, overlay: Overlay, alternates: bool, pdf: Path, ids: Sam
     for number, shape in enumerate(shapes, start=1):
         identifier = ids.make(pdf.stem, f"p{number}")
         page = _page(identifier, shape, truth, by_page[number], attributes)
+        for file, correction in corrections:
+            if correction.sample == identifier:
+                page = corrected_page(page, [correction], file)
         yield Sample(identifier, pdf.stem, number, page, pdf)
 
 
@@ -120,8 +142,6 @@ def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
         attributes |= {"region": region.number + 1, "regions": truth.n_regions(region.table)}
     if n_changed or region.n_repaired:
         attributes["repaired_cells"] = n_changed + region.n_repaired
-    if region.corrections:
-        attributes["corrections"] = "; ".join(region.corrections)
     return Element(_element_id(region), Category.TABLE, box=box, table=table, attributes=attributes)
 
 

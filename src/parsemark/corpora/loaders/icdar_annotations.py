@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
@@ -26,8 +26,6 @@ class Region:
     cells: tuple[Cell, ...]
     n_repaired: int = 0
     """Cells of the file that end before they start; they are read as if their ends were exchanged."""
-    corrections: tuple[str, ...] = ()
-    """What the overlay changed, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +156,3 @@ def _number(element: etree._Element, name: str, path: Path) -> float:
     if number is None:
         raise CorpusError(f"{path}, line {element.sourceline}: {name} is {value!r}, not a number.")
     return number
-
-
-def with_cells(region: Region, cells: tuple[Cell, ...], why: str) -> Region:
-    """The region with other cells, and the reason."""
-    return replace(region, cells=cells, corrections=(*region.corrections, why))

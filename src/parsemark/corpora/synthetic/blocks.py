@@ -15,11 +15,11 @@ from parsemark.corpora.synthetic.document import (
     TableBlock,
     TextBlock,
 )
-from parsemark.corpora.synthetic.language import heading, number, sentence, vocabulary
+from parsemark.corpora.synthetic.language import heading, number, sentence, sentences, vocabulary
 from parsemark.corpora.synthetic.looks import TableLook
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
 from parsemark.corpora.synthetic.table_draft import TableDraft, lay_out
-from parsemark.corpora.synthetic.table_kinds import KINDS, daytime, kinds_in
+from parsemark.corpora.synthetic.table_kinds import KINDS, kinds_in
 from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import Category
 
@@ -62,16 +62,10 @@ def paragraph_block(
     """
     words = vocabulary(language)
     joint = plain(" ") if words.spaced else EMPTY
-    text, recent = EMPTY, list[str]()
-    while len(recent) < (count := count or rng.randint(2, 6)):
-        said = sentence(rng, language)
-        if said not in recent[-3:]:
-            text = (
-                text
-                + (joint if recent else EMPTY)
-                + (_enriched(rng, language, said) if rich else plain(said))
-            )
-            recent.append(said)
+    text = EMPTY
+    for said in sentences(rng, language, count or rng.randint(2, 6)):
+        before = text + joint if text.runs else EMPTY
+        text = before + (_enriched(rng, language, said) if rich else plain(said))
     if see:
         text = text + joint + plain(f"({words.words['see']} {words.words['table']} {NEXT_TABLE})")
     if rich and rng.random() < 0.06:
@@ -120,7 +114,7 @@ def figure_block(rng: random.Random, language: str, kinds: tuple[str, ...]) -> F
 def table_draft(rng: random.Random, language: str, rows: int, cols: int, *, vary: bool = True) -> TableDraft:
     """A table of about the given size, of any kind for which the language has words."""
     kind = rng.choice(kinds_in(language))
-    draft = daytime(KINDS[kind](rng, language, rows, cols), language)
+    draft = KINDS[kind](rng, language, rows, cols)
     return varied(rng, draft, language) if vary else draft
 
 

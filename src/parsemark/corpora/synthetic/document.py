@@ -78,10 +78,6 @@ class TableBlock:
     rotate: int = 0
     """0, 90 or 270 degrees counter-clockwise."""
     scale: float = 1.0
-    source: str = ""
-    """Its LaTeX, where it was harvested."""
-    origin: str | None = None
-    """Where it was harvested, with its licence."""
 
     @cached_property
     def table(self) -> Table:
@@ -91,8 +87,6 @@ class TableBlock:
     @property
     def has_math(self) -> bool:
         """Whether it has formulas."""
-        if self.source:
-            return "$" in self.source.replace(r"\$", "") or r"\(" in self.source
         return any(c.piece.has_math for c in self.layout.cells.values())
 
     @property
@@ -134,7 +128,7 @@ class TableBlock:
     def attributes(self, language: str) -> dict[str, AttributeValue]:
         """OmniDocBench's names where it has them, and ours."""
         draft = self.layout.draft
-        attributes: dict[str, AttributeValue] = {
+        return {
             "table_layout": "vertical" if self.rotate else "horizontal",
             "with_span": self.table.has_spans,
             "line": OMNIDOCBENCH_LINE[self.look.line],
@@ -148,10 +142,9 @@ class TableBlock:
             "scaled": self.scale < 1,
             "complexity": complexity(self.table),
             "kind": draft.kind,
-            "header_rows": None if self.source else draft.header_rows,
+            "header_rows": draft.header_rows,
             "has_notes": bool(self.notes.runs),
         }
-        return attributes if self.origin is None else {**attributes, "origin": self.origin}
 
 
 FlowingBlock = TextBlock | FigureBlock | TableBlock

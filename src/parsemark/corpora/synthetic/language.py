@@ -96,14 +96,14 @@ def sentence(rng: random.Random, language: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def paragraph(rng: random.Random, language: str, count: int) -> str:
+def sentences(rng: random.Random, language: str, count: int) -> list[str]:
     """Some sentences, none of them twice in a row."""
     chosen: list[str] = []
     while len(chosen) < count:
         text = sentence(rng, language)
         if text not in chosen[-3:]:
             chosen.append(text)
-    return (" " if vocabulary(language).spaced else "").join(chosen)
+    return chosen
 
 
 def heading(rng: random.Random, language: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.making import Progress, in_processes, new_folder, silent
 from parsemark.corpora.schema import CorpusFile
-from parsemark.corpora.synthetic.options import GENERATOR, RENDERERS, Options, SyntheticOptions
+from parsemark.corpora.synthetic.options import GENERATOR, RENDERERS, Options
 from parsemark.corpora.synthetic.truth import Rendered, locate
 from parsemark.errors import LatexError, MakingError
 from parsemark.extras import require
@@ -86,8 +86,7 @@ def _require(options: Options) -> None:
     require("makers", "Making pages", RENDERERS[options.renderer].packages)
     if options.renderer == "latex":
         require_pdflatex("Making synthetic pages")
-        pool = options.pool if isinstance(options, SyntheticOptions) else None
-        _module("latex").precompile(harvested=pool is not None)
+        _module("latex").precompile()
 
 
 def _module(renderer: str) -> Any:
@@ -140,7 +139,7 @@ def _make_batch(options: Options, folder: Path, batch: Sequence[int]) -> list[_O
 def _failed(options: Options, index: int, reasons: Counter[str]) -> _Outcome:
     name = options.draft(index, 0).name
     why = f"Document {name} could not be made in {options.attempts} draws ({_by_count(reasons)})."
-    return _Outcome(name, failure=f"{why} Try another seed, fewer pages per document, or another pool.")
+    return _Outcome(name, failure=f"{why} Try another seed, or fewer pages per document.")
 
 
 def _by_count(reasons: Counter[str]) -> str:

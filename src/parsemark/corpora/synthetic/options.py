@@ -17,10 +17,10 @@ from parsemark.corpora.synthetic.plan import (
     simpler,
     stream,
 )
-from parsemark.corpora.synthetic.planned import PlannedDrawer, usable_entries
+from parsemark.corpora.synthetic.planned import PlannedDrawer
 from parsemark.errors import UsageError
 
-GENERATOR = "synthetic 7"
+GENERATOR = "synthetic 8"
 """Name and version; the version rises whenever the same seed gives other pages."""
 LICENCE = "CC0-1.0"
 
@@ -51,6 +51,7 @@ class SyntheticOptions(PlanOptions):
     """Pages of LaTeX whose traits are planned."""
 
     renderer = "latex"
+    licence = LICENCE
     draws = 8
     """Of a document as planned; a replacement has as many again, and as many of a simpler plan."""
     attempts = 3 * draws
@@ -64,14 +65,6 @@ class SyntheticOptions(PlanOptions):
     def n_documents(self) -> int | None:
         """How many documents are made; None makes as many as give the pages."""
         return len(self.plans)
-
-    @property
-    def licence(self) -> str:
-        """Ours, and those of the harvested tables (each table's `origin` says which)."""
-        if self.pool is None:
-            return LICENCE
-        licences = sorted({entry.licence for entry in usable_entries(self.pool)})
-        return f"{LICENCE}; harvested tables: {', '.join(licences)}"
 
     def draft(self, index: int, attempt: int) -> DocumentDraft:
         """Document `index`; what could not be set is drawn again, at last with fewer and upright tables."""
@@ -87,7 +80,6 @@ class SyntheticOptions(PlanOptions):
     def settings(self) -> dict[str, Any]:
         """What is recorded in the corpus."""
         settings = asdict(self)
-        settings["pool"] = None if self.pool is None else self.pool.name
         del settings["seed"], settings["name"]
         return settings
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from parsemark.corpora.synthetic.looks import LINE_STYLES
 from parsemark.errors import UsageError
@@ -51,8 +50,6 @@ class PlanOptions:
         default_factory=lambda: {"full": 0.25, "booktabs": 0.4, "partial": 0.2, "none": 0.15}
     )
     """Weight of each style of lines."""
-    pool: Path | None = None
-    """Harvested tables, used for half of the tables."""
 
     def __post_init__(self) -> None:
         require_pages(self.pages)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 
-from parsemark.corpora.latex.pool import PoolEntry, read_pool
 from parsemark.corpora.synthetic.blocks import (
     captioned,
     figure_block,
@@ -22,15 +18,11 @@ from parsemark.corpora.synthetic.blocks import (
 )
 from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraft, TableBlock
 from parsemark.corpora.synthetic.language import vocabulary
-from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL, draw_look, draw_table_look
-from parsemark.corpora.synthetic.pieces import EMPTY, plain
+from parsemark.corpora.synthetic.looks import draw_look, draw_table_look
+from parsemark.corpora.synthetic.pieces import EMPTY
 from parsemark.corpora.synthetic.plan import DocumentPlan, PagePlan, PlanOptions, stream
-from parsemark.corpora.synthetic.table_draft import Layout, Placed, TableDraft
-from parsemark.errors import UsageError
-from parsemark.formats.latex import read_latex_table
+from parsemark.corpora.synthetic.table_draft import TableDraft
 
-POOL_SHARE = 0.5
-"""Share of tables that are taken from the pool, where there is one."""
 LONG_ROWS = 150
 """Drawn for a table over pages; as many are kept as end on its last page."""
 
@@ -89,13 +81,8 @@ class PlannedDrawer:
         sizes = [self._table_size(rng, page) for _ in range(page.tables)]
         spare = max(1, page.tables // 2)
         sizes += [(rng.randint(2, limit), rng.randint(2, 4)) for limit in (8, 4) for _ in range(spare)]
-        for position, (rows, cols) in enumerate(sizes):
-            wanted = position < page.tables
-            if wanted and self.options.pool is not None and rng.random() < POOL_SHARE:
-                block = self._harvested(rng, usable_entries(self.options.pool))
-            else:
-                draft = table_draft(rng, self.plan.language, rows, cols)
-                block = self._block(rng, draft)
+        for rows, cols in sizes:
+            block = self._block(rng, table_draft(rng, self.plan.language, rows, cols))
             yield replace(block, rotate=rng.choice([90, 270]) if page.rotated else 0)
 
     def _table_size(self, rng: random.Random, page: PagePlan) -> tuple[int, int]:
@@ -117,48 +104,3 @@ class PlannedDrawer:
         block = self._block(rng, draft)
         caption = block.caption if block.caption.runs else table_caption(rng, self.plan.language)
         return replace(block, caption=caption, caption_below=False, notes=EMPTY, long=True)
-
-    def _harvested(self, rng: random.Random, entries: tuple[PoolEntry, ...]) -> TableBlock:
-        """A table of a pool; it keeps its own look but for the size of its font."""
-        entry = rng.choice(entries)
-        look = draw_table_look(rng, self.look, "latex", n_cols=entry.n_cols)
-        return TableBlock(
-            _layout_of(entry.latex),
-            replace(look, line=_line_style(entry)),
-            table_caption(rng, self.plan.language),
-            self.look.caption_below,
-            source=entry.latex,
-            origin=f"{entry.source} ({entry.licence})",
-        )
-
-
-@lru_cache(maxsize=4)
-def usable_entries(pool: Path) -> tuple[PoolEntry, ...]:
-    """The tables of a pool that need no declarations of their own, so that they can stand on any page."""
-    entries = tuple(e for e in read_pool(pool) if not e.preamble and "longtable" not in e.latex)
-    if not entries:
-        raise UsageError(f"The pool {pool} has no table that can stand by itself.")
-    return entries
-
-
-def _layout_of(latex: str) -> Layout:
-    """A table as our reader sees it; the marked compile confirms its grid."""
-    table = read_latex_table(latex)
-    has_text = re.search(r"[pmbX]\{", latex.partition("\n")[0]) is not None
-    draft = TableDraft("harvested", (), (), (), ("p" if has_text else "l",) * table.n_cols)
-    cells = {
-        (c.row, c.col): Placed(c.row, c.col, plain(c.text), c.rowspan, c.colspan, c.header)
-        for c in table.cells
-    }
-    return Layout(draft, table.n_rows, cells)
-
-
-def _line_style(entry: PoolEntry) -> str:
-    """Style of the lines of a table, judged by its commands."""
-    rules = len(re.findall(r"\\[hc]line\b", entry.latex))
-    specification = entry.latex[: entry.latex.find("\n")] if "\n" in entry.latex else entry.latex[:80]
-    if re.search(r"\\(top|mid|bottom)rule\b", entry.latex):
-        return BOOKTABS
-    if rules >= entry.n_rows and "|" in specification:
-        return FULL
-    return PARTIAL if rules or "|" in specification else NONE

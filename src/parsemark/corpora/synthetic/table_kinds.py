@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from parsemark.corpora.synthetic.language import number, paragraph, vocabulary
+from parsemark.corpora.synthetic.language import number, sentences, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, raised
 from parsemark.corpora.synthetic.table_draft import DraftRow, RowGroup, TableDraft, one_level
 
@@ -15,9 +13,15 @@ Kind = Callable[[random.Random, str, int, int], TableDraft]
 
 
 def results(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Methods against data sets and measures; one to three header levels, the best value in bold."""
+    """Methods against measures, of which several data sets can have the same; the best value in bold."""
     words = vocabulary(language).lists
-    levels, leaves = _header(rng, language, max(1, cols - 1))
+    sets = cols // 2 if cols >= 5 and rng.random() < 0.6 else 1
+    measures = [plain(name) for name in _labels(rng, words["metrics"], 2 if sets > 1 else max(1, cols - 1))]
+    leaves = sets * len(measures)
+    levels = one_level(measures * sets)
+    if sets > 1:
+        names = _labels(rng, words["datasets"], sets)
+        levels = (tuple(RowGroup(plain(name), len(measures)) for name in names), *levels)
     decimals, spread = rng.choice([1, 2, 3]), rng.random() < 0.35
     grid = [[rng.uniform(40, 99) / (1 if decimals == 1 else 100) for _ in range(leaves)] for _ in range(rows)]
     best = [max(grid, key=lambda r, c=col: r[c])[col] for col in range(leaves)]  # type: ignore[misc] # bound early
@@ -128,65 +132,30 @@ def inventory(rng: random.Random, language: str, rows: int, cols: int) -> TableD
     )
 
 
+MORNING, LESSONS = 8 * 60, 12
+"""When timetables begin, in minutes, and how many lessons they have before another week begins."""
+
+
 def schedule(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """A timetable: days against hours, with free slots and a break that spans all days."""
     words = vocabulary(language).lists
     days = words["days"][: max(2, min(5, cols - 1))]
-    start = 8 * 60
+    step = rng.choice([45, 60])
     body = []
     pause = rng.randrange(1, rows) if rows > 3 else -1
     for index in range(rows):
         if index == pause:
             body.append(DraftRow((plain(words["schedule"][rng.choice([1, 2])]).italic(),), "section"))
-            start += 30
             continue
-        step = rng.choice([45, 60, 90])
-        label = f"{_clock(start, language)}–{_clock(start + step, language)}"
-        start = (start + step + rng.choice([0, 10, 15])) % (24 * 60)
+        week, place = divmod(index, LESSONS)
+        hours = (_clock(MORNING + step * hour, language) for hour in (place, place + 1))
+        label = f"({week + 1}) " * (rows > LESSONS) + "–".join(hours)
         cells = [_lesson(rng, words) if rng.random() < 0.85 else EMPTY for _ in days]
         body.append(DraftRow((plain(label), *cells)))
     levels = one_level([plain(day) for day in days])
     return TableDraft(
         "schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days)))
     )
-
-
-EVENING = 20 * 60
-"""When timetables end, in minutes."""
-
-
-def daytime(draft: TableDraft, language: str) -> TableDraft:
-    """A timetable whose hours fit into a day (shorter lessons, or weeks that alternate); else as it is."""
-    lessons = sum(row.kind != "section" for row in draft.rows)
-    if draft.kind != "schedule" or lessons == 0 or _end(draft) <= EVENING:
-        return draft
-    per_day = next((count for count in (12, 15, 24) if lessons <= count), 12)
-    step = (EVENING - 8 * 60) // per_day
-    body, index = [], 0
-    for row in draft.rows:
-        if row.kind == "section":
-            body.append(row)
-            continue
-        week, place = divmod(index, per_day)
-        start = 8 * 60 + place * step
-        text = f"{_clock(start, language)}–{_clock(start + step, language)}"
-        label = plain(f"({week + 1}) {text}" if lessons > per_day else text)
-        at = len(draft.stub) - 1
-        body.append(DraftRow((*row.pieces[:at], label, *row.pieces[at + 1 :]), row.kind))
-        index += 1
-    return replace(draft, rows=tuple(body))
-
-
-def _end(draft: TableDraft) -> int:
-    """The latest hour of a timetable in minutes; beyond midnight if its hours start again."""
-    at, latest, days = len(draft.stub) - 1, 0, 0
-    for row in draft.rows:
-        numbers = re.findall(r"\d+", row.pieces[at].text) if row.kind != "section" else []
-        if len(numbers) == 4:
-            begin, end = (int(numbers[i]) * 60 + int(numbers[i + 1]) for i in (0, 2))
-            days += begin < latest % (24 * 60)
-            latest = max(latest, days * 24 * 60 + end)
-    return latest
 
 
 def _lesson(rng: random.Random, words: dict[str, Sequence[str]]) -> Piece:
@@ -305,29 +274,21 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDr
     words = vocabulary(language).lists
     names = words["glossary"]
     wide = max(1, min(2, cols - 1))
+    joint = " " if vocabulary(language).spaced else ""
     body = []
     for label in _labels(rng, words["terms"], rows):
-        texts = [paragraph(rng, language, rng.choice([1, 1, 2])) for _ in range(wide)]
+        texts = [joint.join(sentences(rng, language, rng.choice([1, 1, 2]))) for _ in range(wide)]
         body.append(DraftRow((plain(label), *(plain(t) for t in texts))))
     levels = one_level([plain(names[1]), plain(names[3])][:wide])
     return TableDraft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
 
 
-KINDS: dict[str, Kind] = {
-    "results": results,
-    "ablation": ablation,
-    "statistics": statistics,
-    "inventory": inventory,
-    "schedule": schedule,
-    "finance": finance,
-    "geology": geology,
-    "chemistry": chemistry,
-    "glossary": glossary,
-}
-
-
+_KINDS: tuple[Kind, ...] = (
+    *(results, ablation, statistics, inventory, schedule, finance, geology, chemistry, glossary),
+)
+KINDS = {kind.__name__: kind for kind in _KINDS}
 NEEDED_LISTS: dict[str, tuple[str, ...]] = {
-    "results": ("methods", "datasets", "metrics", "splits", "method_titles"),
+    "results": ("methods", "datasets", "metrics", "method_titles"),
     "ablation": ("parts", "metrics"),
     "statistics": ("variables", "statistics", "variable_titles"),
     "inventory": ("items", "inventory", "suppliers"),
@@ -343,27 +304,6 @@ def kinds_in(language: str) -> list[str]:
     """The kinds for which the language has all words."""
     lists = vocabulary(language).lists
     return sorted(kind for kind in KINDS if all(name in lists for name in NEEDED_LISTS[kind]))
-
-
-def _header(rng: random.Random, language: str, leaves: int) -> tuple[tuple[tuple[RowGroup, ...], ...], int]:
-    """One to three header levels over about `leaves` columns."""
-    words = vocabulary(language).lists
-    depth = rng.choice([1, 2, 2, 3]) if leaves >= 4 else rng.choice([1, 2]) if leaves >= 2 else 1
-    if depth == 1:
-        names = _labels(rng, words["metrics"], leaves)
-        return one_level([plain(name) for name in names]), leaves
-    inner = rng.choice([2, 3]) if leaves >= 6 else 2
-    outer = max(1, leaves // (inner * (2 if depth == 3 else 1)))
-    top = tuple(
-        RowGroup(plain(name), inner * (2 if depth == 3 else 1))
-        for name in _labels(rng, words["datasets"], outer)
-    )
-    metrics = [plain(m) for m in _labels(rng, words["metrics"], inner)]
-    if depth == 2:
-        return (top, tuple(RowGroup(m) for _ in range(outer) for m in metrics)), outer * inner
-    middle = tuple(RowGroup(plain(s), inner) for _ in range(outer) for s in words["splits"][:2])
-    bottom = tuple(RowGroup(m) for _ in range(outer * 2) for m in metrics)
-    return (top, middle, bottom), outer * inner * 2
 
 
 def _labels(rng: random.Random, names: Sequence[str], count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Parsers that are made of others' stored outputs: an ensemble, and a route.
+"""Parsers that are made of others' stored outputs: calibrated ones, estimated ones, and an ensemble.
 
 They stand in the run as parsers of their own, so that all figures and pages of the report show them beside
 the ones that they are made of. Nothing is parsed again.
@@ -9,19 +9,120 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from parsemark.consensus.jury import elect, estimate_jury
 from parsemark.consensus.tables import find_candidates
+from parsemark.engine.imports.estimated import signals
 from parsemark.engine.imports.outputs import table_element
 from parsemark.engine.scoring.chunk import read_record
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Prediction, Status
+from parsemark.parsers import read_raw
 from parsemark.registry import Spec, is_derived, parse_spec
+from parsemark.stats.confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
 ENSEMBLE_MIN = 0.05
 """Below this probability an ensemble leaves a table out; up to one half it is only ranked, as everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTables:
+    """The predicted tables of a parser, and which of them are right."""
+
+    confidence: tuple[float, ...]
+    correct: tuple[bool, ...]
+    documents: tuple[str, ...]
+    n_truth: int
+
+
+def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
+    """The tables of one parser in a scored run: right where they overlap a true one by more than `at`.
+
+    Raises:
+        UnknownNameError: If the run has no such parser.
+        UsageError: If it gives no confidences.
+    """
+    found, n_truth = _matched(run, parser, rule, at)
+    sure = [table for table in found if table.confidence is not None]
+    if not sure:
+        raise UsageError(
+            f"{parser} gives no confidences in this run; `parsemark confidence {run.path}` estimates some."
+        )
+    return JudgedTables(
+        tuple(t.confidence for t in sure if t.confidence is not None),
+        tuple(t.correct for t in sure),
+        tuple(t.document for t in sure),
+        n_truth,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """A predicted table in a scored run."""
+
+    sample: str
+    document: str
+    ids: tuple[str, ...]
+    confidence: float | None
+    correct: bool
+
+
+def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched], int]:
+    """The predicted tables of a parser, and the number of true ones."""
+    _known(run, parser)
+    documents = dict(run.table("samples").select("sample", "document").iter_rows())
+    matches = run.table("matches").filter(
+        (pl.col("parser") == parser) & (pl.col("rule") == rule) & (pl.col("category") == "table")
+    )
+    found = [
+        _Matched(
+            row["sample"],
+            documents[row["sample"]],
+            tuple(row["pred"]),
+            row["confidence"],
+            bool(row["truth"]) and (row["overlap"] or 0.0) > at,
+        )
+        for row in matches.filter(pl.col("pred").list.len() > 0).iter_rows(named=True)
+    ]
+    return found, sum(len(truth) for truth in matches["truth"].to_list())
+
+
+def add_calibrated(
+    run: Run, parser: str, calibrator: Calibrator, unseen: Mapping[str, Calibrator] | None = None
+) -> str:
+    """Add `calibrated(parser=…)` to a run: the same tables with calibrated confidences. Returns its name.
+
+    Args:
+        run: The run, parsed.
+        parser: A parser in it.
+        calibrator: For all its confidences.
+        unseen: In the run that the calibrator was fitted on: for each document one that has not seen it.
+    """
+    _known(run, parser)
+    name = f"calibrated(method={calibrator.method}, parser={parser})"
+    documents = dict(run.table("samples").select("sample", "document").iter_rows()) if unseen else {}
+
+    def change(outputs: dict[str, ParseRecord]) -> bytes | None:
+        record = outputs[parser]
+        if record.blob is None:
+            return None
+        data = json.loads(run.raw(record.blob))
+        fitting = (unseen or {}).get(documents.get(record.sample, ""), calibrator)
+        for item in data.get("elements") or []:
+            if isinstance(item, dict) and isinstance(item.get("confidence"), int | float):
+                item["confidence"] = float(np.clip(fitting([item["confidence"]])[0], 0.0, 1.0))
+        return json.dumps(data, ensure_ascii=False).encode()
+
+    _add(run, name, [parser], change, {"calibrator": json.dumps(calibrator.to_json())})
+    return name
 
 
 def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEMBLE_MIN) -> str:
@@ -78,6 +179,52 @@ def add_routed(run: Run, parser_of: Mapping[str, str]) -> str:
     return "routed"
 
 
+# --- Estimated confidences ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The tables of parsers of a run, with what speaks for and against each."""
+
+    parsers: tuple[str, ...]
+    documents: tuple[str, ...]
+    samples: tuple[str, ...]
+    elements: tuple[str, ...]
+    features: NDArray[np.float64]
+    correct: tuple[bool | None, ...]
+    """None where nothing is known: the run is not scored, or the page has no truth."""
+
+
+def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
+    """What `estimated.signals` says of every table of some parsers, and whether the table is right.
+
+    Right is a table that overlaps a true one by half; for a parser or a corpus without boxes, one that is
+    matched by its content.
+
+    Raises:
+        UnknownNameError: If the run has no such parser.
+    """
+    tools = [p.name for p in run.manifest.parsers if not is_derived(p.name)]
+    for parser in parsers:
+        _known(run, parser)
+    verdicts = {parser: _verdicts(run, parser) for parser in parsers}
+    rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
+    columns: list[tuple[str, str, str, str, NDArray[np.float64], bool | None]] = []
+    for sample, predictions in _predictions(run, tools):
+        row = rows[sample]
+        has_pdf = row["pdf"] and Path(row["pdf"]).is_file()
+        page = (Path(row["pdf"]), int(row["page_number"])) if has_pdf else None
+        for parser in parsers:
+            if parser in predictions:
+                for element, features in signals(parser, predictions, run.manifest.engines, page):
+                    right = verdicts[parser].get((sample, element.id))
+                    columns.append((parser, row["document"], sample, element.id, features, right))
+    if not columns:
+        raise UsageError("There are no tables in this run to estimate a confidence for.")
+    names, documents, samples, elements, found, correct = zip(*columns, strict=True)
+    return Signals(names, documents, samples, elements, np.stack(found), correct)
+
+
 def _predictions(run: Run, parsers: Sequence[str]) -> Iterator[tuple[str, dict[str, Prediction]]]:
     by_sample: dict[str, dict[str, Prediction]] = {}
     wanted = set(parsers)
@@ -85,6 +232,49 @@ def _predictions(run: Run, parsers: Sequence[str]) -> Iterator[tuple[str, dict[s
         if record.parser in wanted and (read := read_record(run, record)).status is Status.OK:
             by_sample.setdefault(record.sample, {})[record.parser] = read
     yield from sorted(by_sample.items())
+
+
+def _verdicts(run: Run, parser: str) -> dict[tuple[str, str], bool]:
+    """Which tables are right, by place where any of the parser's is matched by place, else by content."""
+    for rule, at in (("bbox", 0.5), ("ngrams", 0.0)):
+        found, _ = _matched(run, parser, rule, at)
+        if any(table.correct for table in found):
+            return {(table.sample, i): table.correct for table in found for i in table.ids}
+    return {}
+
+
+def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], float], source: str) -> str:
+    """Add `estimated(parser=…)` to a run: the same tables, each with a confidence of ours. Returns its name.
+
+    Args:
+        run: The run.
+        parser: Whose tables.
+        confidence: By sample and element.
+        source: What the confidences come from, for the record.
+    """
+    _known(run, parser)
+    name = f"estimated(parser={parser})"
+
+    def change(outputs: dict[str, ParseRecord]) -> bytes | None:
+        record = outputs[parser]
+        if record.blob is None:
+            return None
+        raw = json.loads(run.raw(record.blob))
+        if raw.get("format") == "elements":
+            items = [
+                {**item, "confidence": confidence.get((record.sample, f"p{number}"), item.get("confidence"))}
+                if isinstance(item, dict) and item.get("category") == "table"
+                else item
+                for number, item in enumerate(raw.get("elements") or [], start=1)
+            ]
+            return json.dumps({**raw, "elements": items}, ensure_ascii=False).encode()
+        read = read_raw(run.raw(record.blob), record.sample, parser)
+        items = [{**_raw_table(e), "confidence": confidence.get((record.sample, e.id))} for e in read.tables]
+        made = {"format": "elements", "elements": items, "content": read.text, "content_format": read.format}
+        return json.dumps(made, ensure_ascii=False).encode()
+
+    _add(run, name, [parser], change, {"confidence": "ours", "source": source})
+    return name
 
 
 # --- As parsers of a command ----------------------------------------------------------------------------
@@ -106,7 +296,8 @@ def split_specs(specs: Sequence[str]) -> tuple[list[str], list[Spec]]:
             continue
         spec = parse_spec(text)
         if spec.name != "ensemble":
-            raise UsageError("`routed` is made by a rule: parsemark parse --route FILE.")
+            command = "confidence" if spec.name == "estimated" else "calibrate"
+            raise UsageError(f"{spec.name}(…) is made from a run: see `parsemark {command} --help`.")
         for key in spec.as_dict():
             if key not in ("parsers", "min_confidence"):
                 raise UsageError(f"Parser 'ensemble' has no option {key!r}; it has: min_confidence, parsers.")

@@ -238,7 +238,8 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
             predictions.append(prediction)
             for spec, recipe in recipes.items():
                 if not recipe.whole_documents:
-                    found[spec].extend(_score(recipe, truth, prediction, text))
+                    place = None if page.pdf is None else Path(page.pdf), page.number
+                    found[spec].extend(_score(recipe, truth, prediction, text, place))
             if chunk.whole_documents:
                 whole.setdefault((page.document or page.sample, output.parser), []).append(
                     (page.number, page.sample, truth, prediction, text)
@@ -309,12 +310,16 @@ def _text_layer(page: PageTask) -> str | None:
 
 
 def _score(
-    protocol: PageProtocol, truth: Page | None, prediction: Prediction, text: str | None
+    protocol: PageProtocol,
+    truth: Page | None,
+    prediction: Prediction,
+    text: str | None,
+    place: tuple[Path | None, int] = (None, 0),
 ) -> PageScores:
     if truth is not None and truth.only_facts and not protocol.reads_facts:
         truth = None
     try:
-        scores = protocol.score_page(truth, prediction, text)
+        scores = protocol.score_pdf(*place, truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
         why = f"The protocol failed on this page: {error!r}"[:2000]
     else:
@@ -324,7 +329,7 @@ def _score(
         return scores
     failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), text=None, message=why)
     try:
-        scores = protocol.score_page(truth, failed, None)
+        scores = protocol.score_pdf(*place, truth, failed, None)
     except Exception:  # it cannot even say that it failed: that is said in its place
         return _not_scored(prediction, Status.METRIC_FAILED, why)
     return scores if _counts(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)

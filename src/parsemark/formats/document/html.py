@@ -15,6 +15,7 @@ from parsemark.formats.html.markup import Tag, read_comments, read_tags, unescap
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.html.text import fragment_text
 from parsemark.formats.markdown.fences import blanked
+from parsemark.formats.unseen import UNSEEN_ELEMENTS, seen
 from parsemark.model import Category
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -24,11 +25,9 @@ _BLOCK_NAMES = """
 p div section article header footer main aside nav blockquote center figure form address details summary
 body html head hr fieldset table tr td th thead tbody tfoot
 """
-_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_BLOCKS = frozenset(_BLOCK_NAMES.split()) | UNSEEN_ELEMENTS
 _CAPTIONS = {"caption": Category.TABLE_CAPTION, "figcaption": Category.FIGURE_CAPTION}
-_HIDDEN = frozenset({"script", "style", "template", "title", "noscript"})
-"""What no page shows. A head is not among them: its end may be left out, and all that it may hold is."""
-_VERBATIM = _HIDDEN | {"pre", "code", "textarea"}
+_VERBATIM = frozenset({"pre", "code", "textarea"})
 _PARTING = re.compile(
     r"</?(?:h[1-6]|p|div|ul|ol|li|dl|dt|dd|figure|figcaption|center|section|article|header|footer|main|aside"
     r"|blockquote|pre|details|summary|caption|nav|address|body|html|head)(?=[\s/>])",
@@ -54,9 +53,9 @@ def has_parting_tags(text: str) -> bool:
 def read_html_blocks(text: str) -> list[Block]:
     """The blocks of an HTML text."""
     source = without_controls(text)
-    comments = list(read_comments(source))
-    figures = [Block(Category.FIGURE, c.start, c.end, is_certain=True) for c in comments if c.is_figure]
-    return read_html_fragment(blanked(source, [(c.start, c.end) for c in comments]), taken=figures)
+    pictures = (comment for comment in read_comments(source) if comment.is_figure)
+    figures = [Block(Category.FIGURE, c.start, c.end, is_certain=True) for c in pictures]
+    return read_html_fragment(seen(source, "html"), taken=figures)
 
 
 def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = ()) -> list[Block]:
@@ -110,7 +109,7 @@ def _elements(source: str, names: frozenset[str]) -> list[tuple[int, int]]:
     """Where elements of these names lie, the outermost of each; what is not closed is none."""
     spans: list[tuple[int, int]] = []
     opened: Tag | None = None
-    last_end = _last_ends(source, names)
+    last_end = {tag.name: tag.start for tag in read_tags(source) if tag.closes and tag.name in names}
     for tag in read_tags(source):
         if opened is None:
             if not tag.closes and last_end.get(tag.name, -1) > tag.start:
@@ -124,10 +123,6 @@ def _elements(source: str, names: frozenset[str]) -> list[tuple[int, int]]:
 def _is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
     before = bisect_left(spans, (place, 0)) - 1
     return before >= 0 and place < spans[before][1]
-
-
-def _last_ends(source: str, names: frozenset[str]) -> dict[str, int]:
-    return {tag.name: tag.start for tag in read_tags(source) if tag.closes and tag.name in names}
 
 
 def _captions_of(table: str, offset: int) -> list[Block]:
@@ -168,25 +163,12 @@ class _HtmlReader:
 
     def read(self) -> None:
         """Read all tags."""
-        hidden = ""
         boundary = 0
-        last_end = _last_ends(self.source, _HIDDEN)
         for tag in read_tags(self.source):
-            if hidden:
-                if tag.closes and tag.name == hidden:
-                    hidden, self.mark = "", tag.end
-                    boundary = bisect_left(self.boundaries, tag.end)
-                continue
             while boundary < len(self.boundaries) and self.boundaries[boundary] < tag.start:
                 self.flush(self.boundaries[boundary])
                 boundary += 1
-            if not tag.closes and last_end.get(tag.name, -1) > tag.start:
-                self.flush(tag.start)
-                hidden = tag.name
-            elif tag.name in _HIDDEN:
-                self.flush(tag.start, tag.end)
-            else:
-                self.see(tag)
+            self.see(tag)
         for place in self.boundaries[boundary:]:
             self.flush(place)
         self.flush(len(self.source))

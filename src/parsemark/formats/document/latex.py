@@ -14,12 +14,13 @@ from parsemark.formats.document.formulas import DISPLAY_ENVIRONMENTS, LABEL, UNW
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, read_definitions
-from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS
+from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, is_commented
 from parsemark.formats.latex.rows import by_name, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.special import latex_to_text
 from parsemark.formats.latex.table import read_latex_table
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
+from parsemark.formats.unseen import seen
 from parsemark.model import Category
 
 SECTIONS = {
@@ -75,7 +76,7 @@ def read_latex_blocks(text: str) -> list[Block]:
     definitions = read_definitions(source)
     begin = 0 if start < 0 else start + len("\\begin{document}")
     body = source[begin : len(source) if stop < 0 else stop]
-    return _read(body, begin, definitions, None)
+    return _read(seen(body, "latex"), begin, definitions, None)
 
 
 def read_floats(text: str) -> list[Block]:
@@ -85,6 +86,8 @@ def read_floats(text: str) -> list[Block]:
     missing: set[str] = set()
     while (opening := _FLOAT.search(text, position)) is not None:
         position = opening.end()
+        if is_commented(text, opening.start()):
+            continue
         closing = f"\\end{{{opening[1]}{opening[2]}}}"
         end = -1 if closing in missing else text.find(closing, position)
         if end < 0:

@@ -30,6 +30,7 @@ from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, 
 from parsemark.formats.markdown.inline import inline_text
 from parsemark.formats.markdown.spans import protected_spans
 from parsemark.formats.tables import find_marked_up_tables, find_text_tables, read_tables
+from parsemark.formats.unseen import begins_line, unseen
 from parsemark.model import Category
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _PAGE = re.compile(
     r"\s*+(?:(?:<\?[^>]*+>|<!--(?:(?!-->).)*+-->)\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_UNSEEN = re.compile(r"^[ \t]*+<(?:[?!][A-Za-z]|(?P<name>style|script)\b)", re.IGNORECASE | re.MULTILINE)
+_DECLARATION = re.compile(r"^[ \t]*+<[?!][A-Za-z][^>]*+>", re.MULTILINE)
 _LATEX_HEADING = re.compile(
     r"\s*+\\(title|part|chapter|section|subsection|subsubsection|paragraph)\*?\s*+\{(.*)\}\s*+", re.DOTALL
 )
@@ -70,7 +71,8 @@ def read_markdown_blocks(text: str) -> list[Block]:
     blocks: list[Block] = []
     source = _take_fences(source, blocks)
     source, labels = _take_comments(source, blocks)
-    source = _parted(source, _unseen(source))
+    source = _without(source, [(found.start(), found.end()) for found in _DECLARATION.finditer(source)])
+    source = _without(source, unseen(source, "markdown"))
     source = _take(source, read_floats(source), blocks)
     source = _take(source, [table_block(f) for f in find_marked_up_tables(source, leave_out=True)], blocks)
     source = _take(source, display_formulas(source), blocks)
@@ -124,7 +126,6 @@ def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[in
     """Blanks the comments; gives the categories that they name, each with the place behind it."""
     labels: list[tuple[int, str]] = []
     spans: list[tuple[int, int]] = []
-    parting: list[tuple[int, int]] = []
     figures: list[Block] = []
     for comment in read_comments(source):
         start, end, word = comment
@@ -132,11 +133,18 @@ def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[in
             labels.append((end, word))
         if comment.is_figure:
             figures.append(Block(Category.FIGURE, start, end, is_certain=True))
-        elif source[source.rfind("\n", max(0, start - 1_000), start) + 1 : start].strip():
-            spans.append((start, end))
         else:
-            parting.append((start, end))
-    return _take(_parted(blanked(source, spans), parting), figures, blocks), labels
+            spans.append((start, end))
+    return _take(_without(source, spans), figures, blocks), labels
+
+
+def _without(source: str, spans: list[tuple[int, int]]) -> str:
+    """The source without what is not seen; where it begins a line, it parts the texts around it."""
+    inside: list[tuple[int, int]] = []
+    parting: list[tuple[int, int]] = []
+    for start, end in spans:
+        (parting if begins_line(source, start) else inside).append((start, end))
+    return _parted(blanked(source, inside), parting)
 
 
 def _whole_page(source: str) -> str | None:
@@ -149,25 +157,6 @@ def _whole_page(source: str) -> str | None:
                 lines += [(fence.start, fence.begin), (fence.stop, fence.end)]
         source = blanked(source, lines)
     return source if _PAGE.match(source) is not None else None
-
-
-def _unseen(source: str) -> list[tuple[int, int]]:
-    """Declarations, styles and scripts that begin a line: no page shows them."""
-    spans: list[tuple[int, int]] = []
-    missing: set[str] = set()
-    position = 0
-    while (found := _UNSEEN.search(source, position)) is not None:
-        position = found.end()
-        name = (found["name"] or "").lower()
-        if name in missing:
-            continue
-        closing = re.compile(rf"</{name}\s*+>" if name else ">", re.IGNORECASE).search(source, position)
-        if closing is None:
-            missing.add(name)
-        else:
-            position = closing.end()
-            spans.append((found.start(), position))
-    return spans
 
 
 def _labelled(blocks: list[Block], labels: list[tuple[int, str]], text: str) -> list[Block]:

@@ -9,6 +9,7 @@ from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.found_table import TextLine, blocks, split_lines
 from parsemark.formats.markdown.fences import blanked
 from parsemark.formats.tables import find_marked_up_tables, find_text_tables
+from parsemark.formats.unseen import seen
 from parsemark.model import Category
 
 _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")
@@ -16,7 +17,7 @@ _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")
 
 def read_text_blocks(text: str) -> list[Block]:
     """The blocks of a plain text."""
-    source = without_controls(text)
+    source = seen(without_controls(text))
     found = find_marked_up_tables(source, leave_out=True)
     source = blanked(source, [(f.start, f.end) for f in found])
     found += find_text_tables(source)

@@ -18,7 +18,6 @@ from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.html.placing import GridBuilder, read_span
-from parsemark.formats.html.plain import read_plain_table
 from parsemark.formats.html.scan import html_table_spans
 from parsemark.formats.html.text import ROW_PARTS, cell_text
 from parsemark.formats.html.tree import parse_html
@@ -53,10 +52,6 @@ def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
 
 
 def _read_all(source: str, position: int) -> Iterator[Table]:
-    plain = read_plain_table(source, position)
-    if plain is not None:
-        yield plain
-        return
     source = in_html(source)
     root = parse_html(source, position)
     if root is None:

@@ -6,27 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from parsemark.formats.latex.rows import by_name
+from parsemark.formats.latex.rows import COMMANDS, by_name
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
-TABLE_ENVIRONMENTS = by_name(
-    {
-        "oM": "tabular longtable array tblr longtblr talltblr",
-        "moM": "tabular* tabularx tabulary",
-        "omM": "xltabular",
-        "otM": "longtabu tabu",
-        "M": "supertabular xtabular mpsupertabular",
-        "mM": "supertabular*",
-        "oMo": "NiceTabular NiceArray",
-        "moMo": "NiceTabular* NiceTabularX",
-    }
-)
+TABLE_ENVIRONMENTS = by_name(COMMANDS["tables"])
 """Environment to its arguments: `o` optional, `t` tabu's `to 5cm`, `m` a width, `M` the columns."""
 
 _NAMES = "|".join(re.escape(name) for name in sorted(TABLE_ENVIRONMENTS, key=len, reverse=True))
 _SIDE = re.compile(rf"\\(begin|end)[ \t]*\{{({_NAMES})(?:\}}|\Z)")
 _CUT_OFF = re.compile(r"\n[ \t]*\n|\n[ \t]*```|\\end[ \t]*\{table|</")
 _MATRIX_DELIMITER = re.compile(r"\\left[ \t]*(?:\\?[^A-Za-z\s]|\\[a-z]+)[ \t\n]*\Z")
+_COMMENT = re.compile(r"(?<![\\\d%])(?<!\d[ ~])%(?![0-9A-Fa-f]{2})")
 _MAX_WIDTH_TOKENS = 40
 _MAX_LINE = 1000
 
@@ -70,7 +60,7 @@ def _pairs(text: str) -> Iterator[LatexEnvironment]:
     open_stack: list[tuple[str, int]] = []
     open_counts: dict[str, int] = {}
     for match in _SIDE.finditer(text):
-        if _in_comment_line(text, match.start()):
+        if is_commented(text, match.start(), in_line=bool(open_stack) or match[1] == "end"):
             continue
         name = match[2]
         if match[1] == "begin":
@@ -88,8 +78,18 @@ def _pairs(text: str) -> Iterator[LatexEnvironment]:
         yield LatexEnvironment(name, start, -1)
 
 
-def _in_comment_line(text: str, position: int) -> bool:
-    return text[_line_start(text, position) : position].lstrip()[:1] == "%"
+def is_commented(text: str, position: int, *, in_line: bool = False) -> bool:
+    """Whether a place lies behind the `%` of a comment.
+
+    A `%` behind a number or before a code of two digits (`%20`) is a per cent sign, in a text of any kind.
+
+    Args:
+        text: The text.
+        position: The place.
+        in_line: Whether only a `%` that begins the line counts: inside a table a later one may be a sign.
+    """
+    before = text[_line_start(text, position) : position].lstrip()
+    return before[:1] == "%" or (not in_line and _COMMENT.search(before) is not None)
 
 
 def _line_start(text: str, position: int) -> int:

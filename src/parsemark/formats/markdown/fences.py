@@ -65,11 +65,12 @@ def unfenced(text: str) -> str:
     return blanked(text, spans)
 
 
-def _spaces(text: str) -> str:
+def spaces(text: str) -> str:
+    """As many spaces, in as many lines."""
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
-def blanked(text: str, spans: list[tuple[int, int]], blank: Callable[[str], str] = _spaces) -> str:
+def blanked(text: str, spans: list[tuple[int, int]], blank: Callable[[str], str] = spaces) -> str:
     """The text with what lies in `spans` as spaces, of equal length and lines, or as `blank` says."""
     pieces: list[str] = []
     position = 0

@@ -5,122 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from parsemark.errors import FormatError
+from parsemark.metrics.cdm import cdm_table
 
 Version = Literal["v1.5", "v1.6"]
 
-_ONE = frozenset(
-    {
-        "\\widetilde",
-        "\\overline",
-        "\\hat",
-        "\\widehat",
-        "\\tilde",
-        "\\Tilde",
-        "\\dot",
-        "\\bar",
-        "\\vec",
-        "\\underline",
-        "\\underbrace",
-        "\\check",
-        "\\breve",
-        "\\Bar",
-        "\\Vec",
-        "\\mathring",
-        "\\ddot",
-    }
-)
-_ONE_NEW = frozenset({"\\Ddot", "\\dddot", "\\ddddot"})
-_INVISIBLE = frozenset(
-    {
-        "\\boldsymbol",
-        "\\pmb",
-        "\\textbf",
-        "\\mathrm",
-        "\\mathbf",
-        "\\mathbb",
-        "\\mathcal",
-        "\\textmd",
-        "\\texttt",
-        "\\textnormal",
-        "\\text",
-        "\\textit",
-        "\\textup",
-        "\\mathop",
-        "\\mathbin",
-        "\\smash",
-        "\\operatorname",
-        "\\textrm",
-        "\\mathfrak",
-        "\\emph",
-        "\\textsf",
-        "\\textsc",
-    }
-)
-_OPTIONAL = frozenset({"\\xrightarrow", "\\xleftarrow", "\\sqrt"})
-_TWO = frozenset({"\\frac", "\\binom"})
-_TWO_INVISIBLE = frozenset({"\\overset", "\\underset", "\\stackrel"})
-_PHANTOM = frozenset({"\\fontfamily", "\\vphantom", "\\phantom", "\\rowcolor", "\\ref"})
-_PHANTOM_NEW = frozenset({"\\thesubequation", "\\global", "\\theboldgroup"})
-_UNCOUNTED = frozenset(
-    {
-        "\\",
-        "\\\\",
-        "\\index",
-        "\\a",
-        "&",
-        "$",
-        "\\multirow",
-        "\\def",
-        "\\raggedright",
-        "\\url",
-        "\\cr",
-        "\\ensuremath",
-        "\\left",
-        "\\right",
-        "\\mathchoice",
-        "\\scriptstyle",
-        "\\displaystyle",
-        "\\qquad",
-        "\\quad",
-        "\\,",
-        "\\!",
-        "~",
-        "\\boldmath",
-    }
-)
-_UNCOUNTED_NEW = frozenset({"\\edef", "\\gdef", "\\today", "\\the"})
-_DOTS = frozenset({"\\ldots", "\\cdots", "\\dots", "\\dotsb"})
-_DOTS_NEW = frozenset(
-    {"…", "\\hdots", "\\dddot", "\\dotsc", "\\dotsi", "\\dotsm", "\\dotso", "\\mathellipsis"}
-)
-_NAMES = frozenset({"\\log", "\\exp", "\\sin", "\\cos", "\\tan", "\\tanh", "\\cosh", "\\sinh"})
-_NAMES_NEW = frozenset(
-    {
-        "\\ex",
-        "\\ln",
-        "\\lg",
-        "\\cot",
-        "\\mod",
-        "\\bmod",
-        "\\pmod",
-        "\\min",
-        "\\max",
-        "\\ker",
-        "\\hom",
-        "\\sec",
-        "\\scs",
-        "\\csc",
-        "\\deg",
-        "\\arg",
-        "\\dim",
-        "\\coth",
-        "\\arcsin",
-        "\\arccos",
-        "\\arctan",
-    }
+
+@cache
+def _commands(name: str, new: bool = False) -> frozenset[str]:
+    """A list of commands, as v1.5 has it, or with what v1.6 adds."""
+    tables = [cdm_table("all"), *([cdm_table("new")] if new else [])]
+    names = " ".join(table.get(name, "") for table in tables).split()
+    signs = " ".join(table.get(f"{name}_signs", "") for table in tables).split()
+    return frozenset([*(f"\\{name}" for name in names), *signs])
+
+
+_INVISIBLE, _OPTIONAL, _TWO, _TWO_INVISIBLE = map(
+    _commands, ("invisible", "optional", "two", "two_invisible")
 )
 _LENGTH = re.compile(r"\[[-.0-9]+[ ]?[a-z]{2}\]")
 _BIG = re.compile(r"(\\(?:big|Big|bigg|Bigg)[glrm]?) ([(){}|\[\]]|\\[^\s]+)")
@@ -162,7 +66,7 @@ def normalise(spaced: str, version: Version = "v1.6") -> str:
         text = re.sub(r"\\rule \{[^{}]*\} \{[^{}]*\}", _glue, text)
     text = re.sub(r"\\specialrule \{[^{}]*\} \{[^{}]*\} \{[^{}]*\}", _glue, text)
     text = re.sub(r"\\(?:colorbox|textcolor|cellcolor|color) (?:\[ [^\[\]]* \] )?\{[^{}]*\}", "", text)
-    return " ".join(_add_braces(text.split(), new))
+    return " ".join(_add_braces(text.split(), _commands("one", new)))
 
 
 def _glue(match: re.Match[str]) -> str:
@@ -171,8 +75,7 @@ def _glue(match: re.Match[str]) -> str:
 
 def _spelt(tokens: Sequence[str], new: bool) -> list[str]:
     out: list[str] = []
-    dots = _DOTS | _DOTS_NEW if new else _DOTS
-    names = _NAMES | _NAMES_NEW if new else _NAMES
+    dots, names = _commands("dots", new), _commands("names", new)
     for index, token in enumerate(tokens):
         if new and token in ("--", "---"):
             out += token
@@ -188,29 +91,14 @@ def _spelt(tokens: Sequence[str], new: bool) -> list[str]:
     return out
 
 
-def _add_braces(tokens: list[str], new: bool) -> list[str]:
-    one = _ONE | _ONE_NEW if new else _ONE
-    out: list[str] = []
-    position = 0
-    while position < len(tokens):
-        piece, position = _braced(tokens, position, one)
-        out += piece
-    return out
-
-
 def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list[str], int]:
     """One token with its arguments, in braces."""
     token = tokens[position]
-    if token in one or token in _INVISIBLE:
-        wanted = 1
-    elif token in _TWO or token in _TWO_INVISIBLE:
-        wanted = 2
-    elif token in _OPTIONAL:
-        wanted = 1
-    else:
-        return [token], position + 1
     out = [token]
     position += 1
+    wanted = 2 if token in _TWO or token in _TWO_INVISIBLE else 1
+    if wanted == 1 and token not in one | _INVISIBLE | _OPTIONAL:
+        return out, position
     if token in _OPTIONAL and position < len(tokens) and tokens[position] == "[":
         end = _closing(tokens, position, "[", "]")
         out += tokens[position : end + 1]
@@ -220,7 +108,7 @@ def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list
             break
         if tokens[position] == "{":
             end = _closing(tokens, position, "{", "}")
-            inner = _add_all(tokens[position + 1 : end], one)
+            inner = _add_braces(tokens[position + 1 : end], one)
             position = end + 1
         else:
             inner, position = _braced(tokens, position, one)
@@ -228,7 +116,7 @@ def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list
     return out, position
 
 
-def _add_all(tokens: list[str], one: frozenset[str]) -> list[str]:
+def _add_braces(tokens: list[str], one: frozenset[str]) -> list[str]:
     out: list[str] = []
     position = 0
     while position < len(tokens):
@@ -266,9 +154,9 @@ def colour_of(number: int) -> tuple[int, int, int]:
 class _Colourer:
     def __init__(self, tokens: list[str], new: bool) -> None:
         self.tokens = tokens
-        self.one = _ONE | _ONE_NEW if new else _ONE
-        self.phantom = _PHANTOM | _PHANTOM_NEW if new else _PHANTOM
-        self.uncounted = _UNCOUNTED | _UNCOUNTED_NEW if new else _UNCOUNTED
+        self.one, self.phantom, self.uncounted = (
+            _commands(name, new) for name in ("one", "phantom", "uncounted")
+        )
         self.names: list[str] = []
 
     def wrapper(self, name: str) -> str:

@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.kernels.assignment import linear_sum_assignment
+from parsemark.metrics.cdm import cdm_table
 from parsemark.metrics.cdm.colours import Version
 
 Box = tuple[int, int, int, int]
 _BOX_WEIGHT, _ORDER_WEIGHT = 0.05, 0.15
 _EQUIVALENT = {"v1.5": 0.05, "v1.6": 0.005}
 
-_SAME = {
-    "\\dot": ".", "\\Dot": ".", "\\cdot": ".", "\\cdotp": ".", "\\ldotp": ".", "\\mid": "|", "\\vert": "|",
-    "\\lvert": "|", "\\rvert": "|", "\\rightarrow": "\\to", "\\top": "T", "\\Tilde": "\\tilde",
-    "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle", "\\lbrace": "\\{",
-    "\\rbrace": "\\}", "\\lbrack": "[", "\\rbrack": "]", "\\blackslash": "/", "\\slash": "/", "\\leq": "\\le",
-    "\\geq": "\\ge", "\\neq": "\\not=", "\\Vert": "\\|", "\\lVert": "\\|", "\\rVert": "\\|",
-    "\\parallel": "\\|", "\\colon": ":", "\\Ddot": "\\ddot", "\\Bar": "\\bar", "\\Vec": "\\vec",
-    "\\dag": "\\dagger", "\\ddag": "\\ddagger", "\\textlangle": "<", "\\textless": "<",
-    "\\textrangle": ">", "\\textgreater": ">", "\\textbackslash": "n", "\\textunderscore": "_", "\\=": "_",
-    "\\neg": "\\lnot",
-}  # fmt: skip
-_SAME_OLD = {
-    "\\cdot": ".", "\\mid": "|", "\\to": "\\rightarrow", "\\top": "T", "\\Tilde": "\\tilde",
-    "\\cdots": "\\dots", "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle",
-}  # fmt: skip
-_SAME_OLD_LATER = {
-    "\\leq": "\\le", "\\geq": "\\ge", "\\lVert": "\\|", "\\rVert": "\\|", "\\Vert": "\\|", "\\lvert": "|",
-    "\\rvert": "|", "\\vert": "|",
-}  # fmt: skip
 _LAST_COMMAND = re.compile(r"\\[A-Za-z]+$|\\.$")
 
 
@@ -58,7 +41,7 @@ def _equivalent_new(token: str) -> str:
         token = _without_fence(token)
     elif token.startswith(("\\big", "\\Big")):
         token = _without_size(token)
-    token = _SAME.get(token, token)
+    token = cdm_table("same").get(token, token)
     if token.startswith("\\wide"):
         token = token.replace("wide", "")
     if token.startswith("\\var"):
@@ -67,12 +50,12 @@ def _equivalent_new(token: str) -> str:
 
 
 def _equivalent_old(token: str) -> str:
-    token = _SAME_OLD.get(token, token)
+    token = cdm_table("same_old").get(token, token)
     if token.startswith(("\\left", "\\right")):
         token = _without_fence(token)
     if token.startswith(("\\big", "\\Big")):
         token = _without_size(token)
-    token = _SAME_OLD_LATER.get(token, token)
+    token = cdm_table("same_old_later").get(token, token)
     if token.endswith("rightarrow"):
         token = "\\rightarrow"
     elif token.endswith("leftarrow"):
@@ -118,8 +101,7 @@ def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.
     rows, columns = linear_sum_assignment()(costs)
     source = _centres([truth.boxes[r] for r in rows])
     target = _centres([pred.boxes[c] for c in columns])
-    inliers = _inliers_new(source, target) if version == "v1.6" else _inliers_old(source, target)
-    right = inliers & (looks[rows, columns] != 1)
+    right = _inliers(source, target, _RANSAC[version]) & (looks[rows, columns] != 1)
     return SignCounts(int(right.sum()), n, m)
 
 
@@ -145,49 +127,48 @@ def _centres(boxes: Sequence[Box]) -> NDArray[np.float64]:
     return np.array([((y0 + y1) / 2, (x0 + x1) / 2) for x0, y0, x1, y1 in boxes]).reshape(-1, 2)
 
 
-def _model_residuals(
-    source: NDArray[np.float64], target: NDArray[np.float64], sample: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """How far all points are from where the shift and scale of a few of them puts them."""
-    a, b = source[sample], target[sample]
-    mean_a, mean_b = a.mean(axis=0), b.mean(axis=0)
-    spread_a = np.linalg.norm(a - mean_a, axis=1).mean()
-    spread_b = np.linalg.norm(b - mean_b, axis=1).mean()
-    scale = spread_b / (spread_a + 1e-10)
-    centre = source.mean(axis=0)
-    moved = scale * (source - centre) + centre + (mean_b - mean_a)
-    return np.asarray(np.linalg.norm(moved - target, axis=1))
+class _Ransac(NamedTuple):
+    """How points are searched that moved together."""
+
+    sample: int
+    """Points of one trial."""
+    trials: int
+    seed: int
+    near: float
+    """Pixels from where a model puts a point, at most."""
+    power: int
+    """Of the distances whose sum decides between trials with as many points."""
+    rounds: int
+    """Each looks at what the ones before it have left."""
 
 
-FindInliers = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
+_RANSAC = {"v1.5": _Ransac(3, 50, 42, 25, 2, 3), "v1.6": _Ransac(2, 500, 2026, 30, 1, 5)}
+"""v1.5 is scikit-image's `ransac`."""
 
 
-def _rounds(
-    source: NDArray[np.float64], target: NDArray[np.float64], sample_size: int, rounds: int, best: FindInliers
-) -> NDArray[np.bool_]:
-    n = len(source)
-    if n <= sample_size:
-        return np.ones(n, dtype=bool)
-    found = np.zeros(n, dtype=bool)
-    for _ in range(rounds):
+def _inliers(source: NDArray[np.float64], target: NDArray[np.float64], ransac: _Ransac) -> NDArray[np.bool_]:
+    found = np.zeros(len(source), dtype=bool)
+    if len(source) <= ransac.sample:
+        return ~found
+    for _ in range(ransac.rounds):
         rest = np.flatnonzero(~found)
-        if len(rest) <= sample_size:
+        if len(rest) <= ransac.sample:
             break
-        inliers = best(source[rest], target[rest])
+        inliers = _best_trial(source[rest], target[rest], ransac)
         if not inliers.any():
             break
         found[rest[inliers]] = True
     return found
 
 
-def _inliers_new(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return _rounds(source, target, 2, 5, _best_new)
-
-
-def _best_new(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
-    generator = np.random.default_rng(2026)
-    samples = np.array([generator.choice(len(source), 2, replace=False) for _ in range(500)])
-    # As `_model_residuals`, for all trials at once.
+def _best_trial(
+    source: NDArray[np.float64], target: NDArray[np.float64], ransac: _Ransac
+) -> NDArray[np.bool_]:
+    """The points that are near where the shift and scale of a few of them puts them, in the best trial."""
+    generator = np.random.default_rng(ransac.seed)
+    samples = np.array(
+        [generator.choice(len(source), ransac.sample, replace=False) for _ in range(ransac.trials)]
+    )
     a, b = source[samples], target[samples]
     mean_a, mean_b = a.mean(axis=1), b.mean(axis=1)
     spread_a = np.linalg.norm(a - mean_a[:, None], axis=2).mean(axis=1)
@@ -196,26 +177,6 @@ def _best_new(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArr
     centre = source.mean(axis=0)
     moved = scale[:, None, None] * (source - centre) + centre + (mean_b - mean_a)[:, None]
     residuals = np.linalg.norm(moved - target, axis=2)
-    inliers = residuals < 30
-    counts = inliers.sum(axis=1)
-    best = np.lexsort((residuals.sum(axis=1), -counts))[0]
+    inliers = residuals < ransac.near
+    best = np.lexsort(((residuals**ransac.power).sum(axis=1), -inliers.sum(axis=1)))[0]
     return np.asarray(inliers[best])
-
-
-def _inliers_old(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return _rounds(source, target, 3, 3, _best_old)
-
-
-def _best_old(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """scikit-image's `ransac` with 50 trials and seed 42: most inliers, then least sum of squares."""
-    generator = np.random.default_rng(42)
-    best = np.zeros(len(source), dtype=bool)
-    best_count, best_sum = 0, np.inf
-    for _ in range(50):
-        sample = generator.choice(len(source), 3, replace=False)
-        residuals = _model_residuals(source, target, sample)
-        inliers = residuals < 25
-        count, total = int(inliers.sum()), float((residuals**2).sum())
-        if count > best_count or (count == best_count and total < best_sum):
-            best, best_count, best_sum = inliers, count, total
-    return best

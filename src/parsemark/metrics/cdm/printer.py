@@ -11,35 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from parsemark.metrics.cdm import cdm_table, listed
+
 _LENGTH = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]{2})\s*")
 
-OPERATORS = frozenset(
-    [
-        "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim",
-        "exp", "gcd", "hom", "inf", "injlim", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
-        "max", "min", "Pr", "projlim", "sec", "sin", "sinh", "sup", "tan", "tanh",
-    ]
-)  # fmt: skip
-_STARRED = frozenset(["det", "gcd", "inf", "lim", "liminf", "limsup", "max", "min", "Pr", "sup"])
+OPERATORS = listed("operators")
+_STARRED, _FONTS, _ACCENTS = listed("starred_operators"), listed("fonts"), listed("accents")
 _SPELT = frozenset({"arccos", "tanh"})
-_FONTS = frozenset(
-    [
-        "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "mathfrak", "mathscr",
-        "mbox", "hbox",
-    ]
-)  # fmt: skip
-_ACCENTS = frozenset(["hat", "bar", "vec", "dot", "ddot", "tilde", "breve", "check", "acute", "grave"])
 _WIDE = frozenset({"widetilde", "widehat"})
-_FENCES = {
-    "pmatrix": ("\\left(", "\\right)"),
-    "bmatrix": ("\\left[", "\\right]"),
-    "Bmatrix": ("\\left\\{", "\\right\\}"),
-    "vmatrix": ("\\left|", "\\right|"),
-    "Vmatrix": ("\\left\\Vert", "\\right\\Vert"),
-    "cases": ("\\left\\{", "\\right."),
-    "dcases": ("\\left\\{", "\\right."),
-    "rcases": ("\\left.", "\\right\\}"),
-}
+_FENCES: dict[str, list[str]] = cdm_table("fences")
 
 
 def print_nodes(nodes: Iterable[Any]) -> list[str]:
@@ -337,9 +317,6 @@ class _Printer:
             out += ["{", shown, match[2], "}"]
         return out
 
-    def _nothing(self, node: Any) -> list[str]:
-        return []
-
     # --- environments
 
     def _environment(self, node: Any) -> list[str]:
@@ -399,19 +376,12 @@ def _only_primes(tokens: list[str]) -> int:
 
 
 _SPECIAL: dict[str, Callable[[_Printer, Any], list[str]]] = {
-    "frac": _Printer._fraction,
-    "tfrac": _Printer._fraction,
-    "dfrac": _Printer._fraction,
-    "binom": _Printer._fraction,
+    **dict.fromkeys(("frac", "tfrac", "dfrac", "binom"), _Printer._fraction),
+    **dict.fromkeys(("overline", "underline"), _Printer._line),
+    **dict.fromkeys(("phantom", "llap", "rlap"), _Printer._with_group),
+    **dict.fromkeys(("limits", "nolimits"), lambda printer, node: []),
     "sqrt": _Printer._root,
     "text": _Printer._print_text,
-    "overline": _Printer._line,
-    "underline": _Printer._line,
     "operatorname": _Printer._operator,
-    "limits": _Printer._nothing,
-    "nolimits": _Printer._nothing,
-    "phantom": _Printer._with_group,
-    "llap": _Printer._with_group,
-    "rlap": _Printer._with_group,
     "rule": _Printer._rule,
 }

@@ -3,7 +3,8 @@
 Each truth has a row `semantic` (0 to 10) and a row `teds` beside it. A missed table, and every table of a
 page on which the parser failed, has no value and counts as zero. Where the judge failed there is no value
 either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it counts as zero, and if there
-was none (`not_asked`, `timed_out`, …) the table counts as not judged. What the endpoint does not take because
+was none (`not_asked`, `timed_out`, …) the table counts as not judged. A second table that says something else
+of the same truth is judged with the first. What the endpoint does not take because
 of the output (`unfit`: it is too long) is judged by `reader`, so that no output gains by it. Where the
 matcher was not asked nobody knows what answers the tables of the page: they have no match, and all of them
 are not judged; where the output kept it from answering, tables are matched by their characters.
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_tables, says_the_same, write_table
+from parsemark.formats import read_tables, says_the_same, without_unseen, write_table
 from parsemark.judges import (
     Answered,
     AnswerStore,
@@ -30,8 +31,11 @@ from parsemark.judges import (
 )
 from parsemark.judges.base import JudgeOutcome
 from parsemark.judges.locate import LocatedTruths, locate
+from parsemark.kernels.ngrams import multiset_f1, text_bag
 from parsemark.matching import match_by_ngrams
 from parsemark.matching.combine import stack_tables
+from parsemark.matching.ngrams import MIN_PAIR_F1
+from parsemark.matching.one_to_one import element_text
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
@@ -52,7 +56,6 @@ _BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED})
 """The matcher gave no answer because of what it was shown: then tables are matched by their characters."""
 _TAG = re.compile(r"<(/?[A-Za-z][\w:-]*)([^<>]*)>")
 _SPAN = re.compile(r"\b(rowspan|colspan)\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.S | re.IGNORECASE)
 _DATA = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%_-]{200,}")
 
 
@@ -66,6 +69,8 @@ class TruthAnswer:
     table: Table | None
     overlap: float | None
     kind: str
+    rivals: tuple[tuple[Element, float], ...] = ()
+    """Tables of the output that would answer it too, were they alone, and how alike they are (0 to 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +155,27 @@ def deterministic_answers(
         text = write_table(table, "html") if shared and table is not None else "\n\n".join(parts)
         kind = "merge" if shared else match.kind
         answers.append(TruthAnswer(of_truth[match.truth[0]], match.pred, text, table, match.overlap, kind))
-    n_extra = sum(not m.truth for m in matched.matching.matches)
-    return answers, n_extra
+    extra = [by_id[name] for m in matched.matching.matches if not m.truth for name in m.pred]
+    return _with_rivals(answers, extra), len(extra)
+
+
+def _with_rivals(answers: Sequence[TruthAnswer], extra: Sequence[Element]) -> list[TruthAnswer]:
+    """Each answer with the surplus tables that say something else of its truth: a judge sees them all."""
+    bags = [text_bag(element_text(a.truth)) if a.pred else None for a in answers]
+    rivals: dict[int, list[tuple[Element, float]]] = {}
+    for element in extra:
+        own = text_bag(element_text(element))
+        alike = [multiset_f1(bag, own) if bag and own else 0.0 for bag in bags]
+        if max(alike, default=0.0) >= MIN_PAIR_F1:
+            rivals.setdefault(alike.index(max(alike)), []).append((element, max(alike)))
+    return [
+        replace(
+            answer,
+            text="\n\n".join([answer.text, *(source_of(e) for e, _ in rivals.get(row, ()))]),
+            rivals=tuple(rivals.get(row, ())),
+        )
+        for row, answer in enumerate(answers)
+    ]
 
 
 def located_answers(truths: Sequence[Element], located: LocatedTruths, output: str) -> list[TruthAnswer]:
@@ -187,7 +211,7 @@ def visible(text: str) -> str:
         spans = "".join(f' {s[1].lower()}="{s[2]}"' for s in _SPAN.finditer(tag[2]))
         return f"<{tag[1]}{spans}>"
 
-    return _TAG.sub(bare, _DATA.sub("", _HIDDEN.sub("", text)))
+    return _TAG.sub(bare, _DATA.sub("", without_unseen(text)))
 
 
 def source_of(element: Element) -> str:
@@ -254,12 +278,22 @@ def _semantic(how: SemanticOptions, answers: Sequence[TruthAnswer]) -> tuple[dic
 
 def _read_by_rule(answer: TruthAnswer) -> Score:
     truth = answer.truth
-    given = answer.table if answer.table is not None else answer.text
     known = truth.table if truth.table is not None else truth.html or ""
-    expected = truth_source(truth) if truth.latex else known
-    found = get_metric("reader").score(TableInput(expected), TableInput(given))
+    found = _of_all(answer, SEMANTIC, READER, truth_source(truth) if truth.latex else known)
     errors = [str(e.get("message")) for e in found.details.get("errors", ())][:3]
-    return Score(SEMANTIC, found.value, found.status, found.message or " ".join(errors) or None)
+    return replace(found, message=found.message or " ".join(errors) or None, details={})
+
+
+def _of_all(answer: TruthAnswer, name: str, metric: str, expected: Table | str) -> Score:
+    """The score of what answers a truth; of several tables the mean, each as far as it is alike the truth."""
+    given = answer.table if answer.table is not None else answer.text
+    found = get_metric(metric).score(TableInput(expected), TableInput(given))
+    total, weights = found.value, 1.0
+    for rival, weight in answer.rivals:
+        other = get_metric(metric).score(TableInput(expected), TableInput(rival.table or source_of(rival)))
+        if total is not None:
+            total, weights = total + weight * min(other.value or 0.0, found.value or 0.0), weights + weight
+    return replace(found, metric=name, value=None if total is None else total / weights)
 
 
 def _verdict_score(verdict: PairVerdict, answer: TruthAnswer) -> Score:
@@ -277,8 +311,7 @@ def _verdict_score(verdict: PairVerdict, answer: TruthAnswer) -> Score:
 def _teds(answer: TruthAnswer) -> Score:
     if answer.truth.table is None or not answer.pred:
         return Score(TEDS, None, Status.METRIC_FAILED, "the truth has no grid")
-    given = answer.table if answer.table is not None else answer.text
-    return get_metric(TEDS).score(TableInput(answer.truth.table), TableInput(given))
+    return _of_all(answer, TEDS, TEDS, answer.truth.table)
 
 
 @lru_cache(maxsize=4)

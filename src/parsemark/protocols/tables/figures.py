@@ -15,13 +15,8 @@ from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, 
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA, Evidence
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
-from parsemark.stats.calibration import (
-    MIN_CONFIDENCE,
-    d_ece,
-    d_ece_by_chance,
-    reliability_bins,
-    risk_coverage,
-)
+from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
+from parsemark.stats.confidence import risk_coverage
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,

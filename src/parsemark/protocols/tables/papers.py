@@ -38,7 +38,7 @@ NEEDS = {
     "f1-ngrams": f"{_UNSURE}, and pages with truth",
 }
 """Key of a table to what a run must have for it."""
-_KINDS = ("LaTeX", "Word", "publishing", "other")
+_KINDS = ("LaTeX", "word processor", "publishing", "other")
 
 
 def soric_tables(run: RunView) -> list[DataTable]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field
 
@@ -9,10 +10,9 @@ from parsemark.corpora.latex.documents.main_file import flattened
 from parsemark.corpora.latex.documents.places import with_places, without_places
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.sources import SourceDocument
-from parsemark.corpora.latex.standalone import document_definitions
 from parsemark.errors import FormatError
 from parsemark.formats.latex.cells import print_cells
-from parsemark.formats.latex.definitions import expand, read_definitions
+from parsemark.formats.latex.definitions import Definitions, expand, read_definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 
@@ -76,6 +76,15 @@ def read_candidates(document: SourceDocument, main: str) -> Candidates:
         except FormatError as error:
             found.problems.append(f"a table cannot be read: {error}")
     return found
+
+
+def document_definitions(files: dict[str, str]) -> Definitions:
+    """The macros of all files of a document; one that cannot be read adds none."""
+    merged = {}
+    for text in files.values():
+        with contextlib.suppress(FormatError):
+            merged.update(read_definitions(text))
+    return merged
 
 
 def without_unset(text: str) -> str:

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import alignments, join_tables
-from parsemark.corpora.latex.documents.latexml import LatexmlDisagreement, compare_with_latexml, find_latexml
 from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
 from parsemark.corpora.latex.documents.page_attributes import page_looks
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
@@ -62,7 +61,6 @@ class DocumentReport(BaseModel):
     not_set: int = 0
     """Tables of the source that are not in the PDF."""
     notes: list[str] = []
-    disagreements: list[LatexmlDisagreement] = []
 
 
 class Report(BaseModel):
@@ -89,7 +87,6 @@ def make_documents(
     *,
     name: str = "latex",
     licence: str = "unknown",
-    latexml: bool = False,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> tuple[CorpusFile, Report]:
@@ -100,15 +97,13 @@ def make_documents(
         out: The corpus folder, new or empty.
         name: Name of the corpus.
         licence: Of documents that bring no licence file of their own.
-        latexml: Ask LaTeXML for a second opinion on the tables, where it is installed.
         workers: Processes; all cores if not given.
         progress: Called with 1 for each document that is done.
     """
     require_pdflatex("Making a corpus from LaTeX documents")
     new_folder(out, "pdfs", "truth")
-    opinion = find_latexml() if latexml else None
     reports = []
-    for made in _make_all(locate(sources), out, licence, opinion, workers):
+    for made in _make_all(locate(sources), out, licence, workers):
         reports.append(made)
         progress(1)
     report = Report(documents=sorted(reports, key=lambda r: r.document))
@@ -123,22 +118,21 @@ def make_documents(
         licence=", ".join(licences),
         description="Real LaTeX documents, with tables and cells located by TeX.",
         generator=GENERATOR,
-        settings={"latexml": opinion is not None},
     )
     return manifest, report
 
 
 def _make_all(
-    documents: list[FoundDocument], out: Path, licence: str, opinion: str | None, workers: int | None
+    documents: list[FoundDocument], out: Path, licence: str, workers: int | None
 ) -> Iterable[DocumentReport]:
-    make = partial(_make_one, out=out, licence=licence, opinion=opinion)
+    make = partial(_make_one, out=out, licence=licence)
     for document, report in in_processes(make, documents, workers):
         yield report or DocumentReport(
             document=document.name, origin=str(document.path), licence=licence, problem="ends the program"
         )
 
 
-def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | None) -> DocumentReport:
+def _make_one(located: FoundDocument, out: Path, licence: str) -> DocumentReport:
     document = read_document(located)
     report = DocumentReport(
         document=document.name,
@@ -162,10 +156,6 @@ def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | No
                 why = str(error) if isinstance(error, ParsemarkError) else f"cannot be read: {error!r}"
                 problems.append(f"{main} {why}" if len(mains) > 1 else why)
                 continue
-            if opinion is not None:
-                tables = [e for sample in made.samples if sample.truth for e in sample.truth.tables]
-                folder = set_document.build.folder
-                made.report.disagreements = compare_with_latexml(opinion, folder, Path(main).name, tables)
             write_bytes(out / "pdfs" / f"{document.name}.pdf", set_document.pdf.read_bytes())
         for sample in made.samples:
             write_page(out, sample, f"pdfs/{document.name}.pdf")

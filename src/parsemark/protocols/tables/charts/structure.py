@@ -192,7 +192,7 @@ def risk_over_coverage(run: RunView) -> Chart | None:
         "If only the predictions with the highest confidence were taken: the share of all that this is, and "
         "how many of them are wrong (an overlap of at most one half, matched by "
         f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 "
-        "and rises late. The confidences of an ensemble are parsemark's.",
+        "and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
         (ChartAxis("coverage", 0.0, 1.0), ChartAxis("risk", 0.0, 1.0)),
         series,
     )

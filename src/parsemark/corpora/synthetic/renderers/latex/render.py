@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, MarkedTable, read_marks
-from parsemark.corpora.latex.pool import table_preamble
+from parsemark.corpora.latex.cell_boxes import MarkedTable
+from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.synthetic.document import (
     NUMBER,
     Block,
@@ -47,15 +47,19 @@ LONG_PASSES = 3
 LONG_END = 0.45
 """How far down its last page a long table should end."""
 OVERFULL_PT = 0.5
+PACKAGES = r"""
+\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{textcomp}
+\usepackage{amsmath,amssymb,array,booktabs,multirow,longtable,graphicx,etoolbox,pict2e,geometry}
+\input{glyphtounicode}\pdfgentounicode=1
+"""
 _MEASURED = re.compile(r"^@PM (\d+) (-?[\d.]+)pt (-?[\d.]+)pt (-?[\d.]+)pt", re.MULTILINE)
 _OVERFULL = re.compile(r"^Overfull \\vbox \(([\d.]+)pt", re.MULTILINE)
 
 
-def precompile(*, harvested: bool) -> None:
+def precompile() -> None:
     """Make the formats that all documents share, before several processes would."""
     for document_class in looks()["pages"]["latex"]["document_class"]:
-        for more in {False, harvested}:
-            precompiled(table_preamble(document_class, harvested=more))
+        precompiled(f"\\documentclass{{{document_class}}}{PACKAGES}")
 
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
@@ -77,8 +81,7 @@ class _Setting:
         self.draft, self.look, self.folder = draft, draft.look, folder
         self.tables = [block for sheet in draft.sheets for block in sheet.tables]
         self.long = any(block.long for block in self.tables)
-        harvested = any(block.source for block in self.tables)
-        self.format = precompiled(table_preamble(self.look.document_class, harvested=harvested))
+        self.format = precompiled(f"\\documentclass{{{self.look.document_class}}}{PACKAGES}")
 
     def render(self) -> Rendered:
         sizes = self._measure(boxes_to_measure(self.draft, self.tables))

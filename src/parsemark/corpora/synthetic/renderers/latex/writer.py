@@ -73,7 +73,7 @@ class LatexWriter:
 
     def table_latex(self, block: TableBlock) -> str:
         """A tabular environment."""
-        return block.source or tabular(block.layout, block.look.line, self.look.column_width)
+        return tabular(block.layout, block.look.line, self.look.column_width)
 
     def block(self, key: str, body: str) -> str:
         """A body in its mark."""

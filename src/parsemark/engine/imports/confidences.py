@@ -1,0 +1,227 @@
+"""Confidences of a scored run: how good they are, calibrated ones, and ours for parsers that give none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from parsemark.engine.imports.derived import (
+    JudgedTables,
+    add_calibrated,
+    add_estimated,
+    judged_tables,
+    read_signals,
+)
+from parsemark.engine.imports.estimated import ConfidenceModel, fit_model, models_by_document
+from parsemark.errors import FormatError, UsageError
+from parsemark.registry import is_derived
+from parsemark.stats.calibration import d_ece
+from parsemark.stats.confidence import (
+    METHODS,
+    MIN_ISOTONIC,
+    Calibrator,
+    RiskCoverage,
+    Threshold,
+    at_threshold,
+    best_threshold,
+    calibrators_by_document,
+    cross_calibrated,
+    fit_calibrator,
+    risk_coverage,
+)
+from parsemark.stats.detection import average_precision
+from parsemark.store import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How well confidences tell right tables from wrong ones."""
+
+    d_ece: float | None
+    risk: RiskCoverage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What the best threshold of one run gives in another."""
+
+    moved: Threshold
+    best: Threshold
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What calibrating a parser's confidences changes on documents that the calibrator has not seen."""
+
+    parser: str
+    judged: JudgedTables
+    before: Quality
+    after: Mapping[str, Quality]
+    """By method."""
+    chosen: str
+    """The method with the lowest D-ECE; isotonic only where there are predictions enough."""
+    calibrator: Calibrator
+    """The chosen one, fitted on all documents."""
+    threshold: Threshold | None
+    transfer: Transfer | None = None
+    added: str | None = None
+    """Name of the calibrated parser, where it was added to the run."""
+
+    @property
+    def helps(self) -> bool:
+        """Whether the chosen calibrator is better than none."""
+        after = self.after[self.chosen].d_ece
+        return self.before.d_ece is None or (1.0 if after is None else after) < self.before.d_ece
+
+
+def calibrate(
+    run: Run, parser: str, *, method: str = "best", other: Run | None = None, apply: bool = False
+) -> Calibration:
+    """Fit a calibrator of a parser's confidences, as `api.calibrate` says; what is added is not scored.
+
+    Raises:
+        UnknownNameError: The run has no such parser.
+        UsageError: There is no such method, or the parser gives no confidences.
+    """
+    if method not in ("best", *METHODS):
+        raise UsageError(f"There is no way {method!r} to calibrate; there are: best, {', '.join(METHODS)}.")
+    judged = judged_tables(run, parser)
+    confidence, correct, documents = judged.confidence, judged.correct, judged.documents
+    after = {
+        name: _quality(cross_calibrated(confidence, correct, documents, name), correct)
+        for name in (METHODS if method == "best" else (method,))
+    }
+    few = len(confidence) < MIN_ISOTONIC
+    usable = {name: q for name, q in after.items() if not (few and name == "isotonic")} or after
+    chosen = min(usable, key=lambda name: 1.0 if (v := usable[name].d_ece) is None else v)
+    calibrator = fit_calibrator(confidence, correct, chosen)
+    best = best_threshold(confidence, correct, judged.n_truth)
+    added = None
+    if apply:
+        unseen = calibrators_by_document(confidence, correct, documents, chosen)
+        added = add_calibrated(run, parser, calibrator, unseen)
+    before = _quality(confidence, correct)
+    there = None if best is None or other is None else _transfer(best.at, judged_tables(other, parser))
+    return Calibration(parser, judged, before, after, chosen, calibrator, best, there, added)
+
+
+def _quality(confidence: ArrayLike, correct: ArrayLike) -> Quality:
+    return Quality(d_ece(confidence, correct), risk_coverage(confidence, correct))
+
+
+def _transfer(at: float, there: JudgedTables) -> Transfer | None:
+    own = best_threshold(there.confidence, there.correct, there.n_truth)
+    moved = at_threshold(there.confidence, there.correct, there.n_truth, at)
+    return None if own is None else Transfer(moved, own)
+
+
+def apply_calibrator(run: Run, file: Path) -> str:
+    """Add the calibrated parser that a file of `parsemark calibrate` names; returns its name."""
+    try:
+        data = json.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise FormatError(f"the calibrator cannot be read: {error}", where=str(file)) from error
+    if not isinstance(data, dict) or not isinstance(data.get("parser"), str):
+        raise FormatError("this is no calibrator: it names no parser", where=str(file))
+    return add_calibrated(run, data["parser"], Calibrator.from_json(data), {})
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """Confidences of ours for parsers that give none."""
+
+    added: tuple[str, ...]
+    """Names of the parsers that were added to the run."""
+    model: ConfidenceModel
+    """The given one, or one that was fitted on all of the run."""
+
+
+def estimate_confidence(
+    run: Run,
+    parsers: Sequence[str] | None = None,
+    *,
+    model: ConfidenceModel | None = None,
+    apply: bool = True,
+) -> Estimated:
+    """Give parsers without a confidence one of ours.
+
+    Args:
+        run: Scored, where no model is given: one is fitted on its truth, and each document is judged by a
+            model that has not seen it.
+        parsers: By default all that give no confidence.
+        model: Of another run.
+        apply: Add `estimated(parser=…)` to the run for each parser.
+
+    Raises:
+        UsageError: Every parser gives a confidence, or nothing is known to be right or wrong.
+    """
+    chosen = list(parsers or _without_confidence(run))
+    found = read_signals(run, chosen)
+    known = np.array([right is not None for right in found.correct], dtype=bool)
+    if model is not None:
+        values = model(found.features) if len(known) else np.zeros(0)
+    else:
+        if not known.any():
+            raise UsageError("No table of this run is known to be right or wrong: score it, or give --model.")
+        correct = [bool(r) for r in found.correct if r is not None]
+        documents = [d for d, k in zip(found.documents, known, strict=True) if k]
+        models = models_by_document(found.features[known], correct, documents, run.path.name)
+        model = fit_model(found.features[known], correct, run.path.name)
+        pairs = zip(found.documents, found.features, strict=True)
+        values = np.array([float(models.get(d, model)(f)[0]) for d, f in pairs])
+    added = []
+    for name in chosen if apply else ():
+        keys = zip(found.parsers, found.samples, found.elements, values, strict=True)
+        own = {(s, e): float(v) for p, s, e, v in keys if p == name}
+        added.append(add_estimated(run, name, own, model.source))
+    return Estimated(tuple(added), model)
+
+
+def _without_confidence(run: Run) -> list[str]:
+    """The parsers of a run that give none, in its order."""
+    sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
+    names = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
+    if not names:
+        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceRow:
+    """The confidences of one parser of a run."""
+
+    parser: str
+    n_tables: int
+    n_right: int
+    quality: Quality
+    ap: float | None
+    threshold: Threshold | None
+
+
+def confidence_rows(run: Run) -> list[ConfidenceRow]:
+    """All parsers of a scored run that have a confidence; right by place, without boxes by content."""
+    rows = []
+    for entry in run.manifest.parsers:
+        try:
+            judged = judged_tables(run, entry.name, "bbox")
+            if not any(judged.correct):
+                judged = judged_tables(run, entry.name, "ngrams", 0.0)
+        except UsageError:
+            continue
+        confidence, correct, n_truth = judged.confidence, judged.correct, judged.n_truth
+        rows.append(
+            ConfidenceRow(
+                entry.name,
+                len(confidence),
+                sum(correct),
+                _quality(confidence, correct),
+                average_precision(confidence, correct, n_truth),
+                best_threshold(confidence, correct, n_truth),
+            )
+        )
+    return rows

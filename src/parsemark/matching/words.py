@@ -1,0 +1,379 @@
+"""What became of each word of a page in an output: kept, altered, moved, lost, doubled, invented, leaked.
+
+A word is a run of letters, or a number; signs and single letters are none. Words are compared without case
+and accents. They are put in order by the longest common sequence, again and again with what is left, so that
+whole blocks may stand elsewhere; what lies between two words that both sides have is compared by its
+characters, so that hyphens, blanks and ligatures make no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
+from math import nan
+from statistics import median
+
+from rapidfuzz.distance import Indel, LCSseq
+
+from parsemark.formats.notation import without_accents
+from parsemark.model import Box
+
+MAX_WORDS = 20_000
+"""Of a page, and of an output: more is not compared."""
+_ROUNDS = 6
+_ALIKE = 0.5
+"""How alike two words must be for one to be the other, altered."""
+_MAX_JOINED = 6
+"""Words of one side that are one word of the other one."""
+_SHORT = 3
+"""Words in a row that may be repeated without their neighbours."""
+_WIDE = 1.0
+"""Heights of a letter between two words of a line from which on they are two cells."""
+_FAR = 2.5
+"""The same between two lines of which one follows the other."""
+_LOOK_BACK = 60
+"""How many cells above one are looked at."""
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_SIGN = re.compile(f"[{_CJK}]")
+_ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
+_LONE_ACCENT = re.compile("[\u02b0-\u02ff\u00ad\u200b-\u200f]")
+_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+
+
+class Fate(StrEnum):
+    """What became of a word."""
+
+    KEPT = "kept"
+    ALTERED = "altered"
+    LOST = "lost"
+    DOUBLED = "doubled"
+    INVENTED = "invented"
+    LEAKED = "leaked"
+    PASSED = "passed"
+    """It belongs to a running head, or is too short to say anything."""
+
+
+@lru_cache(20_000)
+def atoms(text: str) -> tuple[str, ...]:
+    """The words and numbers of a text, as they are compared.
+
+    >>> atoms("Déjà-vu of 1,234.50 €")
+    ('deja', 'vu', 'of', '1234.50')
+    """
+    folded = text.casefold() if text.isascii() else _LONE_ACCENT.sub("", without_accents(text)).casefold()
+    return tuple(_ATOM.findall(_GROUPS.sub(lambda m: m[0].replace(",", ""), folded)))
+
+
+def is_number(atom: str) -> bool:
+    """Whether it begins with a digit."""
+    return atom[:1].isdigit()
+
+
+def counts(atom: str) -> bool:
+    """Whether it says something by itself: a number, a sign of Chinese, or more than one letter."""
+    return len(atom) > 1 or is_number(atom) or _SIGN.match(atom) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PageAtom:
+    """A word of a page as it is compared."""
+
+    text: str
+    box: Box
+    line: int
+    edge: bool = False
+
+
+@dataclass(slots=True)
+class WordFates:
+    """What became of the words of a page, and where the words of an output come from."""
+
+    page: Sequence[PageAtom]
+    output: Sequence[str]
+    of_page: list[Fate]
+    of_output: list[Fate]
+    place: list[int | None]
+    """Of each word of the page, the position in the output at which it surely stands."""
+    said: dict[int, str] = field(default_factory=dict)
+    """What stands in the output in place of an altered word."""
+    moved: set[int] = field(default_factory=set)
+    """Words of the page that stand before something that they follow."""
+    neighbours: Sequence[tuple[list[int], list[int]]] = ()
+    """Stretches of words of which the first comes before the second, however the page is read."""
+
+
+def word_fates(
+    page: Sequence[PageAtom], hidden: Sequence[str], output: Sequence[str], beside: Sequence[str] = ()
+) -> WordFates:
+    """Compare a page with an output.
+
+    Args:
+        page: Its visible words in the order of the file.
+        hidden: Words of its text layer that nobody can see.
+        output: The words of the output.
+        beside: Words that belong to the page without being its text: nobody asks for them.
+    """
+    page, output = page[:MAX_WORDS], output[:MAX_WORDS]
+    found = WordFates(
+        page, output, [Fate.LOST] * len(page), [Fate.INVENTED] * len(output), [None] * len(page)
+    )
+    found.neighbours = list(_neighbours(found))
+    _anchor(found)
+    _regroup(found)
+    _glued(found)
+    _alter(found)
+    _rest(found)
+    _extras(found, hidden, beside)
+    for k, atom in enumerate(page):
+        if atom.edge or not counts(atom.text):
+            found.of_page[k] = Fate.PASSED
+    for k, text in enumerate(output):
+        if not counts(text):
+            found.of_output[k] = Fate.PASSED
+    found.moved.update(_moved(found))
+    return found
+
+
+def _keep(found: WordFates, i: int, j: int, *, sure: bool = True) -> None:
+    found.of_page[i] = found.of_output[j] = Fate.KEPT
+    if sure:
+        found.place[i] = j
+
+
+def _anchor(found: WordFates) -> None:
+    """Put words in order; blocks that stand elsewhere come in later rounds, in runs of two words or more."""
+    words = [atom.text for atom in found.page]
+    for turn in range(_ROUNDS):
+        left = [i for i, fate in enumerate(found.of_page) if fate is Fate.LOST]
+        right = [j for j, fate in enumerate(found.of_output) if fate is Fate.INVENTED]
+        if not left or not right:
+            return
+        pairs = [
+            (left[block.a + k], right[block.b + k])
+            for block in LCSseq.opcodes(
+                [words[i] for i in left], [found.output[j] for j in right]
+            ).as_matching_blocks()
+            for k in range(block.size)
+        ]
+        steady = set(_steady(pairs, words, once=turn > 0))
+        for i, j in pairs:
+            if (i, j) in steady:
+                _keep(found, i, j)
+        if not steady:
+            return
+
+
+def _steady(
+    pairs: Sequence[tuple[int, int]], words: Sequence[str], *, once: bool
+) -> Iterator[tuple[int, int]]:
+    """Pairs beside another pair, on both sides; a word that the page has once needs no neighbour."""
+    known = set(pairs)
+    number = Counter(words)
+    for i, j in pairs:
+        beside = (i - 1, j - 1) in known or (i + 1, j + 1) in known
+        if beside or (number[words[i]] == 1 and (not once or counts(words[i]))):
+            yield i, j
+
+
+def _regroup(found: WordFates) -> None:
+    """Find words of one side that are several of the other: hyphens, blanks that are missing or too many."""
+    joined: dict[str, list[tuple[int, ...]]] = {}
+    for own in _joins(found.of_output, Fate.INVENTED):
+        joined.setdefault("".join(found.output[j] for j in own), []).append(own)
+    for own in _joins(found.of_page, Fate.LOST):
+        if any(found.of_page[i] is not Fate.LOST for i in own):
+            continue
+        if sum(counts(found.page[i].text) for i in own) >= _SHORT:
+            continue  # words run together; a hyphen or a blank parts two
+        text = "".join(found.page[i].text for i in own)
+        for other in joined.get(text, ()):
+            if all(found.of_output[j] is Fate.INVENTED for j in other):
+                for k, i in enumerate(own):
+                    found.of_page[i], found.place[i] = Fate.KEPT, other[min(k, len(other) - 1)]
+                for j in other:
+                    found.of_output[j] = Fate.KEPT
+                break
+
+
+def _glued(found: WordFates) -> None:
+    """Find words that the output runs together, however many: they are altered."""
+    starts: dict[str, list[int]] = {}
+    for i, fate in enumerate(found.of_page):
+        if fate is Fate.LOST:
+            starts.setdefault(found.page[i].text[:_MAX_JOINED], []).append(i)
+    for j, fate in enumerate(found.of_output):
+        said = found.output[j]
+        if fate is not Fate.INVENTED or len(said) < 2 * _MAX_JOINED:
+            continue
+        for size in range(1, _MAX_JOINED + 1):
+            for start in starts.get(said[:size], ()) if said[:size] in starts else ():
+                own = _spelling(found, start, said)
+                for i in own:
+                    if found.of_page[i] is Fate.LOST:
+                        found.of_page[i], found.said[i] = Fate.ALTERED, said
+                if own:
+                    found.of_output[j] = Fate.ALTERED
+                    break
+
+
+def _spelling(found: WordFates, start: int, said: str) -> range:
+    """The words from one on that spell a text together; none if they do not."""
+    at, end = 0, start
+    while at < len(said) and end < len(found.page) and said.startswith(found.page[end].text, at):
+        at, end = at + len(found.page[end].text), end + 1
+    return range(start, end) if at == len(said) else range(0)
+
+
+def _joins(fates: Sequence[Fate], wanted: Fate) -> Iterator[tuple[int, ...]]:
+    """Stretches of neighbours of which nothing is known yet, the longest first."""
+    for size in range(_MAX_JOINED, 0, -1):
+        for start in range(len(fates) - size + 1):
+            if all(fate is wanted for fate in fates[start : start + size]):
+                yield tuple(range(start, start + size))
+
+
+def _alter(found: WordFates) -> None:
+    """Pair what is left between the same two words of both sides: one stands in place of the other."""
+    before = -1
+    for i, fate in enumerate(found.of_page):
+        if fate is not Fate.LOST:
+            before = i if found.place[i] is not None else before
+            continue
+        j = -1 if before < 0 else found.place[before]
+        assert j is not None
+        while (j := j + 1) < len(found.output) and found.of_output[j] in (Fate.INVENTED, Fate.ALTERED):
+            if found.of_output[j] is Fate.INVENTED and _stands_for(found.output[j], found.page[i].text):
+                found.of_page[i] = found.of_output[j] = Fate.ALTERED
+                found.said[i] = found.output[j]
+                break
+
+
+def _stands_for(said: str, word: str) -> bool:
+    if is_number(word) or is_number(said):
+        return is_number(word) and is_number(said)
+    return Indel.normalized_similarity(word, said) >= _ALIKE
+
+
+def _rest(found: WordFates) -> None:
+    """What is left of both sides and equal was kept, wherever it stands."""
+    left: dict[str, list[int]] = {}
+    for j, fate in enumerate(found.of_output):
+        if fate is Fate.INVENTED:
+            left.setdefault(found.output[j], []).append(j)
+    for i, fate in enumerate(found.of_page):
+        if fate is Fate.LOST and (own := left.get(found.page[i].text)):
+            _keep(found, i, own.pop(0), sure=False)
+
+
+def _extras(found: WordFates, hidden: Sequence[str], beside: Sequence[str]) -> None:
+    """Say where words of the output come from that answer nothing on the page."""
+    words = [atom.text for atom in found.page]
+    seen, near = (
+        set(words),
+        {*pairwise(words), *((found.page[a].text, found.page[b].text) for a, b in _below(found))},
+    )
+    layer, layer_near, allowed = set(hidden), set(pairwise(hidden)), set(beside)
+    for run in _runs(found.of_output, Fate.INVENTED):
+        texts = [found.output[j] for j in run]
+        around = found.output[max(run[0] - 1, 0) : run[-1] + 2]
+        pairs, shift = list(pairwise(around)), run[0] - max(run[0] - 1, 0)
+        is_short = len(run) <= _SHORT
+        for k, j in enumerate(run):
+            text, own = texts[k], pairs[max(k + shift - 1, 0) : k + shift + 1]
+            if text in layer and (len(run) == 1 or any(pair in layer_near for pair in own)):
+                found.of_output[j] = Fate.LEAKED
+            elif text in allowed:
+                found.of_output[j] = Fate.PASSED
+            elif text in seen and (is_short or is_number(text) or any(pair in near for pair in own)):
+                found.of_output[j] = Fate.DOUBLED
+
+
+def _runs(fates: Sequence[Fate], wanted: Fate) -> list[list[int]]:
+    """Neighbours with the same fate."""
+    found: list[list[int]] = []
+    for k, fate in enumerate(fates):
+        if fate is wanted:
+            if found and found[-1][-1] == k - 1:
+                found[-1].append(k)
+            else:
+                found.append([k])
+    return found
+
+
+# --- order --------------------------------------------------------------------------------------------------
+
+
+def _cells(found: WordFates) -> list[list[int]]:
+    """Words of a line that stand together: a line of prose, or what a cell of a table says."""
+    cells: list[list[int]] = []
+    for i, atom in enumerate(found.page):
+        if cells and found.page[cells[-1][-1]].line == atom.line:
+            last = found.page[cells[-1][-1]].box
+            gap = atom.box.x0 - last.x1
+            if atom.box == last or -last.height <= gap <= _WIDE * max(last.height, atom.box.height):
+                cells[-1].append(i)
+                continue
+        cells.append([i])
+    return cells
+
+
+def _is_upright(found: WordFates, cell: Sequence[int]) -> bool:
+    """Whether words stand as letters do: turned ones are higher than wide, and are not put in order."""
+    long = [found.page[i].box for i in cell if len(found.page[i].text) > _SHORT]
+    return 2 * sum(box.height > box.width for box in long) <= len(long)
+
+
+def _neighbours(found: WordFates) -> Iterator[tuple[list[int], list[int]]]:
+    """Cells of which the first comes before the second in every way to read a page: left of it, or above it.
+
+    Both the place on the page and the order of the file must say so, and lines must run from left to right.
+    """
+    steps = [b.box.x0 > a.box.x0 for a, b in pairwise(found.page) if a.line == b.line and a.box != b.box]
+    if 2 * sum(steps) < len(steps):
+        return
+    cells = [cell for cell in _cells(found) if not found.page[cell[0]].edge and _is_upright(found, cell)]
+    hulls = [Box.hull(found.page[i].box for i in cell) for cell in cells]
+    for cell in cells:
+        yield from (([i], [k]) for i, k in pairwise(cell))
+    for (one, a), (other, b) in pairwise(zip(cells, hulls, strict=True)):
+        if found.page[one[0]].line == found.page[other[0]].line and a.x1 <= b.x0:
+            yield one, other
+    by_top = sorted(range(len(cells)), key=lambda k: hulls[k].y0)
+    for at, k in enumerate(by_top):
+        above = [
+            before
+            for before in by_top[max(0, at - _LOOK_BACK) : at]
+            if before < k and _follows(hulls[before], hulls[k])
+        ]
+        if above:
+            yield cells[max(above, key=lambda before: hulls[before].y1)], cells[k]
+
+
+def _follows(above: Box, box: Box) -> bool:
+    """Whether a line is the next one below another."""
+    gap = box.y0 - above.y1
+    is_near = -0.3 * above.height <= gap <= _FAR * min(above.height, box.height)
+    return is_near and min(above.x1, box.x1) > max(above.x0, box.x0)
+
+
+def _below(found: WordFates) -> Iterator[tuple[int, int]]:
+    """Last word of a cell and first word of the one that follows it."""
+    for one, other in found.neighbours:
+        yield one[-1], other[0]
+
+
+def _moved(found: WordFates) -> Iterator[int]:
+    """Words of cells that stand before what they follow; of both the smaller one has moved."""
+    where: dict[tuple[int, int], float] = {}
+    for one, other in found.neighbours:
+        for cell in (one, other):
+            if (cell[0], len(cell)) not in where:
+                places = [place for i in cell if (place := found.place[i]) is not None]
+                where[cell[0], len(cell)] = float(median(places)) if 2 * len(places) >= len(cell) else nan
+        if where[one[0], len(one)] > where[other[0], len(other)]:
+            yield from min(one, other, key=len)

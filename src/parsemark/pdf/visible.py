@@ -1,0 +1,466 @@
+"""The words that can be seen on a page: one rule for corpora, for text layers that lie, and for evidence.
+
+A word of the text layer is seen if the picture of the page changes when it is not painted. All text is left
+out at once, and what cannot be told so is left out by itself: text that its object says is not painted,
+transparent, as light as paper, or below something opaque that is painted later. So text that is clipped,
+beside the page, of no size, of the colour of its ground, covered, or in a layer that is switched off is not
+seen, whatever the reason. Where the layer cannot be trusted (scans, drawn letters, fonts whose characters
+mean something else), OCR may say what is there.
+"""
+
+from __future__ import annotations
+
+import csv
+import ctypes
+import re
+import shutil
+import subprocess
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rapidfuzz.distance import Indel
+
+from parsemark.errors import PdfError
+from parsemark.model import Box
+from parsemark.pdf.child import in_child
+from parsemark.pdf.document import Edges, open_page
+from parsemark.pdf.pictures import page_picture, render_page
+from parsemark.pdf.text import character_codes, pack_glyphs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL import Image
+
+LOOK_DPI = 72
+_CONTRAST = 12
+"""Of 255: what differs by less from its ground, nobody sees."""
+_FAINT, _LIGHT = 26, 230
+"""Opacity up to which, and colour from which on, text must show by itself that it is painted."""
+_MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
+_COVERS = 0.9
+"""Share of a text that something must cover to be asked whether it hides it."""
+_BAND = 0.12
+"""Of the page's height, at its top and at its end: where running heads and page numbers stand."""
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:(?:page|seite|p\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.I
+)
+_PICTURE_SHARE = 0.5
+"""Of the page: a picture of this size may be the page itself."""
+_INK = 0.0005
+"""Share of the pixels that must differ from the paper for a page to say anything."""
+_STRANGE = 0.2
+"""Share of characters without meaning (private, replaced, control) above which a layer says nothing."""
+OCR_DPI = 200
+_OCR_TIMEOUT_S = 120
+_SURE = 50
+"""Per cent: words that OCR is less sure of say nothing."""
+_SAMPLE_LINES, _SAMPLE_LETTERS, _ALIKE = 4, 40, 0.5
+"""How many lines of a layer are compared with their picture, how many letters they must have at least, and
+how alike both must be."""
+
+Source = Literal["layer", "ocr", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenWord:
+    """A word of a page, as its text layer or OCR says it."""
+
+    text: str
+    box: Box
+    line: int
+    """Number of its line, in the order of the file."""
+    shown: bool = True
+    edge: bool = False
+    """Whether it belongs to a running head or foot, or is a page number."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPage:
+    """What can be seen on a page."""
+
+    width: float
+    height: float
+    words: tuple[SeenWord, ...]
+    """In the order of the file, also those that are not shown."""
+    source: Source
+    why: str = ""
+    """Why the text layer was not believed."""
+    beside: str = ""
+    """What belongs to the page without being its text: values of forms, notes, targets of links."""
+
+
+def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
+    """What can be seen on a page.
+
+    Args:
+        pdf: The document.
+        page_number: From 1.
+        ocr: Whether pictures may be read, by tesseract where it is installed: samples of the text layer are
+            compared with them, and pages whose layer cannot be believed are read so.
+    """
+    return _seen_page(pdf, page_number, pdf.stat().st_mtime_ns, ocr and shutil.which("tesseract") is not None)
+
+
+@lru_cache(maxsize=64)
+def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPage:
+    width, height, packed, beside, why = _seen(pdf, page_number)
+    words = tuple(SeenWord(text, Box(*edges), line, shown, edge) for text, edges, line, shown, edge in packed)
+    page = SeenPage(width, height, words, "layer", why, beside)
+    if not why and ocr:
+        why = _lies(pdf, page_number, page)
+    if not why:
+        return page
+    if not ocr:
+        return replace(page, source="none", why=why)
+    read = tuple(_read_picture(render_page(pdf, page_number, OCR_DPI)))
+    if not read:
+        return replace(page, source="none", why=f"{why}, and OCR reads nothing")
+    return replace(page, words=read, source="ocr", why=why)
+
+
+# --- in the process that opens PDFs -------------------------------------------------------------------------
+
+_PackedWord = tuple[str, Edges, int, bool, bool]
+
+
+@in_child()
+def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord], str, str]:
+    """Size, words, what is beside them, and why they cannot be believed."""
+    with open_page(pdf, page_number) as page:
+        width, height = page.get_size()
+        texts, boxes, generated = pack_glyphs(page)
+        beside = " ".join(_beside(page))
+        objects = list(_painted(page))
+        shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
+        words = list(_words(texts, array("d", boxes), generated, shown))
+        n_shown = sum(word[3] for word in words)
+        why = _doubt(words, n_shown, objects, width * height, ink)
+    heads = _running_lines(pdf, page_number, words, height)
+    return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why
+
+
+@dataclass(frozen=True, slots=True)
+class _Painted:
+    """An object of a page or of a form on it, in the order of painting."""
+
+    item: Any
+    bounds: Edges
+    is_text: bool
+    is_picture: bool
+    opaque: bool
+    suspect: bool
+
+
+def _painted(page: Any) -> Iterator[_Painted]:
+    from pypdfium2 import raw
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    channels = [ctypes.c_uint() for _ in range(4)]
+    n = 0
+
+    def walk(count: int, get: Any, matrices: tuple[Any, ...]) -> Iterator[_Painted]:
+        nonlocal n
+        for index in range(count):
+            if (n := n + 1) > _MAX_OBJECTS:
+                return
+            item = get(index)
+            kind = raw.FPDFPageObj_GetType(item)
+            if kind == raw.FPDF_PAGEOBJ_FORM and len(matrices) < _MAX_DEPTH:
+                matrix = raw.FS_MATRIX()
+                raw.FPDFPageObj_GetMatrix(item, matrix)
+                inside = lambda k, form=item: raw.FPDFFormObj_GetObject(form, k)  # noqa: E731
+                yield from walk(raw.FPDFFormObj_CountObjects(item), inside, (matrix, *matrices))
+                continue
+            bounds = (0.0, 0.0, 0.0, 0.0)
+            if raw.FPDFPageObj_GetBounds(item, *edges):
+                bounds = _placed([e.value for e in edges], matrices)
+            filled = bool(raw.FPDFPageObj_GetFillColor(item, *channels))
+            red, green, blue, alpha = (c.value for c in channels)
+            is_text, is_picture = kind == raw.FPDF_PAGEOBJ_TEXT, kind == raw.FPDF_PAGEOBJ_IMAGE
+            suspect = is_text and (
+                raw.FPDFTextObj_GetTextRenderMode(item) in (3, 7)
+                or (filled and (alpha <= _FAINT or min(red, green, blue) >= _LIGHT))
+            )
+            opaque = is_picture or (kind == raw.FPDF_PAGEOBJ_PATH and filled and alpha == 255)
+            yield _Painted(item, bounds, is_text, is_picture, opaque, suspect)
+
+    yield from walk(raw.FPDFPage_CountObjects(page), lambda k: raw.FPDFPage_GetObject(page, k), ())
+
+
+def _placed(edges: Sequence[float], matrices: Sequence[Any]) -> Edges:
+    """Bounds on the page of what lies in forms."""
+    left, bottom, right, top = edges
+    corners = [(left, bottom), (left, top), (right, bottom), (right, top)]
+    for m in matrices:
+        corners = [(m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f) for x, y in corners]
+    across, up = zip(*corners, strict=True)
+    return min(across), min(up), max(across), max(up)
+
+
+def _covered(objects: Sequence[_Painted]) -> set[int]:
+    """Texts below something opaque that is painted later."""
+    import numpy as np
+
+    bounds = np.array([o.bounds for o in objects]).reshape(-1, 4)
+    opaque = np.flatnonzero([o.opaque for o in objects])
+    texts = np.flatnonzero([o.is_text for o in objects])
+    if not len(opaque) or not len(texts):
+        return set()
+    found: set[int] = set()
+    x0, y0, x1, y1 = bounds[texts].T
+    area = np.maximum((x1 - x0) * (y1 - y0), 1e-6)
+    for k in opaque[:5000]:
+        a, b, c, d = bounds[k]
+        shared = np.clip(np.minimum(x1, c) - np.maximum(x0, a), 0, None) * np.clip(
+            np.minimum(y1, d) - np.maximum(y0, b), 0, None
+        )
+        found.update(texts[(shared >= _COVERS * area) & (texts < k)].tolist())
+    return found
+
+
+def _shown_glyphs(
+    page: Any, number: int, pdf: Path, objects: Sequence[_Painted], boxes: bytes
+) -> tuple[NDArray[np.bool_], float]:
+    """Which glyphs change the picture of their page, and the share of it that is not paper without them."""
+    import numpy as np
+
+    edges = np.frombuffer(boxes, dtype=np.float64).reshape(-1, 4)
+    whole = page_picture(page, number, pdf, LOOK_DPI)
+    suspects = _covered(objects) | {k for k, o in enumerate(objects) if o.suspect}
+    shown = np.zeros(len(edges), dtype=bool)
+    doubtful = np.zeros(len(edges), dtype=bool)
+    if suspects:
+        doubtful = _glyphs_of(page, [objects[k].item for k in suspects], len(edges))
+        _activate([objects[k].item for k in suspects], False)
+        shown |= doubtful & _changed(whole, page_picture(page, number, pdf, LOOK_DPI), edges)
+    _activate([o.item for o in objects if o.is_text], False)
+    bare = page_picture(page, number, pdf, LOOK_DPI)
+    shown |= ~doubtful & _changed(whole, bare, edges)
+    _activate([o.item for o in objects if o.is_text], True)
+    counts = np.bincount(bare.ravel(), minlength=256)
+    near = counts[
+        max(0, int(counts.argmax()) - 2 * _CONTRAST) : int(counts.argmax()) + 2 * _CONTRAST + 1
+    ].sum()
+    return shown, 1.0 - float(near) / bare.size
+
+
+def _activate(items: Sequence[Any], on: bool) -> None:
+    from pypdfium2 import raw
+
+    for item in items:
+        raw.FPDFPageObj_SetIsActive(item, on)
+
+
+def _glyphs_of(page: Any, items: Sequence[Any], count: int) -> NDArray[np.bool_]:
+    """Which glyphs belong to some objects."""
+    import numpy as np
+    from pypdfium2 import raw
+
+    def address(item: Any) -> int:
+        return ctypes.cast(item, ctypes.c_void_p).value or 0
+
+    own, text, found = {address(item) for item in items}, page.get_textpage(), []
+    for index, _ in character_codes(text):
+        found.append(address(raw.FPDFText_GetTextObject(text, index)) in own)
+    text.close()
+    return np.array(found[:count], dtype=bool)
+
+
+def _changed(
+    one: NDArray[np.uint8], other: NDArray[np.uint8], edges: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """In which boxes two pictures differ."""
+    import numpy as np
+
+    height, width = one.shape
+    added = np.zeros((height + 1, width + 1), dtype=np.int32)
+    differs = np.maximum(one, other) - np.minimum(one, other) >= _CONTRAST
+    np.cumsum(differs, axis=1, out=added[1:, 1:])
+    np.cumsum(added, axis=0, out=added)
+    scale = LOOK_DPI / 72
+    x0, y0 = (
+        np.clip(np.floor(edges[:, k] * scale), 0, side).astype(int) for k, side in ((0, width), (1, height))
+    )
+    x1, y1 = (
+        np.clip(np.ceil(edges[:, k] * scale), 0, side).astype(int) for k, side in ((2, width), (3, height))
+    )
+    x1, y1 = np.maximum(x0, x1), np.maximum(y0, y1)
+    return np.asarray(added[y1, x1] - added[y0, x1] - added[y1, x0] + added[y0, x0] > 0)
+
+
+def _words(
+    texts: str, boxes: array[float], generated: bytes, shown: NDArray[np.bool_]
+) -> Iterator[tuple[str, Edges, int, bool]]:
+    """Runs of characters between blanks; a word is shown if half of its characters are."""
+    line, word = 0, list[int]()
+    for k, text in enumerate(texts):
+        if text.strip() and not generated[k]:
+            word.append(k)
+            continue
+        if word:
+            yield _word(texts, boxes, word, line, shown)
+            word = []
+        line += text == "\n"
+    if word:
+        yield _word(texts, boxes, word, line, shown)
+
+
+def _word(
+    texts: str, boxes: array[float], own: Sequence[int], line: int, shown: NDArray[np.bool_]
+) -> tuple[str, Edges, int, bool]:
+    x0, y0, x1, y1 = ([boxes[4 * k + side] for k in own] for side in range(4))
+    is_shown = 2 * int(shown[list(own)].sum()) >= len(own)
+    return "".join(texts[k] for k in own), (min(x0), min(y0), max(x1), max(y1)), line, is_shown
+
+
+def _doubt(
+    words: Sequence[tuple[str, Edges, int, bool]],
+    n_shown: int,
+    objects: Sequence[_Painted],
+    area: float,
+    ink: float,
+) -> str:
+    """Why the words of a page are no evidence for what can be seen on it; empty if they are."""
+    pictures = [(x1 - x0) * (y1 - y0) for o in objects if o.is_picture for x0, y0, x1, y1 in [o.bounds]]
+    is_scan = max(pictures, default=0.0) >= _PICTURE_SHARE * area
+    if is_scan and 2 * n_shown <= len(words):
+        return "the page is a picture"
+    if not n_shown and ink > _INK:
+        return "what the page shows is no text"
+    letters = "".join(word[0] for word in words if word[3])
+    strange = sum(c == "\ufffd" or c < " " or "\ue000" <= c <= "\uf8ff" for c in letters)
+    return "the characters of its fonts have no meaning" if strange > _STRANGE * len(letters) else ""
+
+
+def _beside(page: Any) -> Iterator[str]:
+    """Values of forms, notes and targets of links."""
+    from pypdfium2 import raw
+
+    document = page.pdf
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), 1000)):
+        note = raw.FPDFPage_GetAnnot(page, index)
+        try:
+            for key in (b"Contents", b"V", b"DV"):
+                size = raw.FPDFAnnot_GetStringValue(note, key, None, 0)
+                if 2 < size < 100_000:
+                    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+                    raw.FPDFAnnot_GetStringValue(note, key, buffer, size)
+                    yield bytes(buffer)[: size - 2].decode("utf-16-le", "replace")
+            action = raw.FPDFLink_GetAction(raw.FPDFAnnot_GetLink(note))
+            if action and 1 < (size := raw.FPDFAction_GetURIPath(document, action, None, 0)) < 10_000:
+                path = ctypes.create_string_buffer(size)
+                raw.FPDFAction_GetURIPath(document, action, path, size)
+                yield path.value.decode("utf-8", "replace")
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+
+
+@lru_cache(maxsize=512)
+def _bands(pdf: Path, page_number: int, _modified: int) -> frozenset[str]:
+    """The lines at top and end of a page, as running heads are compared."""
+    with open_page(pdf, page_number) as page:
+        text, found = page.get_textpage(), set[str]()
+        left, bottom, right, top = page.get_bbox()
+        band = _BAND * (top - bottom)
+        for low, high in ((bottom, bottom + band), (top - band, top)):
+            content = text.get_text_bounded(left, low, right, high)
+            found.update(map(_line_key, content.splitlines()))
+        text.close()
+    return frozenset(found - {""})
+
+
+def _line_key(line: str) -> str:
+    return re.sub(r"\d+", "#", "".join(line.split())).casefold()
+
+
+def _running_lines(
+    pdf: Path, page_number: int, words: Sequence[tuple[str, Edges, int, bool]], height: float
+) -> set[int]:
+    """Page numbers, and lines at top or end that neighbouring pages have too."""
+    lines: dict[int, list[tuple[str, Edges, int, bool]]] = {}
+    for word in words:
+        _, (_, y0, _, y1), line, shown = word
+        if shown and (y1 <= _BAND * height or y0 >= (1 - _BAND) * height):
+            lines.setdefault(line, []).append(word)
+    if not lines:
+        return set()
+    others: set[str] = set()
+    for number in (page_number - 2, page_number - 1, page_number + 1, page_number + 2):
+        try:
+            others |= _bands(pdf, number, pdf.stat().st_mtime_ns) if number > 0 else frozenset()
+        except PdfError:
+            continue  # there is no such page
+    shown_words = [word for word in words if word[3]]
+    outermost = {min(shown_words, key=lambda w: w[1][1])[2], max(shown_words, key=lambda w: w[1][3])[2]}
+    return {
+        line
+        for line, own in lines.items()
+        if _line_key(text := " ".join(word[0] for word in own)) in others
+        or (line in outermost and _PAGE_NUMBER.fullmatch(text))
+    }
+
+
+# --- what pictures say --------------------------------------------------------------------------------------
+
+
+def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
+    """Whether some lines of the layer read otherwise than they look; only Latin letters can be compared."""
+    lines: dict[int, list[SeenWord]] = {}
+    for word in page.words:
+        if word.shown and word.box.height < word.box.width * 3:
+            lines.setdefault(word.line, []).append(word)
+    numbers = sorted(lines)
+    best: list[SeenWord] = []
+    for k in range(0, len(numbers), _SAMPLE_LINES):
+        some = [word for number in numbers[k : k + _SAMPLE_LINES] for word in lines[number]]
+        best = max(best, some, key=lambda words: len(_latin(words)))
+    if len(_latin(best)) < _SAMPLE_LETTERS:
+        return ""
+    scale, hull = OCR_DPI / 72, Box.hull(word.box for word in best)
+    picture = render_page(pdf, page_number, OCR_DPI)
+    left, top, right, bottom = (int(side * scale) for side in (hull.x0, hull.y0, hull.x1, hull.y1))
+    read = list(_read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16))))
+    found = _latin(read)
+    if len(found) < _SAMPLE_LETTERS / 2:
+        return ""  # OCR cannot read it: that says nothing about the layer
+    alike = Indel.normalized_similarity(_latin(best), found)
+    return "its text layer says something else than its picture" if alike < _ALIKE else ""
+
+
+def _latin(words: Sequence[SeenWord]) -> str:
+    return re.sub(r"[^a-z0-9]", "", "".join(word.text for word in words).casefold())
+
+
+def _read_picture(picture: Image.Image) -> Iterator[SeenWord]:
+    """The words that tesseract is sure of, in points."""
+    import io
+
+    data = io.BytesIO()
+    picture.convert("L").save(data, format="PNG")
+    command = ["tesseract", "stdin", "stdout", "--dpi", str(OCR_DPI), "--psm", "3", "tsv"]
+    try:
+        done = subprocess.run(
+            command,
+            input=data.getvalue(),
+            capture_output=True,
+            timeout=_OCR_TIMEOUT_S,
+            check=True,
+            env={"PATH": "/usr/bin:/bin:/usr/local/bin", "OMP_THREAD_LIMIT": "1"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return
+    rows = csv.DictReader(
+        io.StringIO(done.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=csv.QUOTE_NONE
+    )
+    lines: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        text = (row.get("text") or "").strip()
+        if text and float(row["conf"]) >= _SURE:
+            line = lines.setdefault((row["block_num"], row["par_num"], row["line_num"]), len(lines))
+            x, y, w, h = (int(row[key]) * 72 / OCR_DPI for key in ("left", "top", "width", "height"))
+            yield SeenWord(text, Box(x, y, x + w, y + h), line)

@@ -1,0 +1,1 @@
+"""What the page itself says against an output, without any truth."""

@@ -1,0 +1,151 @@
+"""The words of an output, compared with those that can be seen on its page."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+
+from parsemark.formats.notation import fold_notation
+from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, is_number, word_fates
+from parsemark.model import Box, Element, Prediction
+from parsemark.pdf import SeenPage
+from parsemark.protocols.measured import predicted_elements
+
+FATES = ("kept", "altered", "lost", "moved")
+EXTRAS = ("doubled", "invented", "leaked")
+NUMBERS = "numbers_"
+"""Before the name of a count: the same for numbers alone."""
+_PLACEHOLDER = re.compile(
+    r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.IGNORECASE
+)
+"""What parsers write in place of a picture."""
+_MARKUP = re.compile(r"[$\\]|[_^]\{|<su[bp]>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class WordFinding:
+    """Some words in a row with the same fate."""
+
+    kind: str
+    text: str
+    said: str = ""
+    """What the output has in their place."""
+    box: Box | None = None
+    """Where they stand on the page; words that are only in the output stand nowhere."""
+    numbers: int = 0
+    """How many of them are numbers."""
+
+
+@dataclass(frozen=True)
+class PageEvidence:
+    """What a page says about one output."""
+
+    counts: Counter[str]
+    """`words` of the page and `said` by the output, and how many of them have which fate; numbers apart."""
+    findings: tuple[WordFinding, ...]
+
+
+def compare(seen: SeenPage, prediction: Prediction) -> PageEvidence:
+    """Compare what can be seen on a page with what a parser made of it.
+
+    Of a parser that gives nothing but tables, only words inside of its tables are asked for.
+    """
+    asked = _asked(prediction)
+    page, hidden = list[PageAtom](), list[str]()
+    for word in seen.words:
+        for text in atoms(word.text):
+            if word.shown:
+                aside = word.edge or (
+                    asked is not None and not any(box.holds_centre(word.box) for box in asked)
+                )
+                page.append(PageAtom(text, word.box, word.line, aside))
+            else:
+                hidden.append(text)
+    known = {atom.text for atom in page}
+    output = [text for element in predicted_elements(prediction) for text in _said(element, known)]
+    fates = word_fates(page, hidden, output, atoms(seen.beside))
+    return PageEvidence(_counted(fates), tuple(_findings(fates)))
+
+
+def _asked(prediction: Prediction) -> tuple[Box, ...] | None:
+    """Where the tables of a parser are that gives nothing else; None for one that reads whole pages."""
+    if prediction.text is not None or any(e.table is None for e in prediction.elements):
+        return None
+    return tuple(e.box for e in prediction.elements if e.box is not None) if prediction.elements else None
+
+
+def _said(element: Element, known: Set[str]) -> Iterator[str]:
+    if element.table is not None:
+        for cell in element.table.cells:
+            yield from _folded(cell.text, known)
+        return
+    if element.text:
+        for line in _PLACEHOLDER.sub(" ", element.text).split("\n"):
+            yield from _folded(line, known)
+    elif element.latex:
+        yield from _folded(f"${element.latex}$", known)
+
+
+def _folded(text: str, known: Set[str]) -> tuple[str, ...]:
+    """The words of a text as it stands, or of what its notation means, whichever the page knows better."""
+    plain = atoms(text)
+    if not _MARKUP.search(text):
+        return plain
+    folded = atoms(fold_notation(text))
+    return max(folded, plain, key=lambda words: (sum(word in known for word in words) + 1) / (len(words) + 2))
+
+
+def _counted(fates: WordFates) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for i, fate in enumerate(fates.of_page):
+        if fate is Fate.PASSED:
+            continue
+        number = is_number(fates.page[i].text)
+        for name in ("words", fate.value, *(["moved"] if i in fates.moved else [])):
+            found[name] += 1
+            found[NUMBERS + name] += number
+    for j, fate in enumerate(fates.of_output):
+        if fate is Fate.PASSED:
+            continue
+        number = is_number(fates.output[j])
+        found["said"] += 1
+        found[NUMBERS + "said"] += number
+        if fate.value in EXTRAS:
+            found[fate.value] += 1
+            found[NUMBERS + fate.value] += number
+    return found
+
+
+def _findings(fates: WordFates) -> Iterator[WordFinding]:
+    """Neighbours of a line with the same fate together; then the words that are only in the output."""
+    run: list[int] = []
+    kinds = [
+        "moved" if i in fates.moved and fate is Fate.KEPT else fate.value
+        for i, fate in enumerate(fates.of_page)
+    ]
+
+    def close() -> Iterator[WordFinding]:
+        if run:
+            own = [fates.page[i] for i in run]
+            said = " ".join(fates.said[i] for i in run if i in fates.said)
+            text = " ".join(atom.text for atom in own)
+            numbers = sum(is_number(atom.text) for atom in own)
+            yield WordFinding(kinds[run[0]], text, said, Box.hull(atom.box for atom in own), numbers)
+            run.clear()
+
+    for i, kind in enumerate(kinds):
+        if run and (kind != kinds[run[-1]] or fates.page[i].line != fates.page[run[-1]].line):
+            yield from close()
+        if kind in FATES[1:]:
+            run.append(i)
+    yield from close()
+    extra: list[str] = []
+    for j, fate in enumerate([*fates.of_output, Fate.PASSED]):
+        last = fates.of_output[j - 1].value if j else ""
+        if extra and fate.value != last:
+            yield WordFinding(last, " ".join(extra), numbers=sum(map(is_number, extra)))
+            extra = []
+        if fate.value in EXTRAS:
+            extra.append(fates.output[j])

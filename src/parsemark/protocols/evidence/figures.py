@@ -1,0 +1,106 @@
+"""Shares of words over the pages of a run, who invented numbers, and the worst pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from parsemark.plain_words import counted
+from parsemark.protocols.aggregate import mean_statistic, run_sums, total_statistic
+from parsemark.protocols.evidence.compare import EXTRAS, NUMBERS
+from parsemark.protocols.figures import FigureSums, read_figures
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
+
+MAX_WORST = 50
+_NAMED = 3
+"""Examples in a note."""
+
+
+def _pages(tables: RunTables) -> pl.DataFrame:
+    """One row for each page of a parser: how many words have which fate; null where nobody can say."""
+    columns = ("sample", "parser", "metric", "value")
+    rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
+    return rows.pivot("metric", index=["sample", "parser"], values="value", aggregate_function="first")
+
+
+def figure_sums(tables: RunTables) -> list[FigureSums]:
+    """Every figure: shares of what pages show and of what outputs say, and pages without either."""
+    infos = read_figures(__package__)
+    pages, places = _pages(tables), tables.places
+    position = {sample: k for k, sample in enumerate(places.samples)}
+    there = set(pages.columns)
+    found = []
+    for name, info in infos.items():
+        if name in ("nothing", "unknown"):
+            is_seen = pl.col("words") > 0
+            wanted = is_seen & (pl.col("said") == 0) if name == "nothing" else pl.col("words").is_null()
+            of = is_seen if name == "nothing" else pl.lit(1.0)
+        else:
+            part = NUMBERS if name.startswith(NUMBERS) else ""
+            wanted = pl.col(name)
+            of = pl.col(part + ("said" if name.removeprefix(NUMBERS) in EXTRAS else "words"))
+        sums = {parser: np.zeros((len(position), 2)) for parser in tables.parsers}
+        if {"words", "said"} <= there or name == "unknown":
+            two = pages.select("sample", "parser", a=wanted.cast(pl.Float64), b=of.cast(pl.Float64))
+            for sample, parser, a, b in two.iter_rows():
+                if parser in sums:
+                    sums[parser][position[sample]] = a or 0.0, b or 0.0
+        statistic = total_statistic if info.style == "count" else mean_statistic
+        found.append(FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds))
+    return [*found, *run_sums(tables)]
+
+
+def details(tables: RunTables) -> dict[str, Any]:
+    """`invented_numbers` by parser, and the `worst_pages` of all of them, the worst first."""
+    wanted = pl.col("category").is_in(["invented", "altered"]) & pl.col("message").str.contains('"numbers"')
+    rows = tables.read("scores", "sample", "parser", "category", "message", where=wanted)
+    invented: dict[str, list[dict[str, str]]] = {}
+    for sample, parser, kind, message in rows.sort("parser", "sample").iter_rows():
+        told = json.loads(message)
+        said = told["text"] if kind == "invented" else told.get("said", "")
+        if any(len(word) > 1 and word[0].isdigit() for word in said.split()):
+            invented.setdefault(parser, []).append({"sample": sample, "kind": kind, "said": said})
+    pages = _pages(tables)
+    if not {"words", "said"} <= set(pages.columns):
+        return {"invented_numbers": invented, "worst_pages": []}
+    wrong = pl.sum_horizontal("lost", "altered", "moved", "doubled", "invented", "leaked")
+    worst = (
+        pages.filter(pl.col("words").is_not_null())
+        .with_columns(wrong=wrong)
+        .filter(pl.col("wrong") > 0)
+        .sort(["wrong", "lost", "sample", "parser"], descending=[True, True, False, False])
+        .head(MAX_WORST)
+    )
+    shown = (
+        "sample",
+        "parser",
+        "wrong",
+        "words",
+        "lost",
+        "altered",
+        "moved",
+        "doubled",
+        "invented",
+        "leaked",
+    )
+    return {"invented_numbers": invented, "worst_pages": worst.select(shown).to_dicts()}
+
+
+def notes(told: Mapping[str, Any]) -> list[str]:
+    """The veto list, and the worst page."""
+    found = []
+    for parser, own in told["invented_numbers"].items():
+        some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in own[:_NAMED])
+        found.append(
+            f"{parser} wrote numbers that its pages do not show, in {counted(len(own), 'place')}: {some}."
+        )
+    if told["worst_pages"]:
+        page = told["worst_pages"][0]
+        what = [f"{int(page[kind])} {kind}" for kind in ("lost", "altered", "moved", *EXTRAS) if page[kind]]
+        found.append(f"The worst page: {page['sample']} by {page['parser']} ({', '.join(what)}).")
+    return found

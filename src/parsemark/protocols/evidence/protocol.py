@@ -1,0 +1,107 @@
+"""The recipe: words that can be seen on a page, looked for in an output, and what became of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from parsemark.errors import PdfError
+from parsemark.model import Page, Prediction, Status
+from parsemark.pdf import SeenPage, seen_page
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.evidence.compare import FATES, PageEvidence, compare
+from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.rows import PageScores, ScoreRow
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
+
+FOUND = "found"
+"""Metric of the rows of findings."""
+MAX_FINDINGS = 500
+"""Of a page; the figures count all of them."""
+
+
+@dataclass(frozen=True)
+class EvidenceProtocol(PageProtocol):
+    """What the page itself says, without any truth.
+
+    Every word that can be seen on a page is looked for in the output: kept, altered, moved or lost. Every
+    word of the output is looked for on the page: doubled, invented, or hidden there: `docs/evidence.md`.
+
+    Args:
+        ocr: `auto`: tesseract, where it is installed, checks samples of the text layer and reads pages
+            without one that can be believed; `off`: such pages are counted and not scored.
+    """
+
+    name: ClassVar[str] = "evidence"
+    title: ClassVar[str] = "Evidence of the page"
+    comparability: ClassVar[int] = 1
+
+    ocr: Literal["auto", "off"] = "auto"
+
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
+        """Say that nothing can be said: there is no PDF to look at."""
+        return _unknown(prediction, "there is no PDF")
+
+    def score_pdf(
+        self,
+        pdf: Path | None,
+        page_number: int,
+        truth: Page | None,
+        prediction: Prediction,
+        page_text: str | None,
+    ) -> PageScores:
+        """Look at one page, and at what a parser made of it."""
+        if pdf is None:
+            return self.score_page(truth, prediction)
+        try:
+            seen = seen_page(pdf, page_number, ocr=self.ocr == "auto")
+        except (PdfError, OSError) as error:
+            return _unknown(prediction, str(error))
+        return _unknown(prediction, seen.why) if seen.source == "none" else _rows(seen, prediction)
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """What the figures are made of; see `figures.py`."""
+        from parsemark.protocols.evidence.figures import figure_sums
+
+        return figure_sums(tables)
+
+    def summarise(self, tables: RunTables) -> Summary:
+        """All figures, who invented numbers, and the worst pages."""
+        from parsemark.protocols.evidence.figures import details, notes
+
+        told = details(tables)
+        return self.summary_of(tables, self.figure_sums(tables), notes=notes(told), details=told)
+
+
+def _unknown(prediction: Prediction, why: str) -> PageScores:
+    return PageScores(scores=[ScoreRow.of_page(prediction, "words", None, Status.NO_TRUTH, why)])
+
+
+def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
+    """Counts of the page, and a row for each finding; where a parser failed, all words are lost."""
+    failed = prediction.status is not Status.OK and prediction.text is None
+    if failed:
+        prediction = Prediction(prediction.sample, prediction.parser, prediction.status, text="")
+    found: PageEvidence = compare(seen, prediction)
+    rows = []
+    names = ("words", "said", *FATES, "doubled", "invented", "leaked")
+    why = f"OCR: {seen.why}" if seen.source == "ocr" else None
+    for name in (*names, *(f"numbers_{name}" for name in names)):
+        rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, why))
+    for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
+        box = finding.box
+        told = {
+            "text": finding.text[:200],
+            **({"said": finding.said[:200]} if finding.said else {}),
+            **({"box": [round(side, 1) for side in (box.x0, box.y0, box.x1, box.y1)]} if box else {}),
+            **({"numbers": finding.numbers} if finding.numbers else {}),
+        }
+        place = prediction.sample, f"{finding.kind}-{k}", "", "", finding.kind, prediction.parser
+        message = json.dumps(told, ensure_ascii=False)
+        rows.append(ScoreRow(*place, FOUND, None, Status.OK, message))
+    return PageScores(scores=rows)

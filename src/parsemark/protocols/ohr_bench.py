@@ -1,0 +1,168 @@
+"""OHR-Bench's scoring: how much of the evidence a search brings, and how right an answer is.
+
+Everything is as in `opendatalab/OHR-Bench` at commit 1f421eb; `docs/boards/ohr-bench.md` lists what is wrong
+with it and kept. Searching and answering themselves (an index of each domain, a language model) are not done.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rapidfuzz.distance import LCSseq
+
+from parsemark.errors import FormatError
+from parsemark.extras import needed_for
+from parsemark.formats import markdown_of
+from parsemark.metrics.bleu import ORDER, bleu_parts
+from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.model import Page, Prediction
+from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.measured import MeasuredProtocol, Measures, own_truth, score_info
+from parsemark.protocols.result_files import BoardRun, Files, as_json
+
+QUESTIONS = "ohr_bench_questions"
+"""Where a page keeps its questions as the board's file has them, each perhaps with `generated` (parser to the
+answer that a model gave) and `retrieval_results` (parser to the chunks that a search fetched)."""
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_VERDICTS = ("yes", "no", "noanswer")
+_ANSWER = ("F1", "EM", "rouge-L", "bleu-avg")
+
+
+@dataclass(frozen=True)
+class OhrBenchProtocol(MeasuredProtocol):
+    """Evidence and answers, as OHR-Bench scores them.
+
+    Without `retrieval_results` of a question its page counts as fetched: what is measured then is the parser.
+
+    Args:
+        empty_left_out: Empty answers and searches leave the mean, as upstream has it; else worth nothing.
+    """
+
+    name: ClassVar[str] = "ohr-bench"
+    title: ClassVar[str] = "OHR-Bench: evidence and answers"
+    comparability: ClassVar[int] = 1
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info("lcs", "LCS", "Words of the evidence that were fetched.", "questions", main=True),
+        score_info("f1", "F1", "Of the words of answers.", "questions with answers", main=True),
+        score_info("em", "EM", "Answers that are equal.", "questions with answers", main=True),
+        score_info("rouge_l", "ROUGE-L", "Of answers.", "questions with answers"),
+        score_info("bleu_avg", "BLEU", "Without brevity penalty.", "questions with answers"),
+    )
+
+    empty_left_out: bool = True
+
+    def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """The values of each question of a page."""
+        found: dict[str, list[float]] = {info.name: [] for info in self.infos}
+        for question in own_truth(truth, QUESTIONS) or ():
+            lcs = self._evidence(question, prediction)
+            found["lcs"] += [] if lcs is None else [lcs]
+            given = question.get("generated", {}).get(prediction.parser)
+            if given is None:
+                continue
+            scores = answer_scores(str(given), str(question["answers"]))
+            if scores["valid"] or not self.empty_left_out:
+                for name in _ANSWER:
+                    value = float(scores[name]) if scores["valid"] else 0.0
+                    found[name.lower().replace("-", "_")].append(value)
+        return {name: values or None for name, values in found.items()}
+
+    def _evidence(self, question: Mapping[str, Any], prediction: Prediction) -> float | None:
+        fetched = question.get("retrieval_results", {}).get(prediction.parser)
+        if fetched is None:
+            return evidence_share([markdown_of(prediction)], question["evidence_context"])
+        lcs = retrieval_lcs({**question, "retrieval_results": fetched})
+        return 0.0 if lcs is None and not self.empty_left_out else lcs
+
+    def result_files(self, board: BoardRun) -> Files:
+        """`retrieval_base/PARSER/DOCUMENT.json`, which the board's programs index, and the numbers."""
+        for parser in board.parsers:
+            documents: dict[str, list[dict[str, Any]]] = {}
+            for sample, document, number in board.pages():
+                text = markdown_of(board.prediction(sample, parser))
+                documents.setdefault(document, []).append({"page_idx": number - 1, "text": text})
+            for document, pages in documents.items():
+                yield f"retrieval_base/{parser}/{document}.json", as_json(pages)
+        yield from super().result_files(board)
+
+
+def normalised(text: str) -> str:
+    """A text without case, ASCII punctuation, articles and runs of white space.
+
+    >>> normalised("The Cat's 3.5 hats!")
+    'cats 35 hats'
+    """
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def _common_words(a: Sequence[str], b: Sequence[str]) -> int:
+    check_pairs("words", len(a), len(b), MAX_CHARACTER_PAIRS)
+    return int(LCSseq.similarity(a, b))
+
+
+def evidence_share(hits: Sequence[str], evidence: str | Sequence[str]) -> float:
+    """The share of the evidence's words that stand in the hits, in order; .5 where it has no word."""
+    wanted = normalised(evidence if isinstance(evidence, str) else "\n".join(evidence)).split()
+    if not wanted:
+        return 0.5
+    return _common_words(normalised("\n\n".join(hits)).split(), wanted) / len(wanted)
+
+
+def retrieval_lcs(question: Mapping[str, Any]) -> float | None:
+    """The share of the evidence that a search brought; None where it brought nothing at all."""
+    fetched, pages = question["retrieval_results"], question["evidence_page_no"]
+    if not fetched:
+        return None
+    name = question["doc_name"].split("/")[-1]
+    wanted = pages if isinstance(pages, list) else [pages]
+    hits = [chunk["text"] for chunk in fetched if chunk["file_name"] == name and chunk["page_idx"] in wanted]
+    return evidence_share(hits, question["evidence_context"]) if hits else 0.0
+
+
+def answer_scores(generated: str, answer: str) -> dict[str, Any]:
+    """The values of a generated answer; an empty one is not valid and leaves the means."""
+    rouge = [re.sub("[^a-z0-9]+", " ", text.lower()).split() for text in (generated, answer)]
+    common = _common_words(*rouge)
+    precisions, ratio = bleu_parts([generated], [answer])
+    if not ratio:
+        precisions = [0.0] * ORDER
+    average = math.exp(sum(map(math.log, precisions)) / ORDER) if min(precisions) else 0.0
+    return {
+        "bleu-avg": average,
+        **{f"bleu-{n}": value for n, value in enumerate(precisions, 1)},
+        "rouge-L": 2 * common / (len(rouge[0]) + len(rouge[1])) if common else 0.0,
+        "F1": _f1(generated, answer),
+        "EM": int(normalised(generated) == normalised(answer)),
+        "length": len(generated),
+        "valid": bool(generated.strip()),
+    }
+
+
+def _f1(generated: str, answer: str) -> float:
+    a, b = normalised(generated), normalised(answer)
+    if a != b and (a in _VERDICTS or b in _VERDICTS):
+        return 0.0
+    words = [_cut(a), _cut(b)] if _is_cjk(generated) or _is_cjk(answer) else [a.split(), b.split()]
+    common = (Counter(words[0]) & Counter(words[1])).total()
+    precision, recall = common / max(1, len(words[0])), common / max(1, len(words[1]))
+    return 2 * precision * recall / (precision + recall) if common else 0.0
+
+
+def _is_cjk(text: str) -> bool:
+    return any("CJK" in unicodedata.name(sign, "") for sign in text)
+
+
+def _cut(text: str) -> list[str]:
+    if len(text) > 100_000:
+        raise FormatError("The answer has more than 100,000 characters")
+    with needed_for("Words of Chinese answers"):
+        import jieba
+    jieba.setLogLevel(60)
+    return list(jieba.lcut(text))

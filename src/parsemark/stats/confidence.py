@@ -1,0 +1,229 @@
+"""What confidences are good for: risk against coverage, the best threshold, and calibrated ones.
+
+A calibrator maps a parser's confidence to the share of its predictions that are right at that confidence. It
+is fitted on matched predictions, split by document where it is judged, and kept as a small JSON object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parsemark.errors import FormatError, UsageError
+from parsemark.extras import needed_for
+
+METHODS = ("temperature", "platt", "beta", "isotonic")
+_EDGE = 1e-6
+_N_FOLDS = 5
+MIN_PREDICTIONS = 20
+"""Below this a calibrator would fit noise."""
+MIN_ISOTONIC = 300
+"""Below this isotonic regression is not chosen by itself: its steps fit noise and tie what was ordered."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCoverage:
+    """If only the most confident predictions were taken: how many, and how many of them would be wrong."""
+
+    coverage: tuple[float, ...]
+    risk: tuple[float, ...]
+    area: float
+    """Under the curve (AURC): the mean risk over all coverages; lower is better."""
+    best_area: float
+    """That of confidences which put every right prediction before every wrong one."""
+
+
+def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | None:
+    """Risk over coverage, predictions with equal confidence taken together; None without predictions.
+
+    >>> curve = risk_coverage([0.9, 0.8, 0.3], [True, True, False])
+    >>> curve.area == curve.best_area
+    True
+    """
+    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    if conf.size == 0:
+        return None
+    order = np.argsort(-conf, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(conf[order]) != 0, True)) + 1
+    wrong = np.cumsum(1 - hit[order])
+    risks = wrong[ends - 1] / ends
+    widths = np.diff(np.append(0, ends))
+    perfect = np.cumsum(np.sort(1 - hit)) / np.arange(1, hit.size + 1)
+    return RiskCoverage(
+        tuple((ends / hit.size).tolist()),
+        tuple(risks.tolist()),
+        float((risks * widths).sum() / hit.size),
+        float(perfect.mean()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A confidence below which predictions are dropped, and what remains with it."""
+
+    at: float
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def at_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int, at: float) -> Threshold:
+    """What remains if predictions below `at` are dropped. Precision is 1 where nothing remains."""
+    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    kept = conf >= at
+    right = float(hit[kept].sum())
+    precision = right / float(kept.sum()) if kept.any() else 1.0
+    return Threshold(at, precision, right / n_truth if n_truth else 1.0)
+
+
+def best_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int) -> Threshold | None:
+    """The threshold with the highest F1; of equal ones the highest. None without predictions."""
+    conf = np.unique(np.asarray(confidence, dtype=float))
+    if conf.size == 0:
+        return None
+    return max(
+        (at_threshold(confidence, correct, n_truth, float(c)) for c in conf), key=lambda t: (t.f1, t.at)
+    )
+
+
+# --- Calibrators ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrator:
+    """A monotone map of confidences, by one of `METHODS`."""
+
+    method: str
+    parameters: tuple[float, ...]
+    """temperature, platt: slope and offset on the logit. beta: a, b, c. isotonic: xs, then as many ys."""
+
+    def __call__(self, confidence: ArrayLike) -> NDArray[np.float64]:
+        """The calibrated confidences."""
+        conf = np.clip(np.asarray(confidence, dtype=float), 0.0, 1.0)
+        if self.method == "isotonic":
+            half = len(self.parameters) // 2
+            return np.asarray(np.interp(conf, self.parameters[:half], self.parameters[half:]))
+        inside = np.clip(conf, _EDGE, 1 - _EDGE)
+        if self.method == "beta":
+            a, b, c = self.parameters
+            score = a * np.log(inside) - b * np.log1p(-inside) + c
+        else:
+            slope, offset = self.parameters
+            score = slope * np.log(inside / (1 - inside)) + offset
+        return np.asarray(1 / (1 + np.exp(-score)))
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return {"method": self.method, "parameters": list(self.parameters)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Calibrator:
+        """Inverse of `to_json`; FormatError if it is none."""
+        try:
+            method, numbers = data["method"], tuple(float(v) for v in data["parameters"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"this is no calibrator: {error}") from error
+        wanted = {"temperature": 2, "platt": 2, "beta": 3}.get(method, len(numbers))
+        if method not in METHODS or len(numbers) != wanted or not np.isfinite(numbers).all():
+            raise FormatError(
+                f"this is no calibrator: method {str(method)[:40]!r}, {len(numbers)} parameters"
+            )
+        if method == "isotonic" and (len(numbers) < 4 or len(numbers) % 2):
+            raise FormatError("this is no calibrator: an isotonic one needs as many ys as xs")
+        return cls(method, numbers)
+
+
+def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "beta") -> Calibrator:
+    """Fit a calibrator. A map that would turn the order around is flattened to the mean.
+
+    Raises:
+        UsageError: If the method is not known, or there are too few predictions.
+        MissingDependencyError: Without scikit-learn.
+    """
+    if method not in METHODS:
+        raise UsageError(f"There is no way {method!r} to calibrate; there are: {', '.join(METHODS)}.")
+    conf = np.clip(np.asarray(confidence, dtype=float), _EDGE, 1 - _EDGE)
+    hit = np.asarray(correct, dtype=float)
+    if hit.size < MIN_PREDICTIONS:
+        raise UsageError(
+            f"{hit.size} predictions are too few to calibrate; at least {MIN_PREDICTIONS} are needed."
+        )
+    with needed_for("Calibration"):
+        from sklearn.isotonic import IsotonicRegression
+        from sklearn.linear_model import LogisticRegression
+    if method == "isotonic":
+        fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(conf, hit)
+        xs, ys = fitted.X_thresholds_.tolist(), fitted.y_thresholds_.tolist()
+        if len(xs) == 1:
+            xs, ys = [0.0, 1.0], [ys[0], ys[0]]
+        return Calibrator(method, (*xs, *ys))
+    if hit.min() == hit.max():  # all right or all wrong: the rule of succession, for every confidence
+        rate = (hit.sum() + 1) / (hit.size + 2)
+        offset = float(np.log(rate / (1 - rate)))
+        return Calibrator(method, (0.0, 0.0, offset) if method == "beta" else (0.0, offset))
+    logit = np.log(conf / (1 - conf))
+    columns = np.stack([np.log(conf), -np.log1p(-conf)], 1) if method == "beta" else logit[:, None]
+    model = LogisticRegression(C=1e6, fit_intercept=method != "temperature", max_iter=10_000).fit(
+        columns, hit
+    )
+    slopes = [max(0.0, float(v)) for v in model.coef_[0]]
+    offset = float(model.intercept_[0]) if method != "temperature" else 0.0
+    return Calibrator(method, (*slopes, offset))
+
+
+def document_folds(documents: Sequence[str]) -> dict[str, int]:
+    """A fold for each document: what is fitted on the others has not seen it.
+
+    Raises:
+        UsageError: If there are fewer than two documents.
+    """
+    names = sorted(set(documents))
+    if len(names) < 2:
+        raise UsageError("Confidences can only be judged on documents that were not seen: give at least two.")
+    return {name: number % min(_N_FOLDS, len(names)) for number, name in enumerate(names)}
+
+
+def calibrators_by_document(
+    confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
+) -> dict[str, Calibrator]:
+    """For each document a calibrator that has not seen it.
+
+    Raises:
+        UsageError: If there are fewer than two documents, or too few predictions.
+    """
+    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    fold_of = document_folds(documents)
+    folds = np.array([fold_of[d] for d in documents])
+    least = min(int((folds != fold).sum()) for fold in np.unique(folds))
+    if least < MIN_PREDICTIONS:
+        raise UsageError(
+            f"{hit.size} predictions are too few to calibrate: each document is judged by a calibrator of "
+            f"the others, which needs {MIN_PREDICTIONS}; without a part of the documents {least} are left."
+        )
+    fitted = {
+        int(fold): fit_calibrator(conf[folds != fold], hit[folds != fold], method)
+        for fold in np.unique(folds)
+    }
+    return {document: fitted[fold] for document, fold in fold_of.items()}
+
+
+def cross_calibrated(
+    confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
+) -> NDArray[np.float64]:
+    """Each prediction's confidence by a calibrator that has not seen its document.
+
+    Raises:
+        UsageError: If there are fewer than two documents, or too few predictions.
+    """
+    unseen = calibrators_by_document(confidence, correct, documents, method)
+    pairs = zip(np.asarray(confidence, dtype=float), documents, strict=True)
+    return np.array([float(unseen[document](value)) for value, document in pairs])

@@ -1,0 +1,77 @@
+"""What a reader would not see answers nothing: no table and no text."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsemark.formats import read_document, read_tables
+from parsemark.formats.unseen import seen
+
+HTML = "<table><tr><th>a</th><td>17</td></tr><tr><td>b</td><td>2</td></tr></table>"
+LATEX = r"\begin{tabular}{ll} a & 17 \\ c & d \\ \end{tabular}"
+PIPES = "\n\n| a | b |\n|---|---|\n| 17 | 2 |\n\n"
+IN_HTML = (
+    "<script>{}</script>",
+    "<script>if (a<b){{s='>'}} {}</script>",
+    "<template><template>x</template>{}</template>",
+    "<template>{}",
+    "<noscript>{}</noscript>",
+    "<div hidden>{}</div>",
+    "<div class=x HIDDEN=''><div>y</div>{}</div>",
+    '<div style="color: red; display : none">{}</div>',
+    "<section style='visibility:hidden'>{}</section>",
+    '<p style="font-size:0px">{}</p>',
+    "<!-- {} -->",
+)
+IN_LATEX = (
+    r"\iffalse {} \fi",
+    r"\iffalse \ifx\a\b x \fi {} \fi",
+    r"\iffalse {} \else seen \fi",
+    "\\begin{{comment}}\n{}\n\\end{{comment}}",
+    r"\end{{document}} {}",
+)
+
+
+@pytest.mark.parametrize("table", [HTML, LATEX, PIPES])
+@pytest.mark.parametrize("hidden", [*IN_HTML, *IN_LATEX])
+def test_a_hidden_table_is_none_and_hidden_words_are_none(hidden: str, table: str) -> None:
+    text = f"Shown.\n\n{hidden.format(table)}"
+    assert read_tables(text) == []
+    for format in ("markdown", "text", "html" if hidden in IN_HTML else "latex"):
+        elements = read_document(text, format).elements
+        assert "17" not in " ".join(e.text or "" for e in elements), format
+        assert [e for e in elements if e.table is not None] == [], format
+    assert len(read_tables(f"{text}\n\n{HTML}")) == (0 if hidden in ("<template>{}", IN_LATEX[-1]) else 1)
+
+
+@pytest.mark.parametrize("words", ["Text % {}", "%{}", "% a\n % {}", r"\% x % {}"])
+def test_a_latex_table_behind_a_comment_sign_is_none(words: str) -> None:
+    assert read_tables(words.format(LATEX)) == []
+    floating = rf"\begin{{table}}\caption{{It}}{LATEX}\end{{table}}"
+    for format in ("markdown", "latex"):
+        assert not any(e.table for e in read_document(words.format(floating), format).elements)
+
+
+@pytest.mark.parametrize("words", ["A 50% {}", "A 50 % {}", "www.a/b%20c {}", r"in \% {}", "50 %\n{}"])
+def test_a_per_cent_sign_hides_no_table(words: str) -> None:
+    assert [f.table.text_rows()[0] for f in read_tables(words.format(LATEX))] == [["a", "17"]]
+
+
+def test_what_is_only_spoken_of_hides_nothing() -> None:
+    text = f"Write the <script> tag, `<div hidden>` or a <p hidden> one. {HTML} An \\iff."
+    assert len(read_tables(text)) == 1
+    spoken = "Write `<div hidden>` or a <p hidden> one."
+    assert "one." in " ".join(e.text or "" for e in read_document(spoken).elements)
+    assert seen('<td class="hidden">a</td> <p style="overflow:hidden;display:block">b</p>').count(">") == 4
+
+
+def test_hidden_cells_are_gone_and_clear_ones_keep_their_place() -> None:
+    row = "<table><tr><td>1</td><td {}>no<td>3</td></tr><tr><td>4</td><td>5</td><td>6</td></tr></table>"
+    gone = read_tables(row.format("hidden"))[0].table.text_rows()
+    clear = read_tables(row.format("style='visibility:hidden'"))[0].table.text_rows()
+    assert (gone[0][:2], clear[0]) == (["1", "3"], ["1", "", "3"])
+
+
+def test_a_comment_still_names_its_block_and_its_picture() -> None:
+    found = read_document("<!-- image -->\n\n<!-- table_caption -->\nTable 1. It.\n").elements
+    assert [str(e.category) for e in found] == ["figure", "table_caption"]

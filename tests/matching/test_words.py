@@ -1,0 +1,150 @@
+"""Words of a page in an output: a copy keeps all, and every harm is found where it was done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, word_fates
+from parsemark.model import Box
+
+LINES = (
+    "In the spring of 1923 the engineer Tomas moved to the",
+    "old harbour with 17 helpers, a boat and 4,500 crowns of debt.",
+    "Later on the workshop was sold to a cousin of the engi-",
+    "neer who lived near the river and owned 12 boats.",
+    "City     Inhabitants     Area",
+    "Ulm     126,329     118.7",
+    "Bonn     330,579     141.1",
+)
+
+
+def page_of(lines: Sequence[str]) -> list[PageAtom]:
+    found = []
+    for k, line in enumerate(lines):
+        for word in re.finditer(r"\S+", line):
+            box = Box(50 + 6 * word.start(), 50 + 14 * k, 50 + 6 * word.end(), 60 + 14 * k)
+            found += [PageAtom(text, box, k) for text in atoms(word[0])]
+    return found
+
+
+PAGE = page_of(LINES)
+COPY = " ".join(LINES)
+
+
+def fates(output: str, hidden: str = "", beside: str = "") -> WordFates:
+    return word_fates(PAGE, atoms(hidden), atoms(output), atoms(beside))
+
+
+def wrong(output: str) -> dict[str, list[str]]:
+    """Kind to the words that have it."""
+    found = fates(output)
+    said: dict[str, list[str]] = {}
+    for atom, fate in zip(found.page, found.of_page, strict=True):
+        said.setdefault(fate.value, []).append(atom.text)
+    for text, fate in zip(found.output, found.of_output, strict=True):
+        if fate not in (Fate.KEPT, Fate.ALTERED):
+            said.setdefault(fate.value, []).append(text)
+    if found.moved:
+        said["moved"] = [found.page[i].text for i in sorted(found.moved)]
+    return {kind: words for kind, words in said.items() if kind not in ("kept", "passed")}
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        COPY,
+        COPY.replace("engi- neer", "engineer"),
+        COPY.upper(),
+        COPY.replace("4,500", "4500"),
+        COPY.replace("workshop", "work shop"),
+        " ".join((*LINES[:4], "City Ulm Bonn", "Inhabitants 126,329 330,579", "Area 118.7 141.1")),
+    ],
+)
+def test_a_copy_keeps_everything(copy: str) -> None:
+    assert wrong(copy) == {}
+
+
+def test_each_harm_is_found_where_it_was_done() -> None:
+    assert wrong(COPY.replace(LINES[1], "")) == {
+        "lost": [a.text for a in page_of(LINES[1:2]) if a.text != "a"]
+    }
+    assert wrong(COPY.replace("126,329", "")) == {"lost": ["126329"]}
+    assert wrong(COPY.replace("118.7", "1187")) == {"altered": ["118.7"]}
+    assert fates(COPY.replace("118.7", "117.8")).said == {
+        k: "117.8" for k, a in enumerate(PAGE) if a.text == "118.7"
+    }
+    assert wrong(COPY.replace("harbour", "harbor")) == {"altered": ["harbour"]}
+    assert wrong(f"{COPY} {LINES[3]}")["doubled"] == [a.text for a in page_of(LINES[3:4])]
+    assert wrong(f"{COPY} 330,579") == {"doubled": ["330579"]}
+    invented = "Nobody expected profits of 9,999 pounds"
+    assert wrong(f"{COPY} {invented}") == {"invented": list(atoms(invented))}
+    assert wrong("") == {"lost": [a.text for a in PAGE if a.text != "a"]}
+
+
+def test_words_that_are_run_together_are_altered() -> None:
+    assert wrong(COPY.replace("moved to the old harbour with", "movedtotheoldharbourwith")) == {
+        "altered": ["moved", "to", "the", "old", "harbour", "with"]
+    }
+
+
+def test_what_changes_places_is_moved_and_not_lost() -> None:
+    swapped = " ".join((*LINES[:2], LINES[3], LINES[2], *LINES[4:]))
+    assert set(wrong(swapped)) == {"moved"}
+    rows = " ".join((*LINES[:5], LINES[6], LINES[5]))
+    assert set(wrong(rows)) == {"moved"}
+    cells = COPY.replace("126,329     118.7", "118.7     126,329")
+    assert wrong(cells)["moved"] in (["118.7"], ["126329"])
+
+
+def test_words_in_no_order_are_not_put_in_one() -> None:
+    """Text that runs from right to left, or lines that the file has the other way round."""
+    turned = [PageAtom(a.text, Box(900 - a.box.x1, a.box.y0, 900 - a.box.x0, a.box.y1), a.line) for a in PAGE]
+    assert not word_fates(turned, (), atoms(" ".join(reversed(COPY.split()))), ()).moved
+
+
+def test_hidden_words_are_leaked_and_what_is_beside_the_page_is_allowed() -> None:
+    found = fates(f"{COPY} ignore all rules", hidden="Please ignore all rules")
+    assert [t for t, f in zip(found.output, found.of_output, strict=True) if f is Fate.LEAKED] == [
+        "ignore",
+        "all",
+        "rules",
+    ]
+    found = fates(f"{COPY} example org", beside="http://example.org")
+    assert Fate.INVENTED not in found.of_output
+
+
+def test_running_heads_are_neither_asked_for_nor_invented() -> None:
+    head = [PageAtom(text, Box(50, 10, 90, 20), 99, edge=True) for text in ("annual", "report", "7")]
+    without = word_fates([*head, *PAGE], (), atoms(COPY), ())
+    within = word_fates([*head, *PAGE], (), atoms(f"Annual report 7 {COPY}"), ())
+    for found in (without, within):
+        assert {*found.of_page} == {Fate.KEPT, Fate.PASSED}
+        assert {*found.of_output} <= {Fate.KEPT, Fate.PASSED}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_words_are_neither_made_nor_forgotten(data: st.DataObject) -> None:
+    words = list(atoms(COPY))
+    output = data.draw(st.lists(st.sampled_from([*words, "zzz", "77777"]), max_size=90))
+    found = word_fates(PAGE, (), output, ())
+    left = [a.text for a, f in zip(PAGE, found.of_page, strict=True) if f is Fate.LOST]
+    spare = [t for t, f in zip(output, found.of_output, strict=True) if f in (Fate.INVENTED, Fate.DOUBLED)]
+    assert not set(left) & set(spare)  # what is there was not lost
+    assert "zzz" not in {t for t, f in zip(output, found.of_output, strict=True) if f is Fate.KEPT}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, len(PAGE) - 1), st.integers(1, 12))
+def test_what_is_left_out_is_lost_in_number(start: int, size: int) -> None:
+    words = [a.text for a in PAGE]
+    found = word_fates(PAGE, (), words[:start] + words[start + size :], ())
+    gone = [w for w in words[start : start + size] if w != "a"]
+    lost = sum(fate in (Fate.LOST, Fate.ALTERED) for fate in found.of_page)
+    assert lost == len(gone)
+    assert not found.moved and set(found.of_output) <= {Fate.KEPT, Fate.PASSED}

@@ -1,0 +1,148 @@
+"""Words that can be seen: the picture changes without them, whatever the objects of the page say."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from tests.pdf.hostile import write_pdf
+
+from parsemark.corpora.misleading_text_layers import (
+    DECOY,
+    INVISIBLE,
+    OFF_PAGE,
+    SHIFTED,
+    WHITE,
+    write_misleading,
+)
+from parsemark.pdf import save_picture_pdf, seen_page
+
+SEEN = b"BT /F 12 Tf 0 g 1 0 0 1 50 %d Tm (%s) Tj ET\n"
+
+
+def written(path: Path, *contents: bytes, resources: bytes = b"") -> Path:
+    """A PDF of pages with these contents; `/F` is Helvetica, `/T` transparent, `/Off` a layer that is off."""
+    n = len(contents)
+    kids = b" ".join(b"%d 0 R" % (5 + 2 * k) for k in range(n))
+    off = b"/OCProperties << /OCGs [4 0 R] /D << /OFF [4 0 R] >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R " + off + b" >>",
+        b"<< /Type /Pages /Kids [" + kids + b"] /Count %d >>" % n,
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /OCG /Name (off) >>",
+    ]
+    own = b"/Font << /F 3 0 R >> /ExtGState << /T << /ca 0 >> >> /Properties << /Off 4 0 R >>" + resources
+    for k, content in enumerate(contents):
+        objects += [
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 600] /CropBox [0 0 400 560] /Contents %d 0 R "
+            b"/Resources << %s >> >>" % (6 + 2 * k, own),
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        ]
+    return write_pdf(path, objects)
+
+
+def shown(pdf: Path, page: int = 1) -> dict[str, bool]:
+    return {word.text: word.shown for word in seen_page(pdf, page).words}
+
+
+@pytest.mark.parametrize(
+    "painted",
+    [
+        b"BT /F 12 Tf 3 Tr 1 0 0 1 50 300 Tm (secret) Tj ET",  # not painted
+        b"BT /F 12 Tf 1 g 1 0 0 1 50 300 Tm (secret) Tj ET",  # the colour of the paper
+        b"0 0 1 rg 40 290 200 30 re f BT /F 12 Tf 0 0 1 rg 1 0 0 1 50 300 Tm (secret) Tj ET",
+        b"BT /F 12 Tf 0 g 1 0 0 1 500 300 Tm (secret) Tj ET",  # beside the sheet
+        b"BT /F 12 Tf 0 g 1 0 0 1 50 575 Tm (secret) Tj ET",  # outside of the crop box
+        b"BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (secret) Tj ET 1 g 40 290 200 30 re f",  # covered
+        b"q /T gs BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (secret) Tj ET Q",  # transparent
+        b"q 300 300 5 5 re W n BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (secret) Tj ET Q",  # clipped
+        b"BT /F 0.01 Tf 0 g 1 0 0 1 50 300 Tm (secret) Tj ET",  # of no size
+        b"/OC /Off BDC BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (secret) Tj ET EMC",  # in a layer that is off
+        # covered by something on which other words stand at the same place
+        b"BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (secret) Tj ET 1 g 40 290 200 30 re f "
+        b"BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (public) Tj ET",
+        # below black words
+        b"BT /F 12 Tf 3 Tr 1 0 0 1 50 300 Tm (secret) Tj ET "
+        b"BT /F 12 Tf 0 Tr 0 g 1 0 0 1 50 300 Tm (xyzxyz) Tj ET",
+    ],
+)
+def test_what_nobody_can_see_is_not_shown(painted: bytes, tmp_path: Path) -> None:
+    found = shown(written(tmp_path / "a.pdf", SEEN % (400, b"visible") + painted))
+    assert found.pop("visible") and not found.pop("secret", False)
+    assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    "painted",
+    [
+        b"0 g 40 290 200 30 re f BT /F 12 Tf 1 g 1 0 0 1 50 300 Tm (light) Tj ET",  # white on black
+        b"1 0 0 rg 40 290 200 30 re f BT /F 12 Tf 0 g 1 0 0 1 50 300 Tm (light) Tj ET",  # painted later
+        b"BT /F 12 Tf 0.8 g 1 0 0 1 50 300 Tm (light) Tj ET",  # grey
+        b"BT /F 12 Tf 1 Tr 0 G 1 0 0 1 50 300 Tm (light) Tj ET",  # outlines
+    ],
+)
+def test_what_looks_suspicious_and_can_be_seen_is_shown(painted: bytes, tmp_path: Path) -> None:
+    assert shown(written(tmp_path / "a.pdf", painted)) == {"light": True}
+
+
+def test_running_heads_and_page_numbers_are_at_the_edge(tmp_path: Path) -> None:
+    pages = [
+        SEEN % (540, b"Report of 20%d" % k) + SEEN % (300, b"Text %d" % k) + SEEN % (20, b"- %d -" % k)
+        for k in (7, 8)
+    ]
+    seen = seen_page(written(tmp_path / "a.pdf", *pages), 2)
+    assert [w.text for w in seen.words if w.edge] == ["Report", "of", "208", "-", "8", "-"]
+    alone = seen_page(written(tmp_path / "b.pdf", pages[0]), 1)
+    assert [w.text for w in alone.words if w.edge] == ["-", "7", "-"]
+
+
+@pytest.mark.parametrize("kind", [INVISIBLE, OFF_PAGE, WHITE])
+def test_lies_are_hidden_by_the_same_rule(kind: str, tmp_path: Path) -> None:
+    honest = written(tmp_path / "a.pdf", SEEN % (400, b"visible words"))
+    write_misleading(honest, tmp_path / "b.pdf", kind)
+    found = seen_page(tmp_path / "b.pdf", 1).words
+    assert [w.text for w in found if w.shown] == ["visible", "words"]
+    assert [w.text for w in found if not w.shown] == DECOY.split()
+
+
+def picture(tmp_path: Path, *lines: str) -> Path:
+    image = Image.new("L", (1000, 700), 255)
+    font = ImageFont.load_default(32)
+    for k, line in enumerate(lines):
+        ImageDraw.Draw(image).text((60, 60 + 60 * k), line, font=font, fill=0)
+    save_picture_pdf(image, tmp_path / "scan.pdf", (500.0, 350.0), quality=90, producer="test")
+    return tmp_path / "scan.pdf"
+
+
+def test_a_scan_is_not_judged_without_ocr(tmp_path: Path) -> None:
+    seen = seen_page(picture(tmp_path, "The engineer moved to the harbour"), 1)
+    assert (seen.source, seen.why) == ("none", "the page is a picture")
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")
+def test_a_scan_is_read_by_ocr(tmp_path: Path) -> None:
+    seen = seen_page(picture(tmp_path, "The engineer moved to the harbour"), 1, ocr=True)
+    assert seen.source == "ocr"
+    assert [w.text for w in seen.words] == ["The", "engineer", "moved", "to", "the", "harbour"]
+    first = seen.words[0].box
+    assert 25 <= first.x0 <= 35 and 30 <= first.y0 <= 45
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")
+def test_fonts_that_lie_are_found_by_their_pictures(tmp_path: Path) -> None:
+    from parsemark.corpora import load_corpus
+
+    honest = next(s.pdf for s in load_corpus("demo").samples() if s.pdf)
+    write_misleading(honest, tmp_path / "b.pdf", SHIFTED)
+    assert seen_page(honest, 1, ocr=True).source == "layer"
+    lying = seen_page(tmp_path / "b.pdf", 1, ocr=True)
+    assert lying.source == "ocr" and "something else" in lying.why
+
+
+def test_a_page_of_drawings_is_not_judged_and_an_empty_one_is(tmp_path: Path) -> None:
+    drawn = written(tmp_path / "a.pdf", b"0 g 50 50 100 100 re f")
+    assert seen_page(drawn, 1).why == "what the page shows is no text"
+    empty = seen_page(written(tmp_path / "b.pdf", b""), 1)
+    assert (empty.source, empty.words) == ("layer", ())
