@@ -82,6 +82,30 @@ def test_outputs_from_elsewhere_are_gated_with_pages_errors_and_pictures(
     assert passed.exit_code == 0 and not (tmp_path / "none").exists()
 
 
+def test_two_runs_are_compared_on_each_group_of_pages(scored: tuple[pm.Run, pm.Run]) -> None:
+    old, new = scored
+    plain, sliced = (
+        CliRunner().invoke(app, ["compare", str(old.path), str(new.path), *more]).output
+        for more in ((), ("--slices",))
+    )
+    assert "| pages with |" in sliced and "| pages with |" not in plain
+    now, before = (
+        {
+            (part.attribute, part.value): part.figures["mine"]["te_f1_con"].value
+            for part in run.summary().slices
+            if part.scope == "page"
+        }
+        for run in (new, old)
+    )
+    rows = re.findall(r"^\| (\S+): (.+?) \| \d+ \| ([\d.]+) \| ([\d.]+) \|", sliced, re.MULTILINE)
+    assert len(rows) > 5 and any(a != b for _, _, a, b in rows)
+    for attribute, value, a, b in rows:
+        assert (float(a), float(b)) == (
+            pytest.approx(now[attribute, value], abs=6e-4),
+            pytest.approx(before[attribute, value], abs=6e-4),
+        )
+
+
 def test_a_board_of_bundles(scored: tuple[pm.Run, pm.Run], tmp_path: Path) -> None:
     (tmp_path / "bundles").mkdir()
     for run, who in zip(scored, ("Ada", "Bob"), strict=True):

@@ -21,8 +21,9 @@ A message says what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import difflib
 import errno
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 
@@ -48,6 +49,14 @@ class UnknownNameError(UsageError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.name, self.nearest)
+
+
+def require_known(kind: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not among those known, and say which are near, or all where they are few."""
+    if name not in known:
+        names = sorted(known)
+        few = names if len(names) <= 20 else ()
+        raise UnknownNameError(kind, name, difflib.get_close_matches(name, names, cutoff=0.4) or few)
 
 
 class PluginError(ParsemarkError):

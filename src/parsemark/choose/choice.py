@@ -15,7 +15,7 @@ from parsemark.choose.kinds import KindStanding, best_by_kind, corpus_kinds, unr
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
@@ -136,8 +136,8 @@ def choose(
     """
     recipe = get_protocol(protocol)
     table = run.table("samples")
-    if unknown := sorted(set(skip) - set(table["sample"])):
-        raise UnknownNameError("page", unknown[0], list(table["sample"]))
+    for page in sorted(skip):
+        require_known("page", page, table["sample"].to_list())
     rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in skip]
     samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = run.records()

@@ -26,6 +26,7 @@ def compare(
     protocol: Annotated[
         str | None, typer.Option(help="Whose figures.", show_default="the first of the run")
     ] = None,
+    slices: Annotated[bool, typer.Option("--slices", help="Also on each group of pages.")] = False,
     report: Annotated[
         bool, typer.Option("--report", help="First write the report that shows both beside the truth.")
     ] = False,
@@ -50,11 +51,11 @@ def compare(
     elif run is None or first is None:
         raise UsageError("Name two parsers of a run (RUN A B), or two runs (--old OLD --new NEW).")
     elif second is not None:
-        _two_parsers(Run.open(run), first, second, protocol, report=report)
+        _two_parsers(Run.open(run), first, second, protocol, slices=slices, report=report)
         return
     else:
         old, new = run, _new_run(Run.open(run), first)
-    _two_runs(Run.open(old), Run.open(new), protocol, fail_below, report=report)
+    _two_runs(Run.open(old), Run.open(new), protocol, fail_below, slices=slices, report=report)
 
 
 def _new_run(old: Run, first: str) -> Path:
@@ -70,10 +71,15 @@ def _new_run(old: Run, first: str) -> Path:
     return Path(first)
 
 
-def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, report: bool) -> None:
+def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, slices: bool, report: bool) -> None:
     from parsemark.report import build_report
-    from parsemark.report.comparison_text import comparison_markdown, errors_markdown, side_by_side
-    from parsemark.verdicts.comparison import compare_parsers
+    from parsemark.report.comparison_text import (
+        comparison_markdown,
+        errors_markdown,
+        side_by_side,
+        slices_markdown,
+    )
+    from parsemark.verdicts.comparison import compare_parsers, slice_differences
     from parsemark.verdicts.errors import errors_beside
 
     comparison = compare_parsers(run, a, b, protocol)
@@ -83,14 +89,18 @@ def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, report: bool
     typer.echo(comparison_markdown(comparison), nl=False)
     (line,) = errors_markdown(f"{b} → {a}", errors_beside(run, summary.protocol, a, b))
     typer.echo(f"\n{line}")
+    if slices:
+        typer.echo(slices_markdown(slice_differences((summary, a), (summary, b)), a, b), nl=False)
     _say_of_which(summary)
     typer.echo("\n" + side_by_side(run, comparison), nl=False)
 
 
-def _two_runs(old: Run, new: Run, protocol: str | None, fail_below: float | None, *, report: bool) -> None:
+def _two_runs(
+    old: Run, new: Run, protocol: str | None, fail_below: float | None, *, slices: bool, report: bool
+) -> None:
     from parsemark.report import build_report
-    from parsemark.report.comparison_text import errors_markdown, runs_markdown, side_by_side
-    from parsemark.verdicts.comparison import compare_runs
+    from parsemark.report.comparison_text import errors_markdown, runs_markdown, side_by_side, slices_markdown
+    from parsemark.verdicts.comparison import compare_runs, slice_differences
     from parsemark.verdicts.errors import errors_between
 
     result = compare_runs(old, new, protocol)
@@ -98,9 +108,12 @@ def _two_runs(old: Run, new: Run, protocol: str | None, fail_below: float | None
         build_report(new.path, new.path / "report", against=old.path)
     typer.echo(runs_markdown(result, fail_below), nl=False)
     shared = [comparison.a.removesuffix(" (new)") for comparison in result.comparisons]
-    summary = new.summary(result.protocol)
+    summary, before = new.summary(result.protocol), old.summary(result.protocol)
     for parser, changes in errors_between(old, new, summary.protocol, shared).items():
         typer.echo("\n" + "\n".join(errors_markdown(parser, changes)))
+        if slices:
+            found = slice_differences((summary, parser), (before, parser))
+            typer.echo(slices_markdown(found, "new", "old"), nl=False)
     _say_of_which(summary)
     changed = sorted(result.comparisons, key=lambda c: math.inf if c.gain is None else c.gain)
     typer.echo("\n" + side_by_side(new, changed[0], older=old.path), nl=False)

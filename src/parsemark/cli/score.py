@@ -73,7 +73,7 @@ def score(
     from parsemark.engine.imports.outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
-    from parsemark.errors import UnknownNameError, UsageError
+    from parsemark.errors import UsageError, require_known
     from parsemark.store import Run
 
     if task is not None:
@@ -103,9 +103,7 @@ def score(
         else:
             opened = Run.open(run or Path())
             for parser in remove or ():
-                if opened.manifest.parser(parser) is None:
-                    names = [p.name for p in opened.manifest.parsers]
-                    raise UnknownNameError("parser", parser, names)
+                require_known("parser", parser, opened.manifest.parser_names)
                 opened.remove_parser(parser)
             # With another truth no other figure of the run holds any more either.
             if follow_truth(opened, events) and specs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import re
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, FormatError, ParsemarkError, UnknownNameError, UsageError
+from parsemark.errors import CorpusError, FormatError, ParsemarkError, UsageError, require_known
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
@@ -222,6 +221,5 @@ def _explain(spec: str) -> str:
 
 def sample_of(corpus: Corpus, key: str) -> Sample:
     """One sample by its id, or the error that names the nearest ids."""
-    if key not in corpus.keys:
-        raise UnknownNameError("page", key, difflib.get_close_matches(key, corpus.keys, n=3))
+    require_known("page", key, corpus.keys)
     return corpus.read(key)

@@ -24,7 +24,7 @@ from parsemark.plain_words import (
 from parsemark.protocols import FigureInfo, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
-from parsemark.verdicts.comparison import Comparison, RunComparison
+from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference
 from parsemark.verdicts.errors import ErrorChange
 from parsemark.verdicts.gate import GateResult
 
@@ -86,6 +86,20 @@ def comparison_markdown(comparison: Comparison, *, better_first: bool = True) ->
             f"- `{page.sample}`: {rounded(page.a)} against {rounded(page.b)}"
             for page in comparison.pages[:SHOWN_PAGES]
         ]
+    return "\n".join(lines) + "\n"
+
+
+def slices_markdown(slices: Sequence[SliceDifference], a: str, b: str) -> str:
+    """The primary figure on each group of pages, without tests: many groups are small."""
+    lines = [
+        "",
+        f"| pages with | pages | {markdown_cell(a)} | {markdown_cell(b)} | difference |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for part in slices:
+        difference = None if part.a is None or part.b is None else part.a - part.b
+        cells = (f"{part.attribute}: {part.value}", str(part.n_pages), rounded(part.a), rounded(part.b))
+        lines.append(f"| {' | '.join(map(markdown_cell, cells))} | {signed(difference)} |")
     return "\n".join(lines) + "\n"
 
 

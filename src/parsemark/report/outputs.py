@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path, PurePosixPath
 
 from parsemark.engine.imports.outputs import UNSAFE, page_name
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.formats import write_table
 from parsemark.formats.document import write_document
 from parsemark.formats.model_json import prediction_to_json
@@ -40,10 +40,8 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
     """
     if format not in WRITERS:
         raise UsageError(f"Outputs are written as {', '.join(WRITERS)}, not as {format!r}.")
-    known = [entry.name for entry in run.manifest.parsers]
     for parser in parsers or ():
-        if parser not in known:
-            raise UnknownNameError("parser", parser, known)
+        require_known("parser", parser, run.manifest.parser_names)
     names = page_names(run)
     written: list[Path] = []
     for record in sorted(run.records(), key=lambda r: (r.parser, r.sample)):

@@ -58,7 +58,7 @@ def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
     """Write the page; it needs nothing else and loads nothing."""
     table = run.table("samples")
     records = {(r.sample, r.parser): r for r in run.records()}
-    parsers = [entry.name for entry in run.manifest.parsers]
+    parsers = run.manifest.parser_names
     pages = []
     kinds = corpus_kinds(corpus, list(table["sample"]))
     for sample, pdf, number in zip(table["sample"], table["pdf"], table["page_number"], strict=True):

@@ -5,14 +5,13 @@ The verdict on a pair is made in one place (`protocols.ranking.rank`): leaderboa
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.protocols import (
     FigureInfo,
     FigureSums,
@@ -79,7 +78,7 @@ class Comparison:
 def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
     """A against B on the pages of one run."""
     for name in (a, b):
-        _require(run, name)
+        require_known("parser", name, parsers_of(run))
     summary = _summary(run, protocol)
     recipe = get_protocol(summary.protocol)
     with run.report_damage():
@@ -103,6 +102,35 @@ class RunComparison:
             raise UsageError("A difference that is allowed must be a number.")
         worse = (c for c in self.comparisons if c.primary.state == "worse")
         return [c for c in worse if c.gain is not None and c.gain < below]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDifference:
+    """The primary figure of A and B on the pages that have one attribute in common."""
+
+    attribute: str
+    value: str
+    n_pages: int
+    a: float | None
+    b: float | None
+
+
+def slice_differences(a: tuple[Summary, str], b: tuple[Summary, str]) -> list[SliceDifference]:
+    """Compare two parsers, each of a summary, on every group of pages; the groups in which A lost first."""
+    (mine, first), (other, second) = a, b
+    known = {(part.attribute, part.value): part for part in other.slices if part.scope == "page"}
+    figure, found = mine.primary, []
+    for part in (part for part in mine.slices if part.scope == "page"):
+        beside = known.get((part.attribute, part.value))
+        values = [
+            None
+            if group is None or (number := group.figures.get(name, {}).get(figure)) is None
+            else number.value
+            for group, name in ((part, first), (beside, second))
+        ]
+        found.append(SliceDifference(part.attribute, part.value, part.n, values[0], values[1]))
+    sign = 1.0 if mine.info(figure).higher_is_better else -1.0
+    return sorted(found, key=lambda s: math.inf if s.a is None or s.b is None else sign * (s.a - s.b))
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
@@ -164,14 +192,6 @@ def _summary(run: Run, protocol: str | None) -> Summary:
         return run.summary(next(iter(run.protocols), None))
     spec = str(get_protocol(protocol))
     return run.summary(spec)
-
-
-def _require(run: Run, parser: str) -> None:
-    names = parsers_of(run)
-    if parser not in names:
-        raise UnknownNameError(
-            "parser", parser, difflib.get_close_matches(parser, names, n=3, cutoff=0.3) or names
-        )
 
 
 def compare_in_tables(
