@@ -34,6 +34,7 @@ CORPORA = Registry(
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",
+        "carried": "parsemark.corpora.carried.load:load_facts",
         "tagged": "parsemark.corpora.carried.load:load",
         "soric": "parsemark.corpora.loaders.soric:load",
         "sources": "parsemark.corpora.loaders.sources:load",

@@ -196,7 +196,7 @@ class _TreeReader:
         role = self._role(said, element.get("/NS"))
         target = _target(element, self.pages) if role in ("Link", "Reference", "Annot") else None
         source = _attached(element) if role == "Formula" else None
-        alt, actual = _text(element.get("/Alt")), _text(element.get("/ActualText"))
+        alt, actual = text_of(element.get("/Alt")), text_of(element.get("/ActualText"))
         return StructureTag(role, said, kids, self._attributes(element), alt, actual, target, source)
 
     def _role(self, said: str, space: Any) -> str:
@@ -232,7 +232,7 @@ class _TreeReader:
                 if parts:
                     target = str(parts[0]).lstrip("/")
                     mapped[str(name).lstrip("/")] = (target, parts[1]) if len(parts) > 1 else target
-            self.spaces[key] = _text(space.get("/NS")) or "", mapped
+            self.spaces[key] = text_of(space.get("/NS")) or "", mapped
         return self.spaces[key]
 
     def _attributes(self, element: Any) -> dict[str, Value]:
@@ -266,13 +266,19 @@ def _listed(thing: Any) -> list[Any]:
     return list(thing) if isinstance(thing, pikepdf.Array) else [thing]
 
 
+def dictionary_items(thing: Any) -> list[Any]:
+    """The dictionaries of an array, or the one that is there instead of it."""
+    return [item for item in _listed(thing) if _is_dictionary(item)]
+
+
 def _names(thing: Any) -> dict[str, str]:
     if not _is_dictionary(thing):
         return {}
     return {str(key).lstrip("/"): str(value).lstrip("/") for key, value in thing.items()}
 
 
-def _text(thing: Any) -> str | None:
+def text_of(thing: Any) -> str | None:
+    """A string of a PDF; None for anything else."""
     import pikepdf
 
     return str(thing)[:_MAX_TEXT] if isinstance(thing, pikepdf.String) else None
@@ -306,7 +312,7 @@ def _target(element: Any, pages: Mapping[tuple[int, int], int]) -> str | None:
 def link_target(annotation: Any, pages: Mapping[tuple[int, int], int]) -> str | None:
     """The address of a link, or `page N`; None where it has neither."""
     action = annotation.get("/A")
-    uri = _text(action.get("/URI")) if _is_dictionary(action) else None
+    uri = text_of(action.get("/URI")) if _is_dictionary(action) else None
     if uri is not None:
         return uri
     place = annotation.get("/Dest", action.get("/D") if _is_dictionary(action) else None)

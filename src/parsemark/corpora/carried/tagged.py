@@ -59,8 +59,6 @@ class TaggedPage:
     """What the tags say of a page."""
 
     number: int
-    width: float = 0.0
-    height: float = 0.0
     elements: list[Element] = field(default_factory=list)
     covered: frozenset[str] = frozenset()
     n_missing: int = 0
@@ -336,7 +334,6 @@ def _finish(
     page: TaggedPage, marked: OwnedPage, tables: Sequence[TaggedTable], roles: set[str], owned: set[int]
 ) -> None:
     """Say what a page covers, take back an order that the page contradicts, and add what is no content."""
-    page.width, page.height = marked.width, marked.height
     painted = {*marked.owners, *(owner for owner, _, _ in marked.shapes)}
     page.n_missing = sum(not painted & {n, n + FORM} for n in owned if n < FORM)
     frames = [e.box for e in page.elements if e.table is not None and e.box is not None]
@@ -363,6 +360,7 @@ def _finish(
         (refused, everything, "a table whose tags are wrong"),
         (unreadable, everything, "glyphs without Unicode"),
         (large, {str(Category.TABLE)}, "a picture that may show a table"),
+        (_in_columns(page.elements), {str(Category.TABLE)}, "texts in rows and columns that are no table"),
         ("Formula" not in roles, {str(Category.EQUATION_ISOLATED)}, ""),
         (not any(_CATEGORIES.get(role) is Category.TITLE for role in roles), {str(Category.TITLE)}, ""),
     ):
@@ -374,6 +372,18 @@ def _finish(
         page.doubts.append("an order other than the page's")
         page.elements = [replace(e, order=None) for e in page.elements]
     page.elements += _artefacts(page, marked, [k for k in free if marked.owners[k] == ARTEFACT])
+
+
+def _in_columns(elements: Sequence[Element]) -> bool:
+    """Whether texts stand beside each other, three at a time and twice or more: a table without its tags."""
+    boxes = [
+        e.box for e in elements if e.box is not None and e.table is None and e.category != Category.FIGURE
+    ]
+    beside = [
+        sum(min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * max(a.height, b.height) for b in boxes[:400])
+        for a in boxes[:400]
+    ]
+    return sum(n >= 3 for n in beside) >= 6
 
 
 def _is_turned(elements: Sequence[Element]) -> bool:

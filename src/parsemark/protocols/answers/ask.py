@@ -146,6 +146,20 @@ def _absent(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     return GivenAnswer("wrong", arguments["text"]) if there else GivenAnswer("right")
 
 
+def _link(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Whether a text is a link, and to where."""
+    wanted = said_words(arguments["text"])
+    said = {target.rstrip("/") for words, target in output.links if words == wanted}
+    return _judged(said, {arguments["target"].rstrip("/")})
+
+
+def _field(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Whether what is filled in stands in the output; where a form is labelled nobody knows."""
+    wanted = said_words(arguments["answer"])
+    there = any(output.words[k : k + len(wanted)] == wanted for k in range(len(output.words)))
+    return GivenAnswer("right", arguments["answer"][:200]) if wanted and there else _NOT_FOUND
+
+
 _KINDS = {
     "cell number": _cell,
     "cell text": _cell,
@@ -157,5 +171,7 @@ _KINDS = {
     "formula": _formula,
     "caption": _caption,
     "absent": _absent,
+    "link": _link,
+    "field": _field,
 }
 KINDS = tuple(_KINDS)

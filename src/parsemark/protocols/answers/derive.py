@@ -27,13 +27,19 @@ _PROSE = frozenset(
 _NAME = re.compile(r"[^\W\d_][^\W\d_]{2,}")
 _WITHOUT_NUMBERS = re.compile(r"(?:(?<!\S)[^\s\d]++(?:\s++|$))++")
 _SENTENCES = re.compile(r"(?<=[.!?:])\s")
+BESIDE_ELEMENTS = frozenset({"outline", "link annotation", "form field"})
+"""How facts are found that documents carry beside what their pages say."""
 _Draft = tuple[str, Element, dict[str, Any]]
 
 
 def facts_of_page(page: Page) -> tuple[Fact, ...]:
-    """The facts of a page: those that it carries, else those that its elements yield."""
+    """The facts of a page: those that it carries, else those that its elements yield.
+
+    What a document says in its outline, links and forms stands beside its elements, and not for them.
+    """
     carried = tuple(fact for fact in page.facts if fact.rules == RULES)
-    if carried or page.only_facts or not page.elements:
+    beside = tuple(fact for fact in carried if fact.derivation in BESIDE_ELEMENTS)
+    if len(carried) > len(beside) or page.only_facts or not page.elements:
         return carried
     elements = tuple(e for e in in_order(page) if e.category not in _EDGES)
     output = AskedOutput(elements)
@@ -52,7 +58,7 @@ def facts_of_page(page: Page) -> tuple[Fact, ...]:
             # A question with two answers, or with none, is no question.
             if ask(fact, output).state == "right":
                 facts.append(fact)
-    return tuple(facts)
+    return (*beside, *facts)
 
 
 def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
@@ -223,4 +229,6 @@ _QUESTIONS = {
     "formula": "Is there the formula {latex}?",
     "caption": "Which table does “{text}” belong to?",
     "absent": "Is “{text}” left out?",
+    "link": "Where does “{text}” lead?",
+    "field": "What is filled in at “{field}”?",
 }

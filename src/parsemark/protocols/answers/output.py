@@ -22,6 +22,10 @@ _MINUS = re.compile(r"(?<![\w)\]])[-\u2212](?=\d)")
 """The sign of a number, which stays apart from what folding draws to the word before it (as \ue010)."""
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})++(?!\d)")
 _NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
+_MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\))?)")
+_HTML_LINK = re.compile(
+    r"""<a\s[^<>]{0,400}?href=["']([^"'<>]{1,2000})["'][^<>]{0,400}>([^<>]{1,400})</a>""", re.I
+)
 _MAX_LEVELS = 4
 """Rows of headers, or columns of labels, that a reader looks through."""
 _MAX_ASKED = 60_000
@@ -138,6 +142,8 @@ class AskedOutput:
 
     elements: tuple[Element, ...]
     blocks: tuple[Words, ...] = field(init=False)
+    markup: str = ""
+    """The output as it was written, for what its elements do not have: links."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blocks", tuple(said_words(e.text or "") for e in self.elements))
@@ -150,6 +156,12 @@ class AskedOutput:
             for e, words in zip(self.elements, self.blocks, strict=True)
         )
         return tuple(word for parts in cells for words in parts for word in words)
+
+    @cached_property
+    def links(self) -> list[tuple[Words, str]]:
+        """The words of each link of the markup, and where it leads."""
+        found = [(said_words(m[1]), m[2]) for m in _MARKDOWN_LINK.finditer(self.markup)]
+        return found + [(said_words(m[2]), m[1]) for m in _HTML_LINK.finditer(self.markup)]
 
     @cached_property
     def places(self) -> dict[Words, list[int]]:

@@ -79,7 +79,7 @@ class AnswersProtocol(PageProtocol):
         from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
         from parsemark.protocols.measured import predicted_elements
 
-        output = AskedOutput(tuple(predicted_elements(prediction)))
+        output = AskedOutput(tuple(predicted_elements(prediction)), prediction.text or "")
         answers = {fact.id: ask(fact, output) for fact in facts}
         if not any(answers[f.id].state == "right" for f in facts if f.kind != "absent"):
             # Who says nothing of a page has left nothing out.
