@@ -147,6 +147,7 @@ PROTOCOLS = Registry(
         "docling-eval": "parsemark.protocols.docling_eval.protocol:DoclingEvalProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
+        "features": "parsemark.protocols.features:FeaturesProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
         "ohr-bench": "parsemark.protocols.ohr_bench:OhrBenchProtocol",
