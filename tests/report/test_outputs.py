@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
+from tests.parsers.pages import write_page
 
+from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
@@ -100,3 +102,14 @@ def test_what_was_exported_can_be_scored_again(run: Run, tmp_path: Path, format:
         }
 
     assert tables(again) == tables(run) and sum(map(bool, tables(again).values())) == 2
+
+
+def test_files_of_a_folder_of_pdfs_are_found_by_pdf_and_page(tmp_path: Path) -> None:
+    for name in ("one report", "two"):
+        write_page(tmp_path / f"{name}.pdf")
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    for name in ("one_report.p1", "two.p1"):
+        (outputs / f"{name}.md").write_text("Words.")
+    run = import_predictions(tmp_path / "run", load_corpus(f"folder:{tmp_path}"), outputs)
+    assert [str(r.status) for r in run.records()] == ["ok", "ok"]

@@ -33,7 +33,7 @@ def history(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.")] = None,
     report: Annotated[bool, typer.Option(help="Write the HTML report, with a chart of every figure.")] = True,
 ) -> None:
-    """How did a parser do over its releases, and where did it really change? Prints Markdown.
+    """How did a parser do over its releases, and where did it really change? Pipes get Markdown.
 
     Every figure, CPU time, memory and installed size. A release that cannot be installed here is said and
     left out.
@@ -57,7 +57,8 @@ def history(
             out=out,
             events=events,
         )
-    typer.echo(history_markdown(found), nl=False)
+    terminal = Console()
+    typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)
     if report:
         page = api.build_report(run)
         typer.echo(f"\nCharts and pages side by side: {page.with_name('versions.html')}")

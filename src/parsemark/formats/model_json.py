@@ -207,5 +207,5 @@ class _reading:  # noqa: N801 - reads as a word at its place of use
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if isinstance(error, KeyError):
             raise FormatError(f"The {self.part} has no field {error}") from error
-        if isinstance(error, TypeError | ValueError | AttributeError):
+        if isinstance(error, TypeError | ValueError | AttributeError | OverflowError):
             raise FormatError(f"The {self.part} is not valid: {error}") from error

@@ -23,6 +23,7 @@ from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.formats.cell_text import decoded
+from parsemark.formats.found_table import SUFFIXES
 from parsemark.model import Status, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
@@ -31,15 +32,7 @@ from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 IMPORTED = "imported"
 """Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
 MAX_FILE_BYTES = 64 * 1024 * 1024
-_TEXT_FORMATS = {
-    ".html": "html",
-    ".htm": "html",
-    ".mmd": "markdown",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tex": "latex",
-    ".txt": "text",
-}
+_TEXT_FORMATS = {suffix: kind for suffix, kind in SUFFIXES.items() if kind not in ("csv", "tsv")}
 
 
 def import_predictions(

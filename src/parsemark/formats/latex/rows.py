@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib.resources import files
+from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
@@ -17,7 +18,7 @@ ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
 
 MIDRULES = frozenset({"midrule", "colrule", "middlehline", "midline", "svhline", "mr"})
 """Rules that belong below the column heads."""
-COMMANDS: dict[str, dict[str, str]] = tomllib.loads(
+COMMANDS: dict[str, dict[str, Any]] = tomllib.loads(
     files("parsemark.formats.latex").joinpath("commands.toml").read_text("utf-8")
 )
 """The tables of `commands.toml`."""

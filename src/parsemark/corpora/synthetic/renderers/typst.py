@@ -60,6 +60,19 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
         write_text(source, _document(draft))
         fonts = sorted({str(path.parent) for path in font_files(families(draft))})
         jobs.append([draft.name, str(source), fonts])
+    found = set_sources(jobs, folder)
+    return [
+        Rendered(draft, folder / f"{draft.name}.pdf", tuple(_places(draft, places)))
+        for draft, places in zip(drafts, found, strict=True)
+    ]
+
+
+def set_sources(jobs: list[list[Any]], folder: Path) -> list[Any]:
+    """Set sources, each as a PDF beside it; a job is a name, a path and folders of fonts.
+
+    Returns:
+        What each source says in its metadata `<places>`.
+    """
     import_module("typst")  # says that it is missing, where it is
     rights = tool_rights((), [str(folder)], **LIMITS)
     given = json.dumps(jobs).encode()
@@ -69,11 +82,8 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
         raise MakingError(f"Typst took longer than {TIMEOUT_S:.0f} s.") from error
     if done.returncode:
         raise MakingError(f"Typst failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
-    found = json.loads(done.stdout)
-    return [
-        Rendered(draft, folder / f"{draft.name}.pdf", tuple(_places(draft, places)))
-        for draft, places in zip(drafts, found, strict=True)
-    ]
+    found: list[Any] = json.loads(done.stdout)
+    return found
 
 
 def main() -> None:
