@@ -44,6 +44,7 @@ _FOLDED = str.maketrans(
     "\u2018\u2019\u201a\u201c\u201d\u201e\u2010\u2011\u2012\u2013\u2212", "'''\"\"\"-----", "\u00ad"
 )
 _TAGS = re.compile(r"<[^<>\n]{0,200}>")
+_BREAKS = re.compile(r"</?(?:br|p|div|li|ul|ol|tr|td|th|table|h[1-6])\b[^<>\n]{0,200}>", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`\\#|~]|&nbsp;")
 
 Spelling = str | Sequence[str]
@@ -109,7 +110,7 @@ class ReadOutput:
     @cached_property
     def words(self) -> str:
         """Without tags and signs of Markdown."""
-        text = unescape(_MARKS.sub(" ", _TAGS.sub("", self.text)))
+        text = unescape(_MARKS.sub(" ", _TAGS.sub("", _BREAKS.sub(" ", self.text))))
         return "\n".join(
             " ".join(line.split())
             for line in unicodedata.normalize("NFKC", text).splitlines()

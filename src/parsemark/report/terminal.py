@@ -70,7 +70,7 @@ def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
         return
     makers, rows, parsers = matrix["makers"], matrix["rows"], summary.ordered()
     label = min(max((cell_len(row["title"]) for row in rows), default=0), max(16, width // 2 - 4))
-    own = max(len(makers), 9)
+    own = max(len(makers), 7, min(12, (width - label) // max(1, len(parsers)) - 1))
     size = max(1, (width - label) // (own + 1))
     signs = {state: sign for state, (sign, _) in matrix["states"].items()}
     yield ""

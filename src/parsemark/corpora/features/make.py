@@ -276,7 +276,7 @@ def docx_of(text: str) -> bytes:
 
 def _table_xml(block: str) -> str:
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
-    columns = "<w:gridCol/>" * max(map(len, rows))
+    columns = '<w:gridCol w:w="1700"/>' * max(map(len, rows))
     style = '<w:tblPr><w:tblStyle w:val="TableGrid"/></w:tblPr>'
     cells = "".join(f"<w:tr>{''.join(map(_cell_xml, row))}</w:tr>" for row in rows)
     return f"<w:tbl>{style}<w:tblGrid>{columns}</w:tblGrid>{cells}</w:tbl>"
