@@ -94,7 +94,7 @@ def known(path: Path) -> Known:
     sanity = measure_sanity(
         predictions, parsers, keys, layer_texts(load_corpus(run.manifest.corpus.spec), keys)
     )
-    return Known(agreement, sanity.trust, truth, documents)
+    return Known(agreement, sanity.trust(), truth, documents)
 
 
 def study(path: Path) -> bool:

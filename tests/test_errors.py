@@ -32,3 +32,17 @@ def test_every_error_is_in_the_tree_of_the_docstring() -> None:
     defined = [n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)]
     assert errors.__doc__ is not None
     assert [name for name in defined if name not in errors.__doc__] == []
+
+
+def test_an_unknown_name_says_the_nearest_ones_or_all_of_a_few() -> None:
+    import pickle
+
+    from parsemark.errors import UnknownNameError
+
+    many = [f"page-{k}" for k in range(100)]
+    assert "Did you mean" in str(UnknownNameError("page", "page-7x", many))
+    few = UnknownNameError("form", "zzz", ("olmocr", "answers"))
+    assert str(few) == "Unknown form 'zzz'. There are: answers, olmocr."
+    assert str(UnknownNameError("page", "zzz", many)) == "Unknown page 'zzz'."
+    for error in (few, UnknownNameError("page", "zzz", many), UnknownNameError("page", "page-7x", many)):
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)

@@ -137,7 +137,7 @@ def broken(work: Path) -> Path:
             "bad",
             "[parsemark.metrics]\nabsent = bad_import:Metric\nraises = bad_metric:Raises\nnone = json:loads\n"
             "leaves = bad_metric:Leaves\nseven = bad_metric:Seven\n"
-            "other = bad_metric:Seven\nbye = bad_exit:Metric\n"
+            "other = bad_metric:Seven\nbye = bad_exit:Metric\n3d (new) = bad_metric:Seven\n"
             "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
             "no_summary = bad_protocol:NoSummary\nsome_pages = bad_protocol:SomePages\n"
             "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n",
@@ -152,6 +152,7 @@ def test_a_broken_plugin_marks_its_row_only(broken: Path) -> None:
     assert "absent: broken" in shown and "there_is_no_such_module" in shown
     assert "none: broken" in shown and "no subclass of Metric" in shown
     assert "teds: " in shown and "raises: " in shown
+    assert "3d (new): broken" in shown and "a name is of letters" in shown
     assert "bye: broken" in shown and "other: broken" in shown and "calls itself 'seven'" in shown
     rows = parsemark(broken, "parsemark parsers").splitlines()
     assert any(row.startswith("absent") and "broken" in row for row in rows)

@@ -55,7 +55,7 @@ def bench(
         corpus: A spec as `--corpus` takes it, or a loaded corpus.
         parsers: Specs; by default a fast set that installs itself.
         out: The run directory; by default `runs/` and the corpus's name. What it holds is not done again.
-        protocols: Specs, by default `tables` and whatever else `parsemark bench` scores by.
+        protocols: Specs, by default `tables`; `evidence` comes before it where no page has a truth.
         pages: A subset, as `--pages`.
         workers: Processes; one per CPU by default.
         timeout_s: Per page.
@@ -103,7 +103,7 @@ def parse_options(
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.engine.parsing.worker import PageLimits
-    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
+    from parsemark.protocols import canonical_specs
     from parsemark.store import default_cache_folder
 
     return ParseOptions(
@@ -114,7 +114,7 @@ def parse_options(
         anew=not cache,
         executor=executor,
         address=address,
-        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),
+        protocols=tuple(canonical_specs(protocols or ())),
         command=command,
         max_cost_usd=max_cost_usd,
     )
@@ -131,6 +131,8 @@ def parse(
     events: Events | None = None,
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
+    from dataclasses import replace
+
     from parsemark.engine.imports.derived import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
@@ -138,6 +140,7 @@ def parse(
     from parsemark.store import Run
 
     loaded = _loaded(corpus, strict=strict)
+    options = replace(options, protocols=options.protocols or default_protocols(loaded))
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
@@ -148,6 +151,16 @@ def parse(
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
+
+
+def default_protocols(corpus: Corpus) -> tuple[str, ...]:
+    """What scores a corpus where nobody says: `tables`, after `evidence` where no page has a truth."""
+    from parsemark.model import Sample
+    from parsemark.protocols import DEFAULT_PROTOCOLS
+
+    found = (corpus.try_read(key) for key in corpus.keys)
+    has_truth = any(isinstance(sample, Sample) and sample.truth is not None for sample in found)
+    return DEFAULT_PROTOCOLS if has_truth or not len(corpus) else ("evidence", *DEFAULT_PROTOCOLS)
 
 
 def parse_routed(
@@ -230,7 +243,7 @@ def score_predictions(
     """Score outputs that were made elsewhere.
 
     Args:
-        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), or of `DOCUMENT.md` and so on.
+        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), `PDF.p3.md` or `DOCUMENT.md`.
         corpus: What they are outputs of.
         name: Of the parser that made them; by default the folder's.
         out: The run directory; it may hold other parsers of the corpus.

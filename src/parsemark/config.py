@@ -16,8 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from parsemark.errors import UsageError
 from parsemark.plain_words import first_problem
 
-NAME = "parsemark.toml"
-
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)

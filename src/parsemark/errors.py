@@ -21,9 +21,13 @@ A message says what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import difflib
 import errno
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
+
+_FEW_NAMES = 12
+"""So many names are all said."""
 
 
 class ParsemarkError(Exception):
@@ -35,19 +39,30 @@ class UsageError(ParsemarkError):
 
 
 class UnknownNameError(UsageError):
-    """A name that no registry knows."""
+    """A name that nobody knows; says the nearest ones, or where there are few, all that are known."""
 
-    def __init__(self, kind: str, name: str, nearest: Sequence[str]) -> None:
-        hint = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else ""
-        if not nearest and kind in ("metric", "corpus", "protocol", "judge"):
-            hint = " If another package brings it, install that package here."
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        self.nearest = tuple(difflib.get_close_matches(name, names, n=3, cutoff=0.5))
+        hint = f" Did you mean {' or '.join(map(repr, self.nearest))}?"
+        if not self.nearest:
+            is_few = 0 < len(names) <= _FEW_NAMES
+            hint = f" There {'are' if len(names) > 1 else 'is'}: {', '.join(names)}." if is_few else ""
+            if kind in ("metric", "corpus", "protocol", "judge"):
+                hint = " If another package brings it, install that package here."
         super().__init__(f"Unknown {kind} {name!r}.{hint}")
         self.kind = kind
         self.name = name
-        self.nearest = tuple(nearest)
+        self._told = self.nearest or tuple(names[: _FEW_NAMES + 1])
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.kind, self.name, self.nearest)
+        return type(self), (self.kind, self.name, self._told)
+
+
+def require_known(kind: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not among those known."""
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
 
 
 class PluginError(ParsemarkError):

@@ -7,7 +7,6 @@ Specs are identities: `str(parse_spec(text))` parses back to an equal spec.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,8 @@ from parsemark.errors import PluginError, UnknownNameError, UsageError
 
 OptionValue = bool | int | float | str
 
-_SPEC = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+_SPEC = re.compile(rf"\s*({_NAME.pattern})\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPTION = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*", re.DOTALL)
 
 
@@ -218,7 +218,7 @@ class Registry:
         """
         targets = self._targets()
         if name not in targets:
-            raise UnknownNameError(self.kind, name, difflib.get_close_matches(name, targets, n=3, cutoff=0.5))
+            raise UnknownNameError(self.kind, name, targets)
         module, _, attribute = targets[name].partition(":")
         if name in self.builtin:
             return getattr(importlib.import_module(module), attribute)
@@ -227,6 +227,12 @@ class Registry:
             return getattr(importlib.import_module(module), attribute)
         except (Exception, SystemExit) as error:  # another package's code: named, and costs this name alone
             raise self.broken(name, error) from error
+
+    def spec(self, text: str) -> Spec:
+        """Read a spec; a name that cannot stand in one is the fault of the package that registered it."""
+        if self.is_plugin(text) and _NAME.fullmatch(text) is None:
+            raise self.broken(text, ValueError("a name is of letters, digits, `_`, `-` and `.`"))
+        return parse_spec(text)
 
     def broken(self, name: str, error: BaseException) -> PluginError:
         """The error that says that what another package registered as `name` does not work, and why."""

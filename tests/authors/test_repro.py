@@ -94,7 +94,7 @@ def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -
     root = ElementTree.fromstring(badge_svg(run, link='https://example.org/b?a="1"&b=<2>'))
     text = "".join(root.itertext())
     corpus = run.manifest.corpus
-    assert f"TE F1 Con on tiny {corpus.hash[:8]}" in text and corpus.hash in text
+    assert f"mine: TE F1 Con on tiny {corpus.hash[:8]}" in text and corpus.hash in text
     value = run.summary().figure("mine", "te_f1_con")
     assert value is not None and f"{value.value:.3f}" in text and "bbox" in text and "✓" not in text
     link = next(iter(root))

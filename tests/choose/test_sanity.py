@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from parsemark.choose.sanity import measure_sanity
-from parsemark.model import Cell, Element, Prediction, Status, Table
+from parsemark.model import Box, Cell, Element, Prediction, Status, Table
+from parsemark.pdf import SeenPage, SeenWord
 
 
 def answer(rows: list[list[str]], confidence: float | None = None) -> Prediction:
@@ -26,11 +27,25 @@ def test_what_the_page_contradicts() -> None:
     assert found.invented[:3] == pytest.approx([0, 0.25, 0])
     assert found.ragged[:3] == pytest.approx([0, 0, 0.5])
     assert np.isnan(found.invented[3:]).all()
-    assert list(found.no_answer) == [0, 0, 0, 0, 1]
-    assert found.trust == pytest.approx([1, 0.75, 0.75, 1, 1])
+    assert found.trust() == pytest.approx([1, 0.75, 0.75, 1, 1])
 
 
 def test_without_a_text_layer_nothing_is_invented() -> None:
     found = measure_sanity({("s", "p"): answer([["a", "b"]])}, ["p"], ["s"], {})
     assert np.isnan(found.invented).all()
-    assert found.trust == pytest.approx([1])
+    assert found.trust() == pytest.approx([1])
+
+
+def test_who_loses_what_the_page_shows_is_trusted_less() -> None:
+    words = tuple(
+        SeenWord(w, Box(10 * k, 0, 10 * k + 8, 9), 0) for k, w in enumerate(["Lead", "is", "11.34", "heavy"])
+    )
+    page = SeenPage(100, 100, words, "layer")
+    predictions = {
+        ("s", name): Prediction("s", name, text=text)
+        for name, text in {"all": "Lead is 11.34 heavy", "half": "Lead is"}.items()
+    }
+    found = measure_sanity(predictions, ["all", "half"], ["s"], {}, {"s": page})
+    assert found.lost == pytest.approx([0, 0.5])
+    assert found.trust(text=True) == pytest.approx([1, 0.5])
+    assert found.trust() == pytest.approx([1, 0.75])

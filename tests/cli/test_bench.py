@@ -215,6 +215,9 @@ def test_a_corpus_without_truth_shows_what_needs_none(workplace: Path) -> None:
     assert "1 page · 0 pages with truth" in shown
     assert re.search(r"constant .*\b1\.00 ", shown)
     assert (workplace / "bare-run" / "report" / "index.html").exists()
-    figures = Run.open(workplace / "bare-run").summary().parsers["constant"]
+    run = Run.open(workplace / "bare-run")
+    assert run.summary().protocol == "evidence"
+    assert run.summary().parsers["constant"]["invented"].n == 2  # letters are no words
+    figures = run.summary("tables").parsers["constant"]
     assert figures["td_f1"] == Figure(value=None, n=0)
     assert figures["tables_per_page"].value == 1

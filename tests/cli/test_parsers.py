@@ -186,3 +186,29 @@ def test_try_says_in_plain_words_that_a_parser_reads_other_files(tmp_path: Path)
     (tmp_path / "broken.pdf").write_text("no pdf")
     with pytest.raises(UsageError, match="cannot be opened as a PDF"):
         run("try", "pdfplumber", str(tmp_path / "broken.pdf"))
+
+
+def test_the_newest_versions_are_listed_and_how_to_see_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [f"1.{k}" for k in range(30)]
+    monkeypatch.setattr("parsemark.authors.versions", lambda name, pre: known)
+    result = CliRunner().invoke(app, ["parsers", "versions", "camelot"])
+    assert result.stdout.split() == known[-10:] and "The newest 10 of 30; all of them: --all" in result.stderr
+    assert run("versions", "camelot", "--all").split() == known
+
+
+def test_one_file_is_tried_and_nothing_but_its_run_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = """
+    from parsemark_worker import serve
+
+    serve(lambda pdf, page, options: {"format": "markdown", "content": "Some words."})
+    """
+    monkeypatch.chdir(tmp_path)
+    page, worker = write_page(tmp_path / "page.pdf"), write_worker(tmp_path, body)
+    result = CliRunner().invoke(app, ["try", str(page), "-p", str(worker), "--no-browser"])
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in Path("runs").iterdir()] == ["try-page"]
+    assert "<p>Some words.</p>" in Path("runs/try-page/try.html").read_text()
+    shown = " ".join(CliRunner().invoke(app, ["try", "--help"]).output.split())
+    assert "all that are installed" in shown and "a fast set" not in shown

@@ -431,3 +431,10 @@ def test_a_pdf_of_another_name_is_pointed_out(tmp_path: Path) -> None:
     assert len(said) == 2 and said[0].startswith("b.pdf.download") and "name it scan.pdf" in said[1]
     with pytest.raises(CorpusError, match="is a PDF: name it so"):
         load_corpus(f"folder:{tmp_path / 'scan'}")
+
+
+def test_pages_without_truth_are_said_in_a_sentence(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
+    write(tmp_path / "x.p1.t1.csv", "a,b\n")
+    (remark,) = load_corpus(f"folder:{tmp_path}").remarks
+    assert str(remark).startswith("1 of 2 pages without truth: not scored: x-p2. For a page")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, MarkedTable, read_marks
+from parsemark.corpora.latex.cell_boxes import MarkedTable
+from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.model import Box
 from parsemark.pdf import page_glyphs
 from parsemark.system.pdflatex import compile_latex

@@ -2,8 +2,8 @@
 
 import pytest
 
-from parsemark.errors import UsageError
-from parsemark.formats import read_tables
+from parsemark.errors import FormatError, UsageError
+from parsemark.formats import read_document, read_tables
 
 DOCUMENT = """\
 # A page
@@ -110,3 +110,20 @@ def test_items_that_end_with_a_semicolon_are_no_table() -> None:
     items = "1. a review of the records;\n2. storage at four degrees;\n3. removal of duplicates;"
     assert read_tables(f"We did this:\n\n{items}\n\nThen we stopped.") == []
     assert len(read_tables("name;mass\niron;55.8\ntin;118.7")) == 1
+
+
+@pytest.mark.parametrize(
+    "huge",
+    [
+        "| a " * 10_001 + "|\n" + "|---" * 10_001 + "|\n" + "| 1 " * 10_001 + "|",
+        "\n".join(",".join(["1"] * 2_000) for _ in range(200)),
+    ],
+)
+def test_a_table_over_a_limit_costs_itself(huge: str) -> None:
+    text = f"# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n{huge}\n\nSome words."
+    with pytest.raises(FormatError):
+        read_tables(text)
+    assert [f.table.text_rows() for f in read_tables(text, leave_out=True)] == [[["a", "b"], ["1", "2"]]]
+    elements = read_document(text).elements
+    assert [e.table.text_rows() for e in elements if e.table] == [[["a", "b"], ["1", "2"]]]
+    assert {"Title", "Some words."} <= {e.text for e in elements}

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.glyphs import glyph_text
-from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedTable, read_marks
+from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, read_marks
 from parsemark.formats import read_table, read_tables
 from parsemark.formats.latex import read_latex_table
 from parsemark.formats.latex.cells import print_cells

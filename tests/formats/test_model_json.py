@@ -64,3 +64,12 @@ def test_predictions_survive_json(found: list[Element], status: Status, message:
 def test_damaged_data_is_a_format_error(data: dict[str, object]) -> None:
     with pytest.raises(FormatError):
         page_from_json(data)
+
+
+@pytest.mark.parametrize("field", ['"width": {}, "height": 1', '"width": 1, "height": 1, "box": {}'])
+def test_a_number_that_no_page_has_is_refused(field: str) -> None:
+    numbers, _, box = field.partition(', "box"')
+    huge = "1" + "0" * 400
+    element = f'{{"id": "e", "category": "table", "box": [0, 0, {huge if box else 1}, 1]}}'
+    with pytest.raises(FormatError, match="is not valid"):
+        page_from_json(json.loads(f'{{"id": "p", {numbers.format(huge)}, "elements": [{element}]}}'))

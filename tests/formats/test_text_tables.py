@@ -67,3 +67,19 @@ def test_aligned_text_with_a_group_header() -> None:
 )
 def test_prose_is_no_table(prose: str) -> None:
     assert read_tables(prose) == []
+
+
+def test_a_wide_character_takes_two_columns() -> None:
+    rows = [["城市", "人口", "面积"], ["北京", "21893095", "16411"], ["呼和浩特", "3446100", "17224"],
+            ["Ulm", "126329", "118"]]  # fmt: skip
+    rule = ["--------", "--------", "-----"]
+
+    def padded(text: str) -> str:
+        return text + " " * (10 - sum(2 if ord(c) > 255 else 1 for c in text))
+
+    text = "\n".join("".join(map(padded, row)).rstrip() for row in [rows[0], rule, *rows[1:]])
+    for found in (read_tables(text), read_tables(f"一些文字。\n\n{text}\n\n更多。")):
+        assert [f.table.text_rows() for f in found] == [rows]
+        assert found[0].table.cells[0].header
+    by_characters = "\n".join("".join(text.ljust(10) for text in row).rstrip() for row in rows)
+    assert [f.table.text_rows() for f in read_tables(by_characters)] == [rows]

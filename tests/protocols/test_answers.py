@@ -59,7 +59,8 @@ def right(text: str, facts: tuple[Fact, ...] = FACTS) -> float:
 
 
 def test_every_kind_is_derived() -> None:
-    assert {fact.kind for fact in FACTS} == set(KINDS) - {"cell text"}
+    of_documents = {"link", "field"}  # which no element has
+    assert {fact.kind for fact in FACTS} == set(KINDS) - {"cell text"} - of_documents
     assert {question(fact) for fact in FACTS if fact.kind == "cell number"} >= {
         "What is the value of “Ulm” under “Area”?"
     }
@@ -343,3 +344,103 @@ def test_pages_of_a_document_are_asked_together() -> None:
     assert {row.metric for row in rows} == {"answer", "found_tokens", "found_headings"}
     assert all(row.value == 1 for row in rows)
     assert not replace(protocol, scope="page").whole_documents
+
+
+def test_a_sentence_in_a_cell_of_a_table_is_found() -> None:
+    own = page(
+        Element("a", "text_block", order=0, text=TEXT), Element("b", "text_block", order=1, text=OTHER)
+    )
+    facts = facts_of_page(own)
+    assert {fact.kind for fact in facts} == {"number", "name", "order"}
+    layout = write_table(Table.from_rows([[TEXT, OTHER]]), "html")
+    assert set(states(layout, facts=facts).values()) == {"right"}
+    assert "wrong" in states(layout.replace("1923", "1928"), facts=facts).values()
+
+
+def test_the_case_of_a_sentence_does_not_matter() -> None:
+    own = page(Element("t", "title", order=0, text="History"), Element("a", "text_block", order=1, text=TEXT))
+    facts = facts_of_page(own)
+    assert set(states(f"# HISTORY\n\n{TEXT.upper()}", facts=facts).values()) == {"right"}
+
+
+def test_currencies_are_not_exchanged() -> None:
+    text = "On that day the old boat was sold for $ 4,500 to a cousin who paid 20 € more."
+    facts = facts_of_page(page(Element("a", "text_block", order=0, text=text)))
+    numbers = [fact.id for fact in facts if fact.kind == "number"]
+    said = text.replace("$ ", "$").replace("20 €", "20€")
+    assert len(numbers) == 2 and set(states(said, facts=facts).values()) == {"right"}
+    wrong = states(text.replace("€", "£").replace("$", "€"), facts=facts)
+    assert [wrong[key] for key in numbers] == ["wrong", "wrong"]
+
+
+@pytest.mark.parametrize(("step", "side"), [((1, -1), "right"), ((-1, 1), "below")])
+def test_names_may_stand_on_the_right_or_below(step: tuple[int, int], side: str) -> None:
+    rows = [row[:: step[1]] for row in ROWS[:: step[0]]]
+    cells = tuple(
+        Cell(r, c, text, header=r == (2 if side == "below" else 0) or c == (2 if side == "right" else 0))
+        for r, row in enumerate(rows)
+        for c, text in enumerate(row)
+    )
+    facts = facts_of_page(page(Element("t", "table", table=Table(3, 3, cells))))
+    assert {(*f.arguments["row"], *f.arguments["column"], f.arguments["answer"]) for f in facts} == {
+        (row[0], ROWS[0][k], row[k]) for row in ROWS[1:] for k in (1, 2)
+    }
+    for said in (ROWS, rows):
+        assert set(states(write_table(Table.from_rows(said), "html"), facts=facts).values()) == {"right"}
+
+
+def test_a_row_that_names_a_section_is_no_header_of_another() -> None:
+    head = "<tr><th>City</th><th>Area</th></tr>"
+    north = "<tr><th colspan=2>North</th></tr><tr><td>Kiel</td><td>118</td></tr>"
+    south = "<tr><th>South</th><th></th></tr><tr><td>Ulm</td><td>119</td></tr>"
+    for first, second in ((north, south), (south, north)):
+        (element,) = read_output(f"<table>{head}{first}{second}</table>", "markdown").elements
+        facts = facts_of_page(page(element))
+        assert {tuple(fact.arguments["column"]) for fact in facts} == {("Area",)}
+        assert {fact.arguments["answer"] for fact in facts} == {"118", "119"}
+
+
+def test_a_wrong_digit_changes_no_order() -> None:
+    texts = [
+        "In 1923 the old boat of the harbour was sold.",
+        "For 4 500 crowns a cousin bought the workshop.",
+    ]
+    own = page(*(Element(str(k), "text_block", order=k, text=text) for k, text in enumerate(texts)))
+    facts = facts_of_page(own)
+    (order,) = [fact for fact in facts if fact.kind == "order"]
+    assert (
+        states("\n\n".join(texts).replace("1923", "1928").replace("4 500", "9"), facts=facts)[order.id]
+        == "right"
+    )
+    assert states("\n\n".join(texts[::-1]), facts=facts)[order.id] == "wrong"
+
+
+def test_a_mark_alone_is_nothing_to_leave_out() -> None:
+    own = page(Element("n", "page_number", text="– • –"), Element("a", "text_block", order=0, text=TEXT))
+    assert "absent" not in {fact.kind for fact in facts_of_page(own)}
+    fact = Fact("1", "absent", "answers", {"text": "– –"})
+    assert states("***\n\nText.", facts=(fact,)) == {"1": "right"}
+
+
+def test_a_fact_counts_once_and_an_id_means_one_fact(tmp_path: Path) -> None:
+    fact = {"sample": "p", "id": "1", "kind": "heading", "arguments": {"text": "History"}}
+    path = tmp_path / "facts.jsonl"
+    path.write_text("".join(json.dumps({**fact, "id": str(k)}) + "\n" for k in range(3)))
+    assert len(read_facts(str(path))["p"]) == 1
+    other = tmp_path / "other.jsonl"
+    other.write_text(f"{json.dumps(fact)}\n{json.dumps({**fact, 'arguments': {'text': 'Decline'}})}\n")
+    with pytest.raises(CorpusError, match=r"line 2 is no fact .* the id 1"):
+        read_facts(str(other))
+
+
+def test_what_was_not_asked_and_what_failed_is_said(tmp_path: Path) -> None:
+    from tests.protocols.test_semantic import prediction, run_of
+
+    path = tmp_path / "facts.jsonl"
+    fact = {"id": "1", "kind": "heading", "arguments": {"text": "History"}}
+    path.write_text("".join(json.dumps({"sample": sample, **fact}) + "\n" for sample in ("p1", "gone")))
+    good = prediction("y", "p1", text="# History")
+    broken = prediction("x", "p1", status=Status.METRIC_FAILED, message="no memory")
+    summary = run_of(f"answers(facts={path})", {"x": {"p1": broken}, "y": {"p1": good}}, {"p1": PAGE})
+    assert any("x: 1 page could not be asked" in note and "no memory" in note for note in summary.notes)
+    assert any("1 fact of pages that are not in the run: gone." in note for note in summary.notes)

@@ -42,8 +42,9 @@ SPECS = (
     "parsebench",
     "rd-tablebench",
 )
-NOT_HELD = {"docling-eval", "marker", "score-bench"}
-"""Their figures depend on what is installed: WordNet, nltk's data, tiktoken's, the version of pandoc."""
+NOT_HELD = {"docling-eval", "features", "marker", "score-bench"}
+"""Their figures depend on what is installed: WordNet, nltk's data, tiktoken's, the version of pandoc; or, of
+`features`, on pages of its own (`test_features.py`)."""
 
 
 def figures_now(folder: Path) -> dict[str, Any]:

@@ -125,3 +125,13 @@ def test_intervals_are_over_kinds_where_they_matter() -> None:
     over_documents = figure_of(figure({"a": values}, np.ones(40)), "a")
     assert over_kinds.value == pytest.approx(over_documents.value)
     assert over_kinds.high - over_kinds.low > 2 * (over_documents.high - over_documents.low)
+
+
+def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
+    from parsemark.protocols.ranking import _ranking_notes
+
+    said = "30 documents: differences of any size in Score are mostly not resolved."
+    assert _ranking_notes(INFO, 30, 2.67, None) == [said]
+    assert "under 0.21 in Score" in _ranking_notes(INFO, 30, 0.21, None)[0]
+    of_ten = INFO.model_copy(update={"largest": 10.0})
+    assert "under 2.67 in Score" in _ranking_notes(of_ten, 30, 2.67, None)[0]

@@ -60,6 +60,8 @@ def run_of(spec: str, outputs: dict[str, dict[str, Prediction]], pages: dict[str
     )  # fmt: skip
 
     def frame(found: list[Any]) -> pl.DataFrame:
+        if not found:
+            return pl.DataFrame()
         fields = found[0].__dataclass_fields__
         return pl.DataFrame(
             [{f: getattr(r, f) for f in fields} for r in found],

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
+from tests.parsers.pages import write_page
 
+from parsemark.corpora import load_corpus
+from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.model import Element, Prediction, Table
+from parsemark.model import Element, Table
+from parsemark.parsers import read_raw
 from parsemark.report.outputs import export_outputs, page_names
 from parsemark.report.try_page import _Marked, compare_words, write_try
 from parsemark.store import Run
@@ -58,9 +62,54 @@ def test_one_document_side_by_side(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_one_parser_has_alone_is_marked() -> None:
-    made = Prediction(
-        "s", "p", elements=(Element("e", "table", table=Table.from_rows([["a b", "<i>"], ["c", "d"]])),)
-    )
-    body, alone = _Marked({"a", "c", "d"}, {"c", "d"}).body(made)
+    made = [Element("e", "table", table=Table.from_rows([["a b", "<i>"], ["c", "d"]]))]
+    body, alone = _Marked(set(), {"c", "d"}, {"a", "c", "d"}).body(made)
     assert '<td class="own">a <mark>b</mark></td>' in body and "<td>d</td>" in body
     assert alone == 2 and "<i>" not in body
+
+
+def test_the_whole_text_is_shown_and_compared_among_those_who_give_text(tmp_path: Path) -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    outputs = {
+        "one": f"# Title\n\nSome words.\n\n{table}",
+        "two": f"# Title\n\nSome word.\n\n{table}",
+        "three": f"# Title\n\nSome words.\n\n{table}",
+        **{f"tables{k}": table for k in range(5)},
+    }
+    corpus = make_corpus(tmp_path / "corpus", ["fine"])
+    for name, text in outputs.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / f"{next(corpus.samples()).id}.md").write_text(text)
+        run = import_predictions(tmp_path / "run", corpus, folder)
+    html = write_try(run, corpus, tmp_path / "try.html").read_text()
+    assert html.count("Title</p>") == 3 and html.count("<table>") == 8
+    assert html.count("<mark>") == 2 and "<mark>word</mark>" in html  # and the legend
+    assert html.count("Most others also have") == 1 and "Most others also have: words" in html
+
+
+@pytest.mark.parametrize("format", ["md", "html"])
+def test_what_was_exported_can_be_scored_again(run: Run, tmp_path: Path, format: str) -> None:
+    corpus = make_corpus(tmp_path / "same", ["fine", "crash", "fine"])
+    export_outputs(run, format, tmp_path / "out", ["one"])
+    again = import_predictions(tmp_path / "again", corpus, tmp_path / "out" / "one")
+
+    def tables(run: Run) -> dict[str, list[Table | None]]:
+        return {
+            r.sample: [e.table for e in read_raw(run.raw(r.blob), r.sample, "one").tables]
+            for r in run.records()
+            if r.parser == "one" and r.blob is not None
+        }
+
+    assert tables(again) == tables(run) and sum(map(bool, tables(again).values())) == 2
+
+
+def test_files_of_a_folder_of_pdfs_are_found_by_pdf_and_page(tmp_path: Path) -> None:
+    for name in ("one report", "two"):
+        write_page(tmp_path / f"{name}.pdf")
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    for name in ("one_report.p1", "two.p1"):
+        (outputs / f"{name}.md").write_text("Words.")
+    run = import_predictions(tmp_path / "run", load_corpus(f"folder:{tmp_path}"), outputs)
+    assert [str(r.status) for r in run.records()] == ["ok", "ok"]

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from parsemark.choose.kinds import KindStanding, best_by_kind, corpus_kinds, unread_scans
-from parsemark.choose.sanity import layer_texts, measure_sanity
+from parsemark.choose.sanity import layer_texts, measure_sanity, seen_pages
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
@@ -39,6 +39,8 @@ Floats = NDArray[np.float64]
 LOOK_EVERY = 5
 """Labels between two looks at the result. Each look may err, so each gets its share of the 5 %."""
 ALPHA = 0.05
+MUCH_LOST = 0.05
+"""Share of lost words from which on a parser is named for it."""
 MIN_DRAWN = 2
 """Labels from which on there is an interval."""
 
@@ -66,6 +68,8 @@ class ParserCandidate:
     """Share of the words in its tables that the pages' text layers do not have; None where unknown."""
     ragged: float | None = None
     """Share of the rows of its tables with one filled cell at most."""
+    lost: float | None = None
+    """Share of the words seen on the pages that its outputs have lost or altered; None where unknown."""
     errors: tuple[tuple[str, int], ...] = ()
     """Kinds of errors with the number of labelled pages that have them, most frequent first."""
     standing: float | None = None
@@ -136,8 +140,8 @@ def choose(
     """
     recipe = get_protocol(protocol)
     table = run.table("samples")
-    if unknown := sorted(set(skip) - set(table["sample"])):
-        raise UnknownNameError("page", unknown[0], list(table["sample"]))
+    for page in sorted(skip):
+        require_known("page", page, table["sample"].to_list())
     rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in skip]
     samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = run.records()
@@ -149,7 +153,8 @@ def choose(
     engines = run.manifest.engines
     agreement = measure_agreement(predictions, parsers, samples, engines, text=text, progress=progress)
     layers = {} if corpus is None or text else layer_texts(corpus, samples)
-    sanity = measure_sanity(predictions, parsers, samples, layers)
+    seen = {} if corpus is None else seen_pages(corpus, samples)
+    sanity = measure_sanity(predictions, parsers, samples, layers, seen)
     scores, label = page_scores(run, recipe, parsers, samples)
     known: NDArray[np.bool_] = np.asarray(~np.isnan(scores).any(axis=0), dtype=np.bool_)
     if labels is not None:
@@ -158,7 +163,7 @@ def choose(
     used = usable_labels(order, known, budget)
     costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
     cpu_s = [known_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
-    trust = np.ones(len(parsers)) if text else sanity.trust
+    trust = sanity.trust(text=text)
     ranking = rank(agreement, scores, used, trust, cpu_s)
     best = parsers[ranking.order[0]]
     same = tuple(p for p in parsers if p != best and _same_outputs(predictions, samples, best, p))
@@ -180,6 +185,7 @@ def choose(
             failed=sum(r.status != "ok" for r in costs[parsers[i]]),
             invented=_number(sanity.invented[i]),
             ragged=_number(sanity.ragged[i]),
+            lost=_number(sanity.lost[i]),
             errors=errors.get(parsers[i], ()),
             standing=None if ranking.estimates[i] is None else ranking.standings[i],
         )
@@ -199,7 +205,11 @@ def choose(
         budget=budget,
         certain=all(b is not None and b.high < 0 for b in others),
         same_as_best=same,
-        notes=(*([unread] if unread else []), *_notes(agreement, used, len(skip))),
+        notes=(
+            *([unread] if unread else []),
+            *_notes(agreement, used, len(skip)),
+            *_lost_words(candidates),
+        ),
         by_kind=best_by_kind(
             kinds,
             samples,
@@ -402,6 +412,13 @@ def _notes(agreement: ParserAgreement, labels: UsableLabels, n_skipped: int) -> 
     if len(agreement.families()) < 3:
         notes.append("Fewer than three independent families: agreement says little, labels are needed.")
     return tuple(notes)
+
+
+def _lost_words(candidates: Sequence[ParserCandidate]) -> list[str]:
+    """What the pages themselves say: who loses much of what they show."""
+    lossy = [f"{c.parser} {c.lost:.0%}" for c in candidates if c.lost is not None and c.lost >= MUCH_LOST]
+    asked = "of the words that can be seen on the pages (in its tables, where it gives nothing else)"
+    return [f"Lost or altered {asked}: {', '.join(lossy)}."] if lossy else []
 
 
 MISSED, EXTRA, FAILED = "table_missed", "table_invented", "no_answer"

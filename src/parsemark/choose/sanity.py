@@ -1,14 +1,16 @@
-"""What can be said of a parser's tables without any other parser: does the page have what they say?
+"""What can be said of a parser's outputs without any other parser: does the page have what they say?
 
 Three signals for each page: the share of the tables' words that the text layer of the page does not have
 (invented, or misread), the share of table rows that say something in one cell at most (torn rows, prose taken
-for a table), and whether there is an answer at all. None needs truth, and copies of a parser change none.
+for a table), and the share of the words seen on the page that are lost or altered (see the protocol
+`evidence`). None needs truth, and copies of a parser change none.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +21,16 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Prediction, Status, Table
-from parsemark.pdf import page_text
+from parsemark.pdf import SeenPage, page_text, seen_page
+from parsemark.protocols.evidence.compare import compare
 from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
 _RAGGED_WEIGHT = 0.5
 """A torn row still says what it says."""
+_LOST_WEIGHT = 0.5
+"""Of words that a parser of tables has lost: it may have been right to leave out a line."""
 _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 
 
@@ -37,14 +42,21 @@ class Sanity:
     """Share of the words in tables that the page does not have."""
     ragged: Floats
     """Share of the rows of tables with one filled cell at most."""
-    no_answer: Floats
-    """Share of the pages without an answer."""
+    lost: Floats
+    """Share of the words seen on the pages (inside of its tables, where it gives nothing else) that it has
+    lost or altered."""
 
-    @property
-    def trust(self) -> Floats:
-        """What a guess from agreement is multiplied with: less for what the page itself contradicts."""
+    def trust(self, *, text: bool = False) -> Floats:
+        """What a guess from agreement is multiplied with: less for what the page itself contradicts.
+
+        Args:
+            text: Whether whole texts are compared, and not tables.
+        """
+        lost = np.nan_to_num(self.lost)
+        if text:
+            return np.asarray(1 - lost, dtype=np.float64)
         trust = (1 - np.nan_to_num(self.invented)) * (1 - _RAGGED_WEIGHT * np.nan_to_num(self.ragged))
-        return np.asarray(trust, dtype=np.float64)
+        return np.asarray(trust * (1 - _LOST_WEIGHT * lost), dtype=np.float64)
 
 
 def layer_texts(corpus: Corpus, samples: Sequence[str]) -> dict[str, str]:
@@ -63,36 +75,56 @@ def layer_texts(corpus: Corpus, samples: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def seen_pages(corpus: Corpus, samples: Sequence[str]) -> dict[str, SeenPage]:
+    """What can be seen on pages, where their text layers can be believed."""
+    found: dict[str, SeenPage] = {}
+    for key in samples:
+        sample = corpus.read(key)
+        with suppress(PdfError, OSError):
+            if sample.pdf is not None:
+                page = seen_page(sample.pdf, sample.page_number)
+                found |= {key: page} if page.source != "none" else {}
+    return found
+
+
 def measure_sanity(
     predictions: Mapping[tuple[str, str], Prediction],
     parsers: Sequence[str],
     samples: Sequence[str],
     layers: Mapping[str, str],
+    seen: Mapping[str, SeenPage] | None = None,
 ) -> Sanity:
     """The signals of each parser.
 
     Args:
-        predictions: By sample and parser; a missing one counts as failed.
+        predictions: By sample and parser; one that is missing or failed says nothing.
         parsers: Their names.
         samples: The pages.
         layers: Text layers by sample; see `layer_texts`.
+        seen: What can be seen on pages, by sample; see `seen_pages`.
     """
     known = {sample: _squeeze(text) for sample, text in layers.items()}
     invented = np.full((len(parsers), len(samples)), np.nan)
-    ragged, failed = invented.copy(), np.zeros_like(invented)
+    ragged, lost = invented.copy(), invented.copy()
     for i, parser in enumerate(parsers):
         for k, sample in enumerate(samples):
             prediction = predictions.get((sample, parser))
             if prediction is None or prediction.status is not Status.OK:
-                failed[i, k] = 1
                 continue
+            if seen and sample in seen:
+                lost[i, k] = _lost(seen[sample], prediction)
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]
             if tables:
                 ragged[i, k] = _ragged(tables)
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
-    return Sanity(_means(invented), _means(ragged), _means(failed))
+    return Sanity(_means(invented), _means(ragged), _means(lost))
+
+
+def _lost(page: SeenPage, prediction: Prediction) -> float:
+    counts = compare(page, prediction).counts
+    return (counts["lost"] + counts["altered"]) / counts["words"] if counts["words"] else np.nan
 
 
 def _means(values: Floats) -> Floats:

@@ -33,7 +33,7 @@ def history(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.")] = None,
     report: Annotated[bool, typer.Option(help="Write the HTML report, with a chart of every figure.")] = True,
 ) -> None:
-    """How did a parser do over its releases, and where did it really change? Prints Markdown.
+    """How did a parser do over its releases, and where did it really change? Pipes get Markdown.
 
     Every figure, CPU time, memory and installed size. A release that cannot be installed here is said and
     left out.
@@ -41,12 +41,10 @@ def history(
     from rich.console import Console
 
     from parsemark.cli import running
-    from parsemark.cli.progress import progress_for
     from parsemark.report.history_page import history_markdown
 
     console = Console(stderr=True)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         found, run = authors.history(
             parser,
             running.load(corpus),
@@ -59,7 +57,8 @@ def history(
             out=out,
             events=events,
         )
-    typer.echo(history_markdown(found), nl=False)
+    terminal = Console()
+    typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)
     if report:
         page = api.build_report(run)
         typer.echo(f"\nCharts and pages side by side: {page.with_name('versions.html')}")
@@ -100,8 +99,7 @@ def bisect(
     from parsemark.report.history_page import bisection_words
 
     console = Console(stderr=True)
-    events = progress_for(console)
-    with events:
+    with progress_for(console) as events:
         found, run = authors.bisect(
             parser,
             good,

@@ -41,14 +41,12 @@ def bench(
     """
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
 
     console = plain_console()
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     how = running.parse_options(locals(), protocols=specs)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         loaded = running.load(corpus, strict=strict)
         if task is not None:
             from parsemark.cli.tasks import bench_task

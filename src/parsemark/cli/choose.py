@@ -54,19 +54,17 @@ def choose(
     from parsemark import choose as room
     from parsemark.cli import running
     from parsemark.cli.printing import page_progress, plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.choice_page import write_choice
     from parsemark.system.files import write_bytes
 
     console = plain_console()
     how = running.parse_options(locals(), protocols=[protocol])
-    events = progress_for(console)
     loaded = running.load(corpus, strict=strict)
     if corpus.startswith("folder:") and loaded.remarks:
         # `bench` takes the other pages of a labelled document for pages without tables.
         console.print("Here only pages with a truth file of their own count as labelled.")
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:

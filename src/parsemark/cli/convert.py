@@ -10,8 +10,6 @@ import typer
 
 from parsemark.system import write_text
 
-_SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
-
 
 def convert(
     file: Annotated[str, typer.Argument(help="A text file with tables in it, or `-` for standard input.")],
@@ -33,8 +31,10 @@ def convert(
     """
     from parsemark.errors import FormatError, UsageError
     from parsemark.formats import read_tables, write_table
+    from parsemark.formats.found_table import SUFFIXES
 
-    source_format = source_format or _SUFFIXES.get(Path(file).suffix.lower())
+    if source_format is None and (kind := SUFFIXES.get(Path(file).suffix.lower())) in ("csv", "tsv"):
+        source_format = kind  # all others are found out
     found = read_tables(_read(file), source_format)
     if not found:
         raise FormatError(

@@ -76,7 +76,7 @@ Protocols = Annotated[
     typer.Option(
         "--protocol",
         help="Repeatable: how outputs are scored; with settings: `tables(match=content)`.",
-        show_default="tables",
+        show_default="tables, with evidence where there is no truth",
     ),
 ]
 Match = Annotated[

@@ -36,12 +36,10 @@ def parse(
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
 
     console = plain_console()
     how = running.parse_options(locals(), protocols=protocol)
-    events = progress_for(console)
-    with running.stoppable(console, events):
+    with running.stoppable(console) as events:
         loaded = running.load(corpus, strict=strict)
         if route is not None and parser:
             raise UsageError("--route names the parsers: leave --parser out.")
@@ -62,7 +60,10 @@ def parse(
 def try_file(
     file: Annotated[Path, typer.Argument(metavar="FILE.pdf", help="The document.")],
     *,
-    parser: opt.Parsers = None,
+    parser: Annotated[
+        list[str] | None,
+        typer.Option("--parser", "-p", help="As for `bench`.", show_default="all that are installed"),
+    ] = None,
     pages: Annotated[str | None, typer.Option(help="As for `bench`.", show_default="the first 5")] = "5",
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
@@ -77,23 +78,17 @@ def try_file(
 
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.parsers import get_parser, parser_names
     from parsemark.report.try_page import write_try
-    from parsemark.system.files import make_folder, write_bytes
 
     if not file.is_file():
         raise UsageError(f"{file} is no file; give one PDF. For a folder: parsemark choose folder:{file}")
     chosen = parser or [name for name in parser_names() if get_parser(name).state().kind == "ready"]
     console = plain_console()
     how = running.parse_options(locals(), protocols=None)
-    events = progress_for(console)
     folder = out or Path("runs") / f"try-{file.stem}"
-    # A corpus is a folder; this one holds a copy of the file alone, whatever its name ends in.
-    alone = make_folder(folder.with_name(folder.name + "-file"))
-    write_bytes(alone / f"{file.stem}.pdf", file.read_bytes())
-    loaded = running.load(f"folder:{alone}", strict=False)
-    with running.stoppable(console, events):
+    loaded = running.load(f"folder:{file}", strict=False)
+    with running.stoppable(console) as events:
         run = api.parse(loaded, chosen or None, how, out=folder, events=events)
     page = write_try(run, loaded, run.path / "try.html")
     console.print(f"Side by side: {page}", soft_wrap=True)

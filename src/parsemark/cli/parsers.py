@@ -105,18 +105,26 @@ def lock(
         _step(name, f"locked in {path}" if path is not None else "nothing to lock: its list is complete")
 
 
+_SHOWN_VERSIONS = 10
+
+
 @parsers.command()
 def versions(
     name: Annotated[str, typer.Argument(help="A parser, or path/to/worker.py.")],
     pre: Annotated[bool, typer.Option("--pre", help="Also releases before the final ones.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="All of them, and not the newest ten.")] = False,
 ) -> None:
-    """List the releases of a parser that the package index has for this Python, oldest first.
+    """List the newest releases of a parser that the package index has for this Python, oldest first.
 
     Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
     """
     from parsemark.authors import versions as list_versions
 
-    for version in list_versions(name, pre=pre):
+    found = list_versions(name, pre=pre)
+    if not all_ and len(found) > _SHOWN_VERSIONS:
+        typer.echo(f"The newest {_SHOWN_VERSIONS} of {len(found)}; all of them: --all", err=True)
+        found = found[-_SHOWN_VERSIONS:]
+    for version in found:
         typer.echo(version)
 
 

@@ -142,12 +142,14 @@ def protocol_specs(
 
 
 @contextlib.contextmanager
-def stoppable(console: Console, events: ProgressEvents) -> Iterator[None]:
-    """Show progress inside; on Ctrl-C or SIGTERM say what is kept and how to go on."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
+def stoppable(console: Console) -> Iterator[ProgressEvents]:
+    """Show progress of what is told to the events; on Ctrl-C or SIGTERM say what is kept and how to go on."""
+    from parsemark.cli.progress import progress_for
+
+    events, before = progress_for(console), signal.signal(signal.SIGTERM, _interrupt)
     try:
         with events:
-            yield
+            yield events
     except KeyboardInterrupt:
         done, total = sum(events.n_done.values()), sum(events.n_pages.values())
         console.print(f"\nStopped. {done} of {total} pages are done and kept. Go on with:")

@@ -69,12 +69,11 @@ def score(
 
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.cli.progress import progress_for
     from parsemark.engine.imports.confidences import apply_calibrator
     from parsemark.engine.imports.outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
-    from parsemark.errors import UnknownNameError, UsageError
+    from parsemark.errors import UsageError, require_known
     from parsemark.store import Run
 
     if task is not None:
@@ -86,9 +85,8 @@ def score(
         raise UsageError("Give either a run directory or --predictions DIR.")
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     console = plain_console()
-    events = progress_for(console)
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
-    with template or contextlib.nullcontext(), running.stoppable(console, events):
+    with template or contextlib.nullcontext(), running.stoppable(console) as events:
         if predictions is not None:
             loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
@@ -105,9 +103,7 @@ def score(
         else:
             opened = Run.open(run or Path())
             for parser in remove or ():
-                if opened.manifest.parser(parser) is None:
-                    names = [p.name for p in opened.manifest.parsers]
-                    raise UnknownNameError("parser", parser, names)
+                require_known("parser", parser, opened.manifest.parser_names)
                 opened.remove_parser(parser)
             # With another truth no other figure of the run holds any more either.
             if follow_truth(opened, events) and specs:

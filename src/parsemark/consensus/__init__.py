@@ -10,17 +10,3 @@ Four rules, which ensembles, estimated confidences, `annotate`, `choose` and aud
 - A voice has one vote, shared among its members, and weighs by how much it agrees with the other voices
   (`competence`).
 """
-
-from parsemark.consensus.agreement import ParserAgreement, competence, measure_agreement
-from parsemark.consensus.tables import Engines, TableCandidate, find_candidates, same_table, vote
-
-__all__ = [
-    "Engines",
-    "ParserAgreement",
-    "TableCandidate",
-    "competence",
-    "find_candidates",
-    "measure_agreement",
-    "same_table",
-    "vote",
-]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import re
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, FormatError, ParsemarkError, UnknownNameError, UsageError
+from parsemark.errors import CorpusError, FormatError, ParsemarkError, UsageError, require_known
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
@@ -36,6 +35,8 @@ CORPORA = Registry(
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",
+        "carried": "parsemark.corpora.carried.load:load_facts",
+        "tagged": "parsemark.corpora.carried.load:load",
         "soric": "parsemark.corpora.loaders.soric:load",
         "sources": "parsemark.corpora.loaders.sources:load",
     },
@@ -222,6 +223,5 @@ def _explain(spec: str) -> str:
 
 def sample_of(corpus: Corpus, key: str) -> Sample:
     """One sample by its id, or the error that names the nearest ids."""
-    if key not in corpus.keys:
-        raise UnknownNameError("page", key, difflib.get_close_matches(key, corpus.keys, n=3))
+    require_known("page", key, corpus.keys)
     return corpus.read(key)

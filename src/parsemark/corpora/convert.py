@@ -43,6 +43,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         only_tables=info.only_tables,
         facts=_facts(data, sample_id),
         only_facts=info.only_facts,
+        covered=None if info.covered is None else frozenset(info.covered),
     )
 
 
@@ -71,6 +72,7 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
             page_attribute={**page.attributes, "special_issue": issues},
             only_tables=page.only_tables,
             only_facts=page.only_facts,
+            covered=None if page.covered is None else sorted(page.covered),
         ),
         facts=[FactFile.model_validate(fact_to_json(fact)) for fact in page.facts],
         extra=Extra(
@@ -98,7 +100,7 @@ def _page_attributes(data: Mapping[str, Scalar | list[str]]) -> dict[str, Attrib
 
 def _element(data: ElementFile, where: str) -> Element:
     """An element; the grid of a table that has none is read from its HTML or LaTeX, as OmniDocBench's is."""
-    rest: dict[str, Any] = data.model_dump(include={"order", "text", "latex", "html", "ignore"})
+    rest: dict[str, Any] = data.model_dump(include={"order", "text", "latex", "html", "ignore", "derivation"})
     rest["attributes"] = dict(data.attribute)
     try:
         rest["box"] = None if data.poly is None else Box.of_points(data.poly[0::2], data.poly[1::2])
@@ -130,6 +132,7 @@ def _element_file(element: Element) -> ElementFile:
         html=element.html,
         table=None if element.table is None else TableFile.model_validate(table_to_json(element.table)),
         attribute=dict(element.attributes),
+        derivation=element.derivation,
     )
 
 

@@ -76,6 +76,8 @@ class ElementFile(Strict):
     html: str | None = None
     table: TableFile | None = None
     attribute: dict[str, Scalar] = Field(default_factory=dict)
+    derivation: str | None = None
+    """How its truth was found, where that is known."""
     line_with_spans: list[dict[str, Any]] | None = None
     merge_list: list[dict[str, Any]] | None = None
 
@@ -98,6 +100,8 @@ class PageInfo(Strict):
     """Whether `layout_dets` has the tables of the page and says nothing about the rest."""
     only_facts: bool = False
     """Whether `facts` are all that is known of the page."""
+    covered: list[str] | None = None
+    """The categories of which `layout_dets` has every element; all, where it is not said."""
 
 
 class FactFile(Strict):

@@ -13,6 +13,12 @@ Format = Literal["html", "markdown", "grid", "latex", "csv", "tsv", "plain"]
 
 FORMATS: tuple[str, ...] = get_args(Format)
 
+SUFFIXES = {
+    ".html": "html", ".htm": "html", ".mmd": "markdown", ".md": "markdown", ".markdown": "markdown",
+    ".tex": "latex", ".txt": "text", ".csv": "csv", ".tsv": "tsv",
+}  # fmt: skip
+"""Suffix of a file to what it is written in; of several files for one page the first counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:

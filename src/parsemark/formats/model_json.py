@@ -41,6 +41,8 @@ def element_to_json(element: Element) -> Json:
         data["ignore"] = True
     if element.attributes:
         data["attributes"] = dict(element.attributes)
+    if element.derivation is not None:
+        data["derivation"] = element.derivation
     return data
 
 
@@ -59,6 +61,7 @@ def element_from_json(data: Mapping[str, Any]) -> Element:
             confidence=data.get("confidence"),
             ignore=bool(data.get("ignore", False)),
             attributes=dict(data.get("attributes", {})),
+            derivation=data.get("derivation"),
         )
 
 
@@ -79,6 +82,8 @@ def page_to_json(page: Page) -> Json:
     for mark in ("only_tables", "only_facts"):
         if getattr(page, mark):
             data[mark] = True
+    if page.covered is not None:
+        data["covered"] = sorted(page.covered)
     return data
 
 
@@ -96,6 +101,7 @@ def page_from_json(data: Mapping[str, Any]) -> Page:
             only_tables=bool(data.get("only_tables", False)),
             facts=tuple(fact_from_json(fact) for fact in data.get("facts", [])),
             only_facts=bool(data.get("only_facts", False)),
+            covered=None if data.get("covered") is None else frozenset(map(str, data["covered"])),
         )
 
 
@@ -201,5 +207,5 @@ class _reading:  # noqa: N801 - reads as a word at its place of use
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if isinstance(error, KeyError):
             raise FormatError(f"The {self.part} has no field {error}") from error
-        if isinstance(error, TypeError | ValueError | AttributeError):
+        if isinstance(error, TypeError | ValueError | AttributeError | OverflowError):
             raise FormatError(f"The {self.part} is not valid: {error}") from error

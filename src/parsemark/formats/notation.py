@@ -7,8 +7,10 @@ where the meaning differs: 1.12 is not 112, −2.8 not 2.8, α not a, 10^{-3} no
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from functools import lru_cache
+from importlib.resources import files
 
 from parsemark.formats.html.markup import unescape
 from parsemark.formats.latex.fold import fold_latex
@@ -38,30 +40,9 @@ _UNICODE_SCRIPT_RUN = re.compile(
     f"[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '^')}]+"
     f"|[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '_')}]+"
 )
+_SAME_FILE = files("parsemark.formats").joinpath("same_characters.toml")
 _SAME_CHARACTER = str.maketrans(
-    {
-        **dict.fromkeys("’‘‛′ʹ`´ʼ", "'"),
-        **dict.fromkeys("“”„‟″", '"'),
-        **dict.fromkeys("∼～˜", "~"),
-        **dict.fromkeys("✔☑✅", "✓"),
-        **dict.fromkeys("✘❌☒✕✖", "✗"),
-        **dict.fromkeys("∆", "Δ"),
-        **dict.fromkeys("∑", "Σ"),
-        **dict.fromkeys("∏", "Π"),
-        **dict.fromkeys("∘˚º◦", "°"),
-        **dict.fromkeys("∕⁄", "/"),
-        **dict.fromkeys("∣ǀ", "|"),
-        **dict.fromkeys("∥", "‖"),
-        **dict.fromkeys("⋅∙", "·"),
-        **dict.fromkeys("〈", "⟨"),
-        **dict.fromkeys("〉", "⟩"),
-        **dict.fromkeys("⋯", "..."),
-        **dict.fromkeys("≔", ":="),
-        **dict.fromkeys("⩽", "≤"),
-        **dict.fromkeys("⩾", "≥"),
-        **dict.fromkeys("\u0305", "\u0304"),
-        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0e\ufe0f", ""),
-    }
+    {sign: one for one, signs in tomllib.loads(_SAME_FILE.read_text("utf-8")).items() for sign in signs}
 )
 _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
 _LONE_TILDE = re.compile(r"(?<![^\W\d_])˜(?![^\W\d_])")

@@ -32,6 +32,8 @@ from parsemark.model import Table
 Finder = Callable[..., list[FoundTable]]
 
 _RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
+_MAX_LEFT_OUT = 5
+"""Tables over a limit in one text; with more of them it is not read."""
 _MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
 
@@ -42,7 +44,7 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
         text: Anything a parser may return: a whole document or a single table.
         format: Read the text as this format alone (`html`, `markdown`, `grid`, `latex`, `csv`, `tsv`,
             `plain`); by default all of them are looked for.
-        leave_out: Whether an HTML or LaTeX table over a limit is left out; else nothing is read.
+        leave_out: Whether a table over a limit is left out; else nothing is read.
 
     Raises:
         FormatError: The text is over a limit of `parsemark.formats.limits`.
@@ -56,7 +58,7 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
     found: list[FoundTable] = []
     rest = seen(unfenced(clean) if format is None else clean, format)
     for finder in _FINDERS if format is None else [_READERS[format]]:
-        new = finder(rest, leave_out=True) if leave_out and finder in _LEAVE_OUT else finder(rest)
+        new, rest = _leaving_out(finder, rest) if leave_out else (finder(rest), rest)
         found += new
         check_tables(len(found))
         rest = blanked(rest, [(f.start, f.end) for f in new])
@@ -96,14 +98,33 @@ def find_marked_up_tables(text: str, *, leave_out: bool = False) -> list[FoundTa
 
 
 def find_text_tables(text: str) -> list[FoundTable]:
-    """Drawn, pipe, delimited and aligned tables of a text without HTML and LaTeX tables."""
+    """Drawn, pipe, delimited and aligned tables of a text without HTML and LaTeX tables.
+
+    One over a limit is left out, so that it costs itself and not the whole page.
+    """
     found: list[FoundTable] = []
     for finder in _FINDERS[1:]:
-        new = finder(text)
+        new, text = _leaving_out(finder, text)
         found += new
         check_tables(len(found))
         text = blanked(text, [(f.start, f.end) for f in new])
     return found
+
+
+def _leaving_out(finder: Finder, text: str) -> tuple[list[FoundTable], str]:
+    """What a finder finds without the tables over a limit, and the text without the blocks that these are."""
+    if finder in _LEAVE_OUT:
+        return finder(text, leave_out=True), text
+    for _ in range(_MAX_LEFT_OUT):
+        try:
+            return finder(text), text
+        except FormatError as error:
+            if error.position is None:
+                raise
+            start = text.rfind("\n\n", 0, error.position) + 1
+            end = text.find("\n\n", error.position)
+            text = blanked(text, [(start, len(text) if end < 0 else end)])
+    return finder(text), text
 
 
 def _is_latex_table(text: str, found: FoundTable) -> bool:

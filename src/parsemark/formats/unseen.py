@@ -64,7 +64,7 @@ def seen(text: str, format: str | None = None) -> str:
     is one word. All offsets stay.
 
     >>> seen("a<b hidden>no</b>")
-    'a<!--           -->'
+    'a<!--         -->'
     """
     spans = unseen(text, format)
     inside = [(a, b) for a, b in spans if text[a] == "<" and b - a > 6 and not begins_line(text, a)]

@@ -372,8 +372,7 @@ class Asker:
         if worst is None:
             raise UsageError(
                 f"The price of {call.judge} is not known, so --max-cost cannot be kept. Give it in US "
-                f"dollars "
-                "per million tokens: input_usd=…,output_usd=…"
+                "dollars per million tokens: input_usd=…,output_usd=…"
             )
         patience = asyncio.get_running_loop().time() + MAX_RESERVED_S
         while (verdict := self._budget.reserve(worst)) == "wait":

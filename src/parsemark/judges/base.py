@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -233,4 +233,3 @@ class Call:
 
 
 Deliver = Callable[[Call, JudgeOutcome], None]
-Calls = Sequence[Call]

@@ -30,16 +30,14 @@ SAME_PLACE = 0.8
 """Two spans that share this part of the shorter one are the same place."""
 
 _TASK = (
-    "A program has turned a printed page into text. You are shown the tables that stood on the page, "
-    "each as its "
-    "source and with a number, and then the whole output of the program. For each table find the part of the "
-    "output that renders it, in whatever notation, complete or not, right or wrong. Copy that part exactly, "
-    "character by character, from its first to its last line, without anything around it.\n"
-    "A table that is cut into several parts of the output has one entry for each part, in order. A "
-    "part of the output "
-    "that renders several tables at once is given for each of them. If the output gives a table "
-    "twice, take the more "
-    "complete one. A table that is not in the output has no entry. Never write what is not there."
+    "A program has turned a printed page into text. You are shown the tables that stood on the page, each as "
+    "its source and with a number, and then the whole output of the program. For each table find the part of "
+    "the output that renders it, in whatever notation, complete or not, right or wrong. Copy that part "
+    "exactly, character by character, from its first to its last line, without anything around it.\n"
+    "A table that is cut into several parts of the output has one entry for each part, in order. A part of "
+    "the output that renders several tables at once is given for each of them. If the output gives a table "
+    "twice, take the more complete one. A table that is not in the output has no entry. Never write what is "
+    "not there."
 )
 _FORM = (
     'Answer with one JSON object: "spans", a list of objects with "table" (the number) and "text" (the copy).'

@@ -34,7 +34,7 @@ _SHORT = 3
 """Words in a row that may be repeated without their neighbours."""
 _WIDE = 1.0
 """Heights of a letter between two words of a line from which on they are two cells."""
-_FAR = 2.5
+_FAR = 8.0
 """The same between two lines of which one follows the other."""
 _LOOK_BACK = 60
 """How many cells above one are looked at."""
@@ -231,10 +231,10 @@ def _spelling(found: WordFates, start: int, said: str) -> range:
 
 def _joins(fates: Sequence[Fate], wanted: Fate) -> Iterator[tuple[int, ...]]:
     """Stretches of neighbours of which nothing is known yet, the longest first."""
+    runs = _runs(fates, wanted)
     for size in range(_MAX_JOINED, 0, -1):
-        for start in range(len(fates) - size + 1):
-            if all(fate is wanted for fate in fates[start : start + size]):
-                yield tuple(range(start, start + size))
+        for run in runs:
+            yield from (tuple(run[k : k + size]) for k in range(len(run) - size + 1))
 
 
 def _alter(found: WordFates) -> None:
@@ -340,25 +340,28 @@ def _neighbours(found: WordFates) -> Iterator[tuple[list[int], list[int]]]:
     hulls = [Box.hull(found.page[i].box for i in cell) for cell in cells]
     for cell in cells:
         yield from (([i], [k]) for i, k in pairwise(cell))
-    for (one, a), (other, b) in pairwise(zip(cells, hulls, strict=True)):
-        if found.page[one[0]].line == found.page[other[0]].line and a.x1 <= b.x0:
-            yield one, other
     by_top = sorted(range(len(cells)), key=lambda k: hulls[k].y0)
     for at, k in enumerate(by_top):
-        above = [
-            before
-            for before in by_top[max(0, at - _LOOK_BACK) : at]
-            if before < k and _follows(hulls[before], hulls[k])
-        ]
+        around = [i for i in by_top[max(0, at - _LOOK_BACK) : at + _LOOK_BACK] if i < k]
+        above = [i for i in around if _is_above(hulls[i], hulls[k])]
+        beside = [i for i in around if _is_left(hulls[i], hulls[k])]
         if above:
-            yield cells[max(above, key=lambda before: hulls[before].y1)], cells[k]
+            yield cells[max(above, key=lambda i: hulls[i].y1)], cells[k]
+        if beside:
+            yield cells[max(beside, key=lambda i: hulls[i].x1)], cells[k]
 
 
-def _follows(above: Box, box: Box) -> bool:
-    """Whether a line is the next one below another."""
+def _is_above(above: Box, box: Box) -> bool:
+    """Whether one of the next lines below it is the other."""
     gap = box.y0 - above.y1
     is_near = -0.3 * above.height <= gap <= _FAR * min(above.height, box.height)
     return is_near and min(above.x1, box.x1) > max(above.x0, box.x0)
+
+
+def _is_left(left: Box, box: Box) -> bool:
+    """Whether both stand in one line, and the other one to the right."""
+    shared = min(left.y1, box.y1) - max(left.y0, box.y0)
+    return left.x1 <= box.x0 and 2 * shared >= min(left.height, box.height)
 
 
 def _below(found: WordFates) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from parsemark.metrics.grits import Grits, grits
 from parsemark.metrics.prepared import AnyTable, TableInput, as_input
 from parsemark.metrics.teds import teds
 from parsemark.model import Score, Status, Table
-from parsemark.registry import Registry, parse_spec
+from parsemark.registry import Registry
 
 METRICS = Registry(
     kind="metric",
@@ -60,7 +60,7 @@ def get_metric(spec: str) -> Metric[Any]:
         UnknownNameError: No metric has that name; the error carries the nearest ones.
         UsageError: The metric has no such option, or the option no such value.
     """
-    parsed = parse_spec(spec)
+    parsed = METRICS.spec(spec)
     cls = METRICS.load(parsed.name)
     is_metric = isinstance(cls, type) and issubclass(cls, Metric)
     if not is_metric or not hasattr(cls, "name") or not hasattr(cls, "facts"):

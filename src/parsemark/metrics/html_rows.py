@@ -7,15 +7,14 @@ on HTML use this.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from lxml import etree
 
 from parsemark.errors import FormatError
+from parsemark.formats.html.placing import read_span as placed_span
 from parsemark.formats.limits import MAX_GRID, MAX_SPAN
 
-_DIGITS = re.compile(r"\s*\+?(\d{1,9})")
 _PARTS = ("tr", "td", "th")
 
 
@@ -36,10 +35,7 @@ def read_span(value: str | None) -> int:
     Raises:
         FormatError: The span is over the limit.
     """
-    if value is None or value == "1":
-        return 1
-    match = _DIGITS.match(value)
-    span = max(1, int(match.group(1))) if match else 1
+    span = placed_span(value, zero=1)
     if span > MAX_SPAN:
         raise FormatError(f"A cell spans {span:,} rows or columns; at most {MAX_SPAN:,} are read")
     return span

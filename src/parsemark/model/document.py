@@ -59,6 +59,8 @@ class Element:
     confidence: float | None = None
     ignore: bool = False
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+    derivation: str | None = None
+    """How its truth was found: `structure tree`, `outline`, `source docx`, `typed by a person`, …"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,25 @@ class Page:
     facts: tuple[Fact, ...] = ()
     only_facts: bool = False
     """Whether the truth is its facts alone, so that no element of the page is known."""
+    covered: frozenset[str] | None = None
+    """The categories of which the truth has every element; None for all. An element of another one that is
+    here is to be found, but the page may have more of them, so none that a parser gives is invented."""
 
     @property
     def tables(self) -> tuple[Element, ...]:
         """The elements that are tables and are not to be ignored."""
         return tuple(e for e in self.elements if e.category == Category.TABLE and not e.ignore)
+
+    def covers(self, category: str) -> bool:
+        """Whether every element of a category is known, so that one which is not here is not on the page."""
+        if self.only_facts or (self.only_tables and category != Category.TABLE):
+            return False
+        return self.covered is None or category in self.covered
+
+    @property
+    def n_tables(self) -> int | None:
+        """How many tables there are to be found; None where the truth says nothing of tables."""
+        return len(self.tables) if self.tables or self.covers(Category.TABLE) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Knows how one parser is started and what it returns."""
 
 from parsemark.parsers.catalogue import DEFAULT_PARSERS, get_parser, parser_names
-from parsemark.parsers.declaration import Declaration, Info, Option, read_declaration
+from parsemark.parsers.declaration import Info
 from parsemark.parsers.environment import Environment
 from parsemark.parsers.messages import Answer, Hello
 from parsemark.parsers.parser import Parser, State, WorkerCommand
@@ -11,11 +11,9 @@ from parsemark.parsers.session import WorkerFailure, WorkerSession
 __all__ = [
     "DEFAULT_PARSERS",
     "Answer",
-    "Declaration",
     "Environment",
     "Hello",
     "Info",
-    "Option",
     "Parser",
     "State",
     "WorkerCommand",
@@ -23,6 +21,5 @@ __all__ = [
     "WorkerSession",
     "get_parser",
     "parser_names",
-    "read_declaration",
     "read_raw",
 ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from parsemark.errors import ParsemarkError, ParserError, UnknownNameError, UsageError
+from parsemark.errors import ParsemarkError, ParserError, UsageError, require_known
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.lock import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
@@ -89,10 +88,7 @@ def find_script(name: str) -> Path:
     if name in scripts:
         return scripts[name]
     plugins = _plugins()
-    if name not in plugins:
-        raise UnknownNameError(
-            "parser", name, difflib.get_close_matches(name, parser_names(), n=3, cutoff=0.5)
-        )
+    require_known("parser", name, plugins.keys() | scripts.keys())
     return _plugin_script(plugins[name])
 
 

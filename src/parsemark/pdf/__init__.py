@@ -9,16 +9,13 @@ from parsemark.pdf.document import (
     count_pages,
     extract_page,
     made_with,
-    maker_kind,
     open_document,
-    open_page,
     page_shapes,
     producer,
     taken_from,
     to_page_box,
 )
 from parsemark.pdf.pictures import (
-    MAX_PIXELS,
     PageInk,
     open_picture,
     page_ink,
@@ -28,24 +25,20 @@ from parsemark.pdf.pictures import (
     sharp_pixels,
 )
 from parsemark.pdf.text import Glyph, PageWord, document_glyphs, page_glyphs, page_text, page_words
-from parsemark.pdf.visible import SeenPage, SeenWord, seen_page
+from parsemark.pdf.visible import SeenPage, seen_page
 
 __all__ = [
-    "MAX_PIXELS",
     "Glyph",
     "PageInk",
     "PageShape",
     "PageWord",
     "SeenPage",
-    "SeenWord",
     "count_pages",
     "document_glyphs",
     "extract_page",
     "in_child",
     "made_with",
-    "maker_kind",
     "open_document",
-    "open_page",
     "open_picture",
     "page_glyphs",
     "page_ink",

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.model import Status
+from parsemark.model import AttributeValue, Element, Status
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
@@ -220,6 +220,12 @@ def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
 def attribute_label(value: object) -> str:
     """An attribute's value in words."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def element_attributes(element: Element) -> dict[str, AttributeValue]:
+    """What elements can be told apart by: their attributes, and how their truth was found."""
+    said = {} if element.derivation is None else {"derivation": element.derivation}
+    return {**element.attributes, **said}
 
 
 def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:

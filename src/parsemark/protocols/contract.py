@@ -25,7 +25,7 @@ from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.rows import PageScores
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Ranking, Summary
-from parsemark.registry import Registry, changed_options, check_options, parse_spec
+from parsemark.registry import Registry, changed_options, check_options
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,7 @@ PROTOCOLS = Registry(
         "docling-eval": "parsemark.protocols.docling_eval.protocol:DoclingEvalProtocol",
         "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
+        "features": "parsemark.protocols.features:FeaturesProtocol",
         "getomni": "parsemark.protocols.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
         "ohr-bench": "parsemark.protocols.ohr_bench:OhrBenchProtocol",
@@ -171,7 +172,7 @@ def get_protocol(spec: str) -> PageProtocol:
         UnknownNameError: No protocol has that name; the error carries the nearest ones.
         UsageError: The protocol has no such option, or the option no such value.
     """
-    parsed = parse_spec(spec)
+    parsed = PROTOCOLS.spec(spec)
     cls = PROTOCOLS.load(parsed.name)
     if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
         raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from parsemark.model import Box, Page, Prediction
 from parsemark.protocols.figures import Figure, Style
@@ -240,6 +240,10 @@ class PageView:
     """Figures of this page."""
     message: str | None = None
     """Why there is nothing to see, where the parser failed."""
+    marked: tuple[tuple[str, str], ...] = ()
+    """The output's text in pieces: `same`, and `new` where nothing on the page supports it."""
+    size: tuple[float, float] | None = None
+    """Of the page in points, where there is no truth that says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +254,12 @@ class PageViews:
     """The figure that stands for a page in the list."""
     figure_words: str
     """What these numbers are, as a sentence."""
-    view: Callable[[Page, Prediction], PageView]
+    view: Callable[[Page, Prediction], PageView] | None = None
     """Make the view of one page of a parser that has figures."""
+    of_rows: Callable[[Sequence[Mapping[str, Any]], Prediction], PageView] | None = None
+    """The same from the rows of the page and parser, for a protocol that needs no truth."""
+    worst: str = ""
+    """The measure of pages by which the worst come first; by default pages are in their own order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def badge_svg(
     ends = None if found is None else found.interval
     interval = "" if ends is None else f" [{'–'.join(format_value(e, info.style) for e in ends)}]"
     corpus = source.manifest.corpus
-    left = f"{info.label} on {corpus.name} {corpus.hash[:8]}"
+    left = f"{name}: {info.label} on {corpus.name} {corpus.hash[:8]}"
     right = f"{value}{interval}{f' · {source.rule}' if source.rule else ''}{' ✓' if bundle else ''}"
     title = (
         f"{name}: {info.label} {value}{interval} (95 %), {summary.protocol} version {summary.comparability}, "

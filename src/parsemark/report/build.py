@@ -11,6 +11,7 @@ from parsemark.report import (
     figures_page,
     history_page,
     leaderboard,
+    matrix_page,
     parser_page,
     profiles_page,
     provenance,
@@ -28,6 +29,7 @@ MARK = ".parsemark-report"
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
     leaderboard.PAGE,
+    matrix_page.PAGE,
     figures_page.PAGE,
     tables_page.PAGE,
     viewer.PAGE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 from parsemark.plain_words import (
@@ -156,13 +157,23 @@ def change_words(change: VersionChange) -> str:
     )
 
 
-def history_markdown(history: History) -> str:
-    """Versions and figures, the real steps, and the pages that changed."""
+def history_markdown(history: History, width: int | None = None) -> str:
+    """Versions and figures, the real steps, and the pages that changed.
+
+    Args:
+        history: What is known.
+        width: Of a terminal: what does not fit is a paragraph for each version, and lines are broken.
+    """
     part = _part(history)
     heads, *rows = [
         f"| {' | '.join(map(markdown_cell, row))} |" for row in [["version", *part["labels"]], *part["rows"]]
     ]
     lines = [heads, f"|---{'|---:' * len(part['labels'])}|", *rows, ""]
+    if width is not None and max(map(len, lines)) > width:
+        lines = []
+        for version, *own in part["rows"]:
+            said = (f"{label} {value}" for label, value in zip(part["labels"], own, strict=True))
+            lines += [f"{version}: {'; '.join(said)}", ""]
     if part["steps"]:
         lines += ["Real steps (5 % over all versions and figures together):", ""]
         lines += [f"- {words}" for words in part["steps"]]
@@ -173,6 +184,8 @@ def history_markdown(history: History) -> str:
         lines += ["", f"{change['words']}{f': {named}' if named else ''}."]
     if not part["changes"]:
         lines += ["", "All versions give equal outputs on every page."]
+    if width is not None:
+        lines = [fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines]
     return "\n".join(lines) + "\n"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.engine.imports.outputs import UNSAFE, page_name
+from parsemark.errors import UsageError, require_known
 from parsemark.formats import write_table
 from parsemark.formats.document import write_document
 from parsemark.formats.model_json import prediction_to_json
@@ -22,7 +22,6 @@ from parsemark.store import Run
 from parsemark.system.files import make_folder, write_text
 
 _CHARSET = '<!doctype html>\n<meta charset="utf-8">\n'
-_UNSAFE = re.compile(r"[^\w.@=,+()-]+")
 
 
 def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | None = None) -> list[Path]:
@@ -41,10 +40,8 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
     """
     if format not in WRITERS:
         raise UsageError(f"Outputs are written as {', '.join(WRITERS)}, not as {format!r}.")
-    known = [entry.name for entry in run.manifest.parsers]
     for parser in parsers or ():
-        if parser not in known:
-            raise UnknownNameError("parser", parser, known)
+        require_known("parser", parser, run.manifest.parser_names)
     names = page_names(run)
     written: list[Path] = []
     for record in sorted(run.records(), key=lambda r: (r.parser, r.sample)):
@@ -53,7 +50,7 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
         prediction = read_raw(run.raw(record.blob), record.sample, record.parser)
         if prediction.status is not Status.OK:
             continue
-        folder = make_folder(out, _UNSAFE.sub("_", record.parser))
+        folder = make_folder(out, UNSAFE.sub("_", record.parser))
         for ending, content in WRITERS[format](prediction):
             path = folder / f"{names[record.sample]}{ending}"
             write_text(path, content)
@@ -65,7 +62,7 @@ def page_names(run: Run) -> dict[str, str]:
     """For each page `REPORT.p3`, after its PDF; the page's id where two PDFs have one name."""
     table = run.table("samples")
     rows = list(zip(table["sample"], table["pdf"], table["page_number"], strict=True))
-    named = {s: f"{_UNSAFE.sub('_', Path(pdf).stem)}.p{page}" if pdf else s for s, pdf, page in rows}
+    named = {s: page_name(Path(pdf), page) if pdf else s for s, pdf, page in rows}
     often = Counter(name.casefold() for name in named.values())
     return {sample: name if often[name.casefold()] == 1 else sample for sample, name in named.items()}
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 
-from parsemark.errors import ParsemarkError, UnknownNameError, UsageError
+from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import counted_name, format_value, visible
 from parsemark.protocols import PROTOCOLS, Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
@@ -75,8 +74,7 @@ def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]
                     f"{key} is a table of the protocol {other}: choose that with --protocol {other}. A run "
                     f"that was not scored by it is with: parsemark score RUN --protocol {other}"
                 )
-            near = difflib.get_close_matches(key, by_key, n=3, cutoff=0.4)
-            raise UnknownNameError("table", key, near or list(by_key))
+            require_known("table", key, by_key)
     return [by_key[key] for key in wanted]
 
 

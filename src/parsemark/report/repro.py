@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.formats import write_table
 from parsemark.model import Element
 from parsemark.parsers import get_parser
@@ -102,13 +102,8 @@ def write_repro(
 
 def _record(run: Run, parser: str, sample: str) -> ParseRecord:
     records = run.records()
-    for what, name, known in (
-        ("parser", parser, {r.parser for r in records}),
-        ("page", sample, {r.sample for r in records}),
-    ):
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or sorted(known)[:3]
-            raise UnknownNameError(what, name, near)
+    require_known("parser", parser, {r.parser for r in records})
+    require_known("page", sample, {r.sample for r in records})
     found = next((r for r in records if (r.parser, r.sample) == (parser, sample)), None)
     if found is None:
         raise UsageError(f"{run.path} has no output of {parser} for {sample}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -60,7 +60,36 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
         table.add_column(column.head, justify="right", no_wrap=True, min_width=column.width)
     for row, parser in enumerate(summary.ordered()):
         table.add_row(_mark(parser, summary), Text(parser), *(column.cells[row] for column in columns))
-    return Group(_heading(summary), Text(), table, *_legend(summary, left_out), *_notes(summary))
+    matrix = [Text(line) for line in _matrix_lines(summary, width)]
+    return Group(_heading(summary), Text(), table, *_legend(summary, left_out), *_notes(summary), *matrix)
+
+
+def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
+    """The matrix that a protocol may have: features by parsers, a sign for each program that set the page."""
+    if (matrix := summary.details.get("matrix")) is None:
+        return
+    makers, rows, parsers = matrix["makers"], matrix["rows"], summary.ordered()
+    label = min(max((cell_len(row["title"]) for row in rows), default=0), max(16, width // 2 - 4))
+    own = max(len(makers), 7, min(12, (width - label) // max(1, len(parsers)) - 1))
+    size = max(1, (width - label) // (own + 1))
+    signs = {state: sign for state, (sign, _) in matrix["states"].items()}
+    yield ""
+    yield from textwrap.wrap("; ".join(f"{sign} {words}" for sign, words in matrix["states"].values()), width)
+    yield from textwrap.wrap(
+        f"a sign for each maker: {', '.join(makers)} (blank: it has no such page)", width
+    )
+    for first in range(0, len(parsers), size):
+        shown = parsers[first : first + size]
+        yield ""
+        yield " ".join([" " * label, *(_cut(parser, own).ljust(own) for parser in shown)]).rstrip()
+        for number, row in enumerate(rows):
+            cells = [matrix["cells"][parser][number] for parser in shown]
+            drawn = ["".join(signs.get(c.get(m, ""), " ") for m in makers).ljust(own) for c in cells]
+            yield " ".join([_cut(row["title"], label).ljust(label), *drawn]).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _columns(summary: Summary, figures: Sequence[FigureInfo], *, wide: bool) -> list[_Column]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,10 +13,11 @@ from markupsafe import Markup
 
 from parsemark.choose.kinds import TRAITS, corpus_kinds
 from parsemark.corpora import Corpus
-from parsemark.errors import PdfError
-from parsemark.model import Element, Prediction, Status, Table
+from parsemark.errors import FormatError, PdfError
+from parsemark.model import Category, Element, Prediction, Status, Table
 from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
+from parsemark.protocols.measured import predicted_elements
 from parsemark.report.images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.store import ParseRecord, Run
@@ -56,7 +58,7 @@ def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
     """Write the page; it needs nothing else and loads nothing."""
     table = run.table("samples")
     records = {(r.sample, r.parser): r for r in run.records()}
-    parsers = [entry.name for entry in run.manifest.parsers]
+    parsers = run.manifest.parser_names
     pages = []
     kinds = corpus_kinds(corpus, list(table["sample"]))
     for sample, pdf, number in zip(table["sample"], table["pdf"], table["page_number"], strict=True):
@@ -82,31 +84,42 @@ def _outputs(run: Run, records: dict[str, ParseRecord]) -> tuple[TriedOutput, ..
         if record.blob is not None
     }
     given = {parser: p for parser, p in read.items() if p.status is Status.OK}
-    words = {parser: Counter(folded(said(p))) for parser, p in given.items()}
-    cells = {parser: Counter(_cells(p)) for parser, p in given.items()}
+    shown = {parser: _elements(p) for parser, p in given.items()}
+    words = {parser: Counter(folded(said(e))) for parser, e in shown.items()}
+    tabled = {p: Counter(folded(said([e for e in own if e.table]))) for p, own in shown.items()}
+    cells = {parser: Counter(_cells(e)) for parser, e in shown.items()}
+    # Many parsers give tables alone: they say nothing of the other words of a page.
+    texts = {p: words[p] for p, own in shown.items() if any(e.table is None and _content(e) for e in own)}
     made = []
     for parser, record in records.items():
         if parser not in given:
             problem = record.error or "no output"
             made.append(TriedOutput(parser, record.cpu_s, Markup(), 0, 0, (), problem))
             continue
-        usual, missing = compare_words(parser, words)
-        body, alone = _Marked(usual, compare_words(parser, cells)[0]).body(given[parser])
-        tables = len(given[parser].tables)
+        usual, missing = compare_words(parser, texts if parser in texts else tabled)
+        usual_cells = compare_words(parser, cells)[0]
+        body, alone = _Marked(usual, usual_cells, compare_words(parser, words)[0]).body(shown[parser])
+        tables = sum(element.table is not None for element in shown[parser])
         made.append(TriedOutput(parser, record.cpu_s, body, tables, alone, missing))
     return tuple(made)
 
 
-def said(prediction: Prediction) -> str:
-    """All text of an output."""
-    if prediction.elements:
-        return "\n".join(_content(e) for e in prediction.elements)
-    return prediction.text or ""
+def _elements(prediction: Prediction) -> Sequence[Element]:
+    """All that an output says; a text that cannot be read is one block."""
+    try:
+        return predicted_elements(prediction)
+    except FormatError:
+        return (Element("text", Category.TEXT_BLOCK, text=prediction.text),)
 
 
-def _cells(prediction: Prediction) -> list[str]:
+def said(elements: Sequence[Element]) -> str:
+    """All text of elements."""
+    return "\n".join(map(_content, elements))
+
+
+def _cells(elements: Sequence[Element]) -> list[str]:
     """The texts of all cells, as they are compared."""
-    tables = [element.table for element in prediction.tables if element.table is not None]
+    tables = [element.table for element in elements if element.table is not None]
     return [" ".join(folded(cell.text)) for table in tables for cell in table.cells]
 
 
@@ -140,21 +153,17 @@ def compare_words(parser: str, words: dict[str, Counter[str]]) -> tuple[set[str]
 class _Marked:
     """Renders an output with the words and cells marked that others do not have."""
 
-    def __init__(self, usual: set[str] | None, cells: set[str] | None) -> None:
-        self.usual, self.cells, self.alone = usual, cells, 0
+    def __init__(self, usual: set[str] | None, cells: set[str] | None, tabled: set[str] | None) -> None:
+        self.usual, self.cells, self.tabled, self.alone = usual, cells, tabled, 0
 
-    def body(self, prediction: Prediction) -> tuple[Markup, int]:
+    def body(self, elements: Sequence[Element]) -> tuple[Markup, int]:
         """As HTML, and how many words are marked."""
-        if prediction.elements:
-            parts = [self._element(element) for element in prediction.elements]
-        else:
-            parts = [f"<pre>{self._text(prediction.text or '')}</pre>" if prediction.text else ""]
-        return Markup("\n".join(parts)), self.alone  # every text in it is escaped
+        return Markup("\n".join(map(self._element, elements))), self.alone  # every text in it is escaped
 
     def _element(self, element: Element) -> str:
         if element.table is not None:
             return self._table(element.table)
-        return f"<p>{self._text(_content(element))}</p>"
+        return f"<p>{self._text(_content(element), self.usual)}</p>"
 
     def _table(self, table: Table) -> str:
         rows: list[list[str]] = [[] for _ in range(table.n_rows)]
@@ -164,16 +173,16 @@ class _Marked:
             )
             if self.cells is not None and (own := " ".join(folded(cell.text))) and own not in self.cells:
                 spans += ' class="own"'
-            rows[cell.row].append(f"<td{spans}>{self._text(cell.text)}</td>")
+            rows[cell.row].append(f"<td{spans}>{self._text(cell.text, self.tabled)}</td>")
         return "<table>" + "".join(f"<tr>{''.join(row)}</tr>" for row in rows) + "</table>"
 
-    def _text(self, text: str) -> str:
+    def _text(self, text: str, usual: set[str] | None) -> str:
         if len(text) > _MAX_CHARS:
             text = text[:_MAX_CHARS] + " …"
-        return "".join(self._word(part) for part in re.split(f"({_WORD.pattern})", text) if part)
+        return "".join(self._word(part, usual) for part in re.split(f"({_WORD.pattern})", text) if part)
 
-    def _word(self, part: str) -> str:
-        if self.usual is None or part.casefold() in self.usual or not any(c.isalnum() for c in part):
+    def _word(self, part: str, usual: set[str] | None) -> str:
+        if usual is None or part.casefold() in usual or not any(c.isalnum() for c in part):
             return escape(part)
         self.alone += 1
         return f"<mark>{escape(part)}</mark>"

@@ -12,17 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
 from markupsafe import Markup
 
-from parsemark.model import Box
+from parsemark.model import Box, Page
 from parsemark.plain_words import rounded
 from parsemark.protocols.exhibits import PageMatch
 from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import ReportPage, Site
+from parsemark.report.source import RunSource
 
 MAX_PAGES = 400
 """Pages times parsers of a report; larger runs are looked at with fewer pages or parsers."""
+_A4 = (595.0, 842.0)
+"""Of a page that nobody knows the size of: there is nothing to draw on it."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -53,19 +57,24 @@ def _write(site: Site) -> None:
     views = source.shown.pages if source else None
     if source is None or views is None:
         return
-    samples = source.samples
+    rows = PageRows(source, views.worst) if views.of_rows else None
+    samples = source.samples if rows is None else rows.sorted(source.samples)
     links: list[dict[str, Any]] = []
     parsers = [p for p in source.parsers if p.name in source.figures]
     n_pages = max(1, MAX_PAGES // max(1, len(parsers)))
     for row in samples.head(n_pages).iter_rows(named=True):
         truth = source.run.truth(row["sample"])
-        if truth is None:
+        if truth is None and rows is None:
             continue
         entry: dict[str, Any] = {"sample": row["sample"], "parsers": []}
         for parser in parsers:
             prediction = source.run.prediction(row["sample"], parser.name)
             name = f"document-{page_file(row['page']).replace('/', '-')}-{safe_name(parser.name)}"
-            view = views.view(truth, prediction)
+            if views.of_rows and rows is not None:
+                view = views.of_rows(rows.of(row["sample"], parser.name), prediction)
+            else:
+                assert views.view is not None and truth is not None
+                view = views.view(truth, prediction)
             values = view.values
             site.page(
                 name,
@@ -80,7 +89,7 @@ def _write(site: Site) -> None:
                 sample=row["sample"],
                 status=str(prediction.status),
                 parser=parser,
-                page=truth,
+                page=truth or Page(row["sample"], *(view.size or _A4)),
             )
             text = rounded(values.get(views.figure))
             entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
@@ -93,6 +102,26 @@ def _write(site: Site) -> None:
         figure_words=views.figure_words,
         n_left=max(0, len(samples) - n_pages),
     )
+
+
+class PageRows:
+    """The rows of a protocol that needs no truth, page by page."""
+
+    def __init__(self, source: RunSource, worst: str) -> None:
+        columns = ("sample", "parser", "element", "category", "metric", "value", "message")
+        self._tables, self._columns = source.run.run_tables(source.protocol), columns
+        of_pages = self._tables.read("scores", "sample", "value", where=pl.col("metric") == worst)
+        self._worst = of_pages.group_by("sample").agg(pl.col("value").max())
+
+    def sorted(self, samples: pl.DataFrame) -> pl.DataFrame:
+        """The worst pages first."""
+        known = samples.join(self._worst, on="sample", how="left")
+        return known.sort(["value", "page"], descending=[True, False], nulls_last=True)
+
+    def of(self, sample: str, parser: str) -> list[dict[str, Any]]:
+        """The rows of one page and parser."""
+        own = (pl.col("sample") == sample) & (pl.col("parser") == parser)
+        return self._tables.read("scores", *self._columns, where=own).to_dicts()
 
 
 def _diff(a: str, b: str) -> Iterator[tuple[str, str]]:

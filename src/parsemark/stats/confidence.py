@@ -36,11 +36,6 @@ class RiskCoverage:
     best_area: float
     """That of confidences which put every right prediction before every wrong one."""
 
-    @property
-    def excess(self) -> float:
-        """How much worse than the best order the confidences are."""
-        return self.area - self.best_area
-
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | None:
     """Risk over coverage, predictions with equal confidence taken together; None without predictions.

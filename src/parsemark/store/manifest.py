@@ -89,6 +89,11 @@ class Manifest(_StrictModel):
         """The entry of one parser, if it took part."""
         return next((p for p in self.parsers if p.name == name), None)
 
+    @property
+    def parser_names(self) -> list[str]:
+        """The parsers that took part, in their order."""
+        return [entry.name for entry in self.parsers]
+
     @cached_property
     def engines(self) -> dict[str, str]:
         """What each parser stands on."""

@@ -112,7 +112,7 @@ def sample_to_row(
         "height": truth.height if truth else None,
         "pdf": str(sample.pdf.resolve()) if sample.pdf else None,
         "pdf_sha256": pdf_sha256,
-        "n_tables": len(truth.tables) if truth and not truth.only_facts else None,
+        "n_tables": truth.n_tables if truth else None,
         "attributes": json.dumps(dict(truth.attributes), ensure_ascii=False) if truth else None,
         "truth": json.dumps(page_to_json(truth), ensure_ascii=False) if truth else None,
         "identity": json.dumps(dict(identity), sort_keys=True) if identity else None,

@@ -1,24 +1,19 @@
 """Turns human ratings into agreement figures and metric-versus-people correlations."""
 
 from parsemark.study.agreement import RaterAgreement, krippendorff_alpha, rater_agreement
-from parsemark.study.correlation import Correlation, correlate
-from parsemark.study.judging import JudgingOptions, StudyVerdicts, judge_ratings
+from parsemark.study.correlation import correlate
+from parsemark.study.judging import StudyVerdicts
 from parsemark.study.preparation import study_html
-from parsemark.study.ratings import Judgement, RatedPair, Ratings, read_ratings
+from parsemark.study.ratings import Ratings, read_ratings
 from parsemark.study.run import StudyResult, cost_table, prompt_table, run_study, write_results
 
 __all__ = [
-    "Correlation",
-    "Judgement",
-    "JudgingOptions",
-    "RatedPair",
     "RaterAgreement",
     "Ratings",
     "StudyResult",
     "StudyVerdicts",
     "correlate",
     "cost_table",
-    "judge_ratings",
     "krippendorff_alpha",
     "prompt_table",
     "rater_agreement",

@@ -5,14 +5,13 @@ The verdict on a pair is made in one place (`protocols.ranking.rank`): leaderboa
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.protocols import (
     FigureInfo,
     FigureSums,
@@ -79,7 +78,7 @@ class Comparison:
 def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
     """A against B on the pages of one run."""
     for name in (a, b):
-        _require(run, name)
+        require_known("parser", name, parsers_of(run))
     summary = _summary(run, protocol)
     recipe = get_protocol(summary.protocol)
     with run.report_damage():
@@ -193,14 +192,6 @@ def _summary(run: Run, protocol: str | None) -> Summary:
         return run.summary(next(iter(run.protocols), None))
     spec = str(get_protocol(protocol))
     return run.summary(spec)
-
-
-def _require(run: Run, parser: str) -> None:
-    names = parsers_of(run)
-    if parser not in names:
-        raise UnknownNameError(
-            "parser", parser, difflib.get_close_matches(parser, names, n=3, cutoff=0.3) or names
-        )
 
 
 def compare_in_tables(

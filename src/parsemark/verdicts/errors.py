@@ -151,7 +151,7 @@ def match_errors(shown: Presentation, summary: Summary, tables: RunTables) -> pl
 
 def write_errors(run: Run, protocol: str, folder: Path) -> None:
     """Keep the errors of a run in the folder of a protocol of its baseline."""
-    rows = stored_errors(run, protocol, [entry.name for entry in run.manifest.parsers])
+    rows = stored_errors(run, protocol, run.manifest.parser_names)
     if rows is not None:
         stream = io.BytesIO()
         rows.write_parquet(stream)

@@ -323,9 +323,7 @@ def join_league(
         run.write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
     for corpus in corpora:
         if corpus.hash == league.corpus.hash:
-            samples = run.table("samples")
-            had_pdf = dict(zip(samples["sample"], samples["pdf_sha256"].is_not_null(), strict=True))
-            run.replace_samples(sample_rows(corpus, had_pdf))
+            run.replace_samples(sample_rows(corpus, run.table("samples")))
     write_predictions(run)
     run.write_summary(complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol)))
     return run

@@ -42,7 +42,6 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _SAFE = frozenset({"GET", "HEAD"})
-_MAX_DIGITS = 15
 _YEAR_S = 365 * 24 * 3600
 
 

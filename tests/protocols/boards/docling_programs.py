@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from parsemark.protocols.docling_eval.items import is_complex, markdown, table_html
+from parsemark.protocols.docling_eval.items import markdown, table_html
 from parsemark.protocols.docling_eval.layout import (
     PIXEL_CLASSES,
     collapsed,
@@ -24,6 +24,11 @@ from parsemark.protocols.docling_eval.layout import (
 from parsemark.protocols.docling_eval.measures import TEXT, statistics_of, table_teds, text_scores
 
 Docs = Sequence[Mapping[str, Any]]
+
+
+def is_complex(table: Mapping[str, Any]) -> bool:
+    """Whether a cell spans several rows or columns."""
+    return any(cell[2] > 1 or cell[3] > 1 for cell in table["cells"])
 
 
 def accepted(docs: Docs) -> tuple[list[Mapping[str, Any]], dict[str, int]]:

@@ -58,7 +58,7 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
         return found
     if family == "table_html":
         html = items.table_html(given["table"], given["caption"])
-        return {"html": html, "is_complex": items.is_complex(given["table"])}
+        return {"html": html, "is_complex": docling_programs.is_complex(given["table"])}
     if family == "bbox_text":
         sides = [[(items.top_left(box, 1000), box["text"]) for box in given[k]] for k in ("true", "pred")]
         return {"matches": words.boxes_text(*sides)}

@@ -1,7 +1,8 @@
-"""`parsemark corpus check`, `audit` and `correct`: find the errors of a truth and mend them."""
+"""`parsemark corpus check`, `audit`, `correct` and `tags`: find the errors of a truth and mend them."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +43,27 @@ def check(
         print(f"remarks: {len(found.remarks)}, of them {len(found.left_out)} left out")
     if not report.is_faithful:
         raise typer.Exit(1)
+
+
+def tags(
+    file: Annotated[Path, typer.Argument(help="A tagged PDF.", metavar="FILE")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what the tags of a PDF hold, which of them agree with the pages, and what is wrong with others."""
+    from parsemark.cli.printing import plain_console, plain_table
+    from parsemark.corpora.carried.tagged import read_tagged
+    from parsemark.errors import PdfError
+
+    found = read_tagged(file)
+    if found is None:
+        raise PdfError(f"{file} has no structure tree, so it is not a tagged PDF.")
+    report = found.report()
+    if as_json:
+        print(json.dumps(report, ensure_ascii=False, indent=1))
+        return
+    for title, lines in report.items():
+        if lines:
+            plain_console().print(plain_table(("", ""), lines, words=2, title=title, show_header=False))
 
 
 def audit(

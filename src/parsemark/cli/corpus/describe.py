@@ -116,11 +116,10 @@ def facts(
 ) -> None:
     """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
     from parsemark.cli import running
-    from parsemark.errors import UnknownNameError
+    from parsemark.errors import require_known
     from parsemark.protocols.answers.files import FORMS, fact_lines
 
-    if form not in FORMS:
-        raise UnknownNameError("form of facts", form, FORMS)
+    require_known("form of facts", form, FORMS)
     lines = list(fact_lines(running.load(corpus).samples(), form))
     write_text(out, "".join(lines))
     print(f"{len(lines)} facts in {out}")

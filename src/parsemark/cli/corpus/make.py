@@ -165,6 +165,32 @@ def latex(
         print(f"{out / REPORT}: {counted(n_notes, 'note')}")
 
 
+@make_app.command()
+def features(
+    *,
+    out: opt.NewCorpus,
+    makers: Annotated[
+        str, typer.Option(help="Programs that set the pages, separated by commas.")
+    ] = "docx,html,latex,typst",
+    only: Annotated[
+        str, typer.Option(help="Names of features, separated by commas.", show_default="all")
+    ] = "",
+    folder: Annotated[
+        Path | None, typer.Option(help="Your own files of features (NAME.toml), in place of ours.")
+    ] = None,
+) -> None:
+    """Make pairs of pages, one with a feature and one without: strikethrough, footnotes, columns and more."""
+    from parsemark.cli.printing import page_progress
+    from parsemark.corpora.features.make import FEATURES, count_documents, make_features
+
+    wanted = [[name.strip() for name in text.split(",") if name.strip()] for text in (makers, only)]
+    chosen = wanted[0], wanted[1], folder or FEATURES
+    with page_progress("Making documents", count_documents(*chosen)) as progress:
+        manifest = make_features(out, *chosen, progress=progress)
+    n = len(manifest.settings["features"])
+    print(f"{out}: {counted(n, 'feature')}, hash {manifest.hash[:16]}")
+
+
 def _required(pages: int | None) -> int:
     from parsemark.errors import UsageError
 

@@ -16,7 +16,6 @@ from parsemark.corpora.latex.cell_boxes import (
     RULE_HEIGHT,
     InkPiece,
     LooseCharacter,
-    MarkedCell,
     MarkedTable,
     RawCell,
     RawTable,
@@ -58,17 +57,6 @@ _BOLD = re.compile(
     re.IGNORECASE,
 )
 """In the names of bold fonts: Computer Modern's, Nimbus', Libertine's and those that say it."""
-
-__all__ = [
-    "LOAD_MARKS",
-    "MARKS_FILE",
-    "NOTE_BLOCKS",
-    "NOTE_HALIGN",
-    "MarkedCell",
-    "MarkedPage",
-    "MarkedTable",
-    "read_marks",
-]
 
 
 @dataclass(frozen=True)

@@ -37,19 +37,16 @@ from parsemark.corpora.files import read_page
 from parsemark.corpora.loaders.files import is_storable, page_id, read_text, unstorable
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_document, read_tables
+from parsemark.formats.found_table import SUFFIXES
 from parsemark.model import Category, Element, Page, Sample
 from parsemark.pdf import count_pages, page_shapes
 from parsemark.plain_words import counted
 from parsemark.system import file_sha256
 
 FORMATS = {
-    ".html": "html",
-    ".htm": "html",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".md": None,
-    ".tex": "latex",
-    ".txt": None,
+    suffix: kind if kind not in ("markdown", "text") else None
+    for suffix, kind in SUFFIXES.items()
+    if suffix not in (".mmd", ".markdown")  # as parsers name their outputs
 }
 """Suffix of a table's truth to the format that it is read as; None where the format is found out."""
 OF_ONE_PAGE = (".html", ".htm", ".csv", ".tsv", ".tex")
@@ -194,7 +191,7 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
         f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     )
     said = (
-        f"they are not scored: {names}. For a page without "
+        f"not scored: {names}. For a page without "
         f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
     )
     return Remark(f"{len(ids)} of {counted(len(samples), 'page')} without truth", said, left_out=False)

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.resources import files
 
-_SPECIAL = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        **{sign: f"${written}$" for sign, written in zip("−<>", "-<>", strict=True)},
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "±": r"$\pm$",
-        "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "°": r"\textdegree{}", "µ": r"\textmu{}",
-        "€": r"\texteuro{}", "–": "--", "—": "---", "…": r"\dots{}", "’": "'", "“": "``", "”": "''",
-        "Δ": r"$\Delta$", "α": r"$\alpha$", "β": r"$\beta$", "γ": r"$\gamma$", "δ": r"$\delta$",
-        "η": r"$\eta$", "λ": r"$\lambda$", "μ": r"$\mu$", "σ": r"$\sigma$", "ρ": r"$\rho$", "χ": r"$\chi$",
-        "✓": r"\checkmark{}", "✗": r"\ding{55}", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "£": r"\pounds{}",
-        "†": r"\textdagger{}", "•": r"\textbullet{}", "·": r"$\cdot$", "☐": r"$\square$", "☒": r"$\boxtimes$",
-        "\u202f": r"\,", "\xa0": "~",
-    }
-)  # fmt: skip
+_SIGNS = files("parsemark.corpora.synthetic").joinpath("latex_signs.toml")
+_SPECIAL = str.maketrans(tomllib.loads(_SIGNS.read_text("utf-8")))
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 

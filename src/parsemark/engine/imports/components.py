@@ -109,13 +109,7 @@ def _formula(prediction: Prediction) -> str:
 def score_task(
     task: str, predictions: Path, corpus: Callable[[], Corpus], protocol: str = "document"
 ) -> TaskResult:
-    """Score a file of predictions of one component.
-
-    Args:
-        task: One of `TASKS`.
-        predictions: The annotation with a key `pred` in its elements, or for layout a file of boxes.
-        corpus: Gives the corpus whose truth boxes are held against; only for layout.
-        protocol: A spec of `document`.
+    """Score a file of predictions of one component, as `api.score_task` says.
 
     Raises:
         UsageError: There is no such task or file, or the protocol is another one.

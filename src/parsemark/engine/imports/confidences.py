@@ -82,14 +82,7 @@ class Calibration:
 def calibrate(
     run: Run, parser: str, *, method: str = "best", other: Run | None = None, apply: bool = False
 ) -> Calibration:
-    """Fit a calibrator of a parser's confidences.
-
-    Args:
-        run: Scored by the protocol `tables`.
-        parser: A parser in it that gives confidences.
-        method: One of `METHODS`, or `best` by D-ECE on unseen documents.
-        other: Another run, to say what the best threshold of this one costs there.
-        apply: Add the calibrated parser to the run, each document by a calibrator fitted on others.
+    """Fit a calibrator of a parser's confidences, as `api.calibrate` says; what is added is not scored.
 
     Raises:
         UnknownNameError: The run has no such parser.

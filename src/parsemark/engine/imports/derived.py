@@ -22,7 +22,7 @@ from parsemark.consensus.tables import find_candidates
 from parsemark.engine.imports.estimated import signals
 from parsemark.engine.imports.outputs import table_element
 from parsemark.engine.scoring.chunk import read_record
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError, require_known
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
 from parsemark.registry import Spec, is_derived, parse_spec
@@ -331,8 +331,7 @@ def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) 
 
 
 def _known(run: Run, parser: str) -> None:
-    if run.manifest.parser(parser) is None:
-        raise UnknownNameError("parser", parser, [p.name for p in run.manifest.parsers])
+    require_known("parser", parser, run.manifest.parser_names)
 
 
 def _add(

@@ -1,7 +1,7 @@
 """Outputs that were made elsewhere: files in any format, one per page or one per document.
 
-A file is named after its sample, or after its document; in the latter case it is taken apart where pages
-begin (see `page_texts`).
+A file is named after its sample, after its PDF and page (`report.p3.md`, as `export --outputs` writes it), or
+after its document; in the latter case it is taken apart where pages begin (see `page_texts`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.formats.cell_text import decoded
+from parsemark.formats.found_table import SUFFIXES
 from parsemark.model import Status, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
@@ -30,15 +32,7 @@ from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 IMPORTED = "imported"
 """Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
 MAX_FILE_BYTES = 64 * 1024 * 1024
-_TEXT_FORMATS = {
-    ".html": "html",
-    ".htm": "html",
-    ".mmd": "markdown",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tex": "latex",
-    ".txt": "text",
-}
+_TEXT_FORMATS = {suffix: kind for suffix, kind in SUFFIXES.items() if kind not in ("csv", "tsv")}
 
 
 def import_predictions(
@@ -53,19 +47,9 @@ def import_predictions(
     page_separator: str | None = None,
     events: Events | None = None,
 ) -> Run:
-    """Put outputs that lie in a folder into a run, as if a parser had made them.
+    """Put outputs that lie in a folder into a run, as if a parser had made them: see `api.score_predictions`.
 
-    Args:
-        out: The run directory; may hold other parsers of the same corpus.
-        corpus: The corpus that the outputs are of.
-        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv`, `.tsv` or `.txt`, or
-            `DOCUMENT.md` and so on for all pages of a document. A sample without one counts as not answered.
-        name: Of the parser; by default the folder's.
-        pages: Which samples: see `select_keys`.
-        protocols: Specs by which the run will be scored, besides those that it has.
-        command: Recorded in a new run.
-        page_separator: What stands between the pages of a document; by default the usual ones are found.
-        events: Told about files that fit no sample.
+    A sample without a file counts as not answered; files that fit no sample are told.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
@@ -238,6 +222,8 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
 _MAX_LISTED = 5
+UNSAFE = re.compile(r"[^\w.@=,+()-]+")
+"""What names of files are written without."""
 
 
 class _Place(NamedTuple):
@@ -252,9 +238,26 @@ class _Place(NamedTuple):
     """Of the document, with its folders."""
 
 
+def page_name(pdf: Path, page: int) -> str:
+    """What a file of one page of a PDF is called.
+
+    >>> page_name(Path("docs/annual report.pdf"), 3)
+    'annual_report.p3'
+    """
+    return f"{UNSAFE.sub('_', pdf.stem)}.p{page}"
+
+
 def _places(corpus: Corpus) -> dict[str, _Place]:
+    found = list(corpus.samples())
+    names = {s.id: page_name(s.pdf, s.page_number) for s in found if s.pdf is not None}
+    often = Counter([*names.values(), *(s.id for s in found if names.get(s.id) != s.id)])
     samples = {
-        sample.id: (sample.document, sample.page_number, sample.aliases) for sample in corpus.samples()
+        s.id: (
+            s.document,
+            s.page_number,
+            (*s.aliases, *(name for name in [names.get(s.id, "")] if often[name] == 1)),
+        )
+        for s in found
     }
     n_pages: dict[str, int] = {}
     for document, page, _ in samples.values():

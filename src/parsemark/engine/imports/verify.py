@@ -155,7 +155,7 @@ def _verify(
     try:
         run = bundle.unpack(scratch.path / "run")
         if corpus is not None:
-            run.replace_samples(sample_rows(corpus, _had_pdf(samples)))
+            run.replace_samples(sample_rows(corpus, samples))
             run.files.texts_path.unlink(missing_ok=True)
         checkable = [entry for entry in index.protocols if not get_protocol(entry.spec).asks]
         if not checkable:
@@ -173,10 +173,6 @@ def _verify(
             found.checks.append(_compare_summary(run, bundle, entry))
     finally:
         scratch.close()
-
-
-def _had_pdf(samples: pl.DataFrame) -> dict[str, bool]:
-    return dict(zip(samples["sample"], samples["pdf_sha256"].is_not_null(), strict=True))
 
 
 def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> BundleCheck:
@@ -204,7 +200,7 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for sample in ids:
         if sample not in known:
             check.differs(f"page {sample} is not in the corpus")
-    own = {row["sample"]: row for row in sample_rows(corpus, _had_pdf(samples))}
+    own = {row["sample"]: row for row in sample_rows(corpus, samples)}
     for row in samples.iter_rows(named=True):
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)

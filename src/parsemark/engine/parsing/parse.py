@@ -39,6 +39,8 @@ from parsemark.system.processes import why_not_confined
 from parsemark.version import __version__
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from parsemark.engine.parsing.ray import RayWorkers
 
 _MAX_LISTED = 10
@@ -86,12 +88,13 @@ def parse_corpus(
     _check_formats(parsers, pages)
     cache = ParseCache(options.cache) if options.cache else None
     named = [(parser.name, parser.fingerprint) for parser in parsers]
-    confined = _say_confinement(parsers, events)
+    if (why := why_not_confined()) is not None:
+        events.note(f"Parsers are not confined on this machine, and could read truths: {why}.")
     since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
     plan = make_plan(run, pages, named, cache, str(options.limits), since)
     _announce(plan, events)
     for parser in parsers:
-        _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None, confined)
+        _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None, why is None)
     pool = ParsePool(
         run,
         {parser.name: parser for parser in parsers},
@@ -109,7 +112,7 @@ def parse_corpus(
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
                 said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
-                _note_parser(run, parser, said, confined)
+                _note_parser(run, parser, said, why is None)
                 if cache:
                     cache.put_versions(parser.fingerprint, said)
     return run
@@ -178,7 +181,9 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     run = Run.open(out)
     old = run.manifest.corpus
     if old.hash != corpus.hash and (old.name, old.spec) == (corpus.name, corpus.spec):
-        _follow_corpus(run, corpus, entry)
+        # Corrected or grown: truths are replaced, parses of equal pages stay.
+        run.replace_samples(sample_rows(corpus, run.table("samples")))
+        run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     elif old.hash != corpus.hash:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
@@ -208,8 +213,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
         if corpus.hash == known.hash or corpus.name != known.name:
             return False
         stored = run.table("samples")
-        had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
-        rows = list(sample_rows(corpus, had_pdf))
+        rows = list(sample_rows(corpus, stored))
     except (CorpusError, UsageError, PdfError, OSError):  # it is elsewhere: the run has all that it needs
         return False
     if {r["sample"]: r["pdf_sha256"] for r in rows} != dict(
@@ -232,21 +236,14 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     return bool(changed)
 
 
-def _follow_corpus(run: Run, corpus: Corpus, entry: CorpusEntry) -> None:
-    """Take over a corpus that was corrected or has grown: truths are replaced, parses of equal pages stay."""
-    stored = run.table("samples")
-    had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
-    run.replace_samples(sample_rows(corpus, had_pdf))
-    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
-
-
-def sample_rows(corpus: Corpus, had_pdf: Mapping[str, bool]) -> Iterator[dict[str, Any]]:
+def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Samples of a corpus as a run has them.
 
     Args:
         corpus: The corpus; ids that it does not have are left out.
-        had_pdf: The ids, each with whether the run has a PDF of it; a picture is then made into one.
+        stored: The samples of the run. Where it has a PDF of one, a picture is made into one.
     """
+    had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
     for key in corpus.keys:
         if key in had_pdf:
@@ -333,14 +330,6 @@ def _workers(options: ParseOptions, hidden: Collection[Path]) -> LocalWorkers | 
 
         return RayWorkers(options.limits, options.address)
     raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")
-
-
-def _say_confinement(parsers: Sequence[Parser], events: Events) -> bool:
-    """Whether parsers cannot see truths, other pages, or secrets here; where they can, that is told."""
-    why = why_not_confined()
-    if why is not None:
-        events.note(f"Parsers are not confined on this machine, and could read truths: {why}.")
-    return why is None
 
 
 def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | None, confined: bool) -> None:

@@ -15,7 +15,7 @@ from parsemark.formats.found_table import FoundTable
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, is_commented
-from parsemark.formats.latex.rows import by_name, skip_arguments
+from parsemark.formats.latex.rows import COMMANDS, by_name, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.special import latex_to_text
 from parsemark.formats.latex.table import read_latex_table
@@ -39,22 +39,9 @@ _CODE = {
     "algorithmic": Category.CODE_ALGORITHM,
 }
 _LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compactenum", "thebibliography"})
-_ENVIRONMENT_ARGUMENTS = {"minipage": "ooom", "multicols": "m", "wraptable": "omom", "wrapfigure": "omom",
-                          "thebibliography": "m", "minted": "om", "subfigure": "om",
-                          "tabular": ""}  # fmt: skip
+_ENVIRONMENT_ARGUMENTS = by_name(COMMANDS["document_environments"])
 _HIDDEN = frozenset({"comment", "tikzpicture", "pgfpicture", "filecontents", "CCSXML"})
-_SILENT = by_name(
-    {
-        "": """maketitle tableofcontents newpage clearpage cleardoublepage listoffigures listoftables appendix
-            centering smallskip medskip bigskip vfill hfill par""",
-        "m": "bibliography bibliographystyle pagestyle thispagestyle label date input include graphicspath",
-        "*m": "vspace hspace",
-        "o": "pagebreak",
-        "om": "documentclass usepackage",
-        "mm": "setcounter let",
-        "*moom": "newcommand renewcommand providecommand def DeclareMathOperator",
-    }
-)
+_SILENT = by_name(COMMANDS["silent"])
 """Commands that part paragraphs and print nothing, with their arguments."""
 _PARTING = re.compile(
     r"\\(?:documentclass|begin\s?\{(?:document|abstract|itemize|enumerate|description)\}"

@@ -6,21 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from parsemark.formats.latex.rows import by_name
+from parsemark.formats.latex.rows import COMMANDS, by_name
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
-TABLE_ENVIRONMENTS = by_name(
-    {
-        "oM": "tabular longtable array tblr longtblr talltblr",
-        "moM": "tabular* tabularx tabulary",
-        "omM": "xltabular",
-        "otM": "longtabu tabu",
-        "M": "supertabular xtabular mpsupertabular",
-        "mM": "supertabular*",
-        "oMo": "NiceTabular NiceArray",
-        "moMo": "NiceTabular* NiceTabularX",
-    }
-)
+TABLE_ENVIRONMENTS = by_name(COMMANDS["tables"])
 """Environment to its arguments: `o` optional, `t` tabu's `to 5cm`, `m` a width, `M` the columns."""
 
 _NAMES = "|".join(re.escape(name) for name in sorted(TABLE_ENVIRONMENTS, key=len, reverse=True))

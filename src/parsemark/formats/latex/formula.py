@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache, partial
 
 from parsemark.formats.latex.commands import FRACTIONS, LINE_BREAKS, SIGNATURES
-from parsemark.formats.latex.rows import read_arguments, skip_arguments
+from parsemark.formats.latex.rows import COMMANDS, read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.scientific import format_chemistry
 from parsemark.formats.latex.symbols import symbol
@@ -41,28 +41,15 @@ _ROOT_OF_GROUP = re.compile(r"√\s*+\(([^()√]*)\)")
 _ROOT_SIGN = re.compile(r"√\s*+(?![\s)}\]]|$)")
 _CHEMISTRY = re.compile(r"\\(?:ce|chem|cf)(?![A-Za-z])\s*")
 
-_ACCENTS = {
-    "hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "tilde": "tilde", "widetilde": "tilde",
-    "vec": "vec", "overrightarrow": "vec", "dot": "dot", "ddot": "ddot", "dddot": "dddot", "check": "check",
-    "breve": "breve", "acute": "acute", "grave": "grave", "mathring": "ring", "underline": "under",
-    "underbar": "under", "overleftarrow": "leftvec", "overleftrightarrow": "leftrightvec",
-}  # fmt: skip
+_ACCENTS = COMMANDS["formula_accents"]
 """Marks on a symbol, which here stay apart from it."""
-_WRAPPING = """mathbb mathbbm mathds Bbb mathcal mathscr mathfrak operatorname operatornamewithlimits boxed
-mathinner displaylimits"""
-_WRAPPERS = frozenset(_WRAPPING.split())
+_WRAPPERS = frozenset(COMMANDS["listed"]["formula_wrappers"].split())
 """Commands that show what they wrap, besides those of `SIGNATURES`."""
 _HIDDEN = frozenset(["tag", "mspace"])
 """Commands whose argument is no part of the formula, besides those of `SIGNATURES`."""
-_LAYOUT = """aligned alignedat align alignat gathered gather split equation multline eqnarray displaymath math
-flalign subequations"""
-_DROPPED_ENVIRONMENTS = frozenset(_LAYOUT.split())
+_DROPPED_ENVIRONMENTS = frozenset(COMMANDS["listed"]["formula_layout"].split())
 """Environments that only lay lines out."""
-_FENCES = {
-    "pmatrix": ("(", ")"), "bmatrix": ("[", "]"), "vmatrix": ("|", "|"), "Vmatrix": ("‖", "‖"),
-    "Bmatrix": ("{", "}"), "cases": ("{", ""), "dcases": ("{", ""), "rcases": ("", "}"), "drcases": ("", "}"),
-    "psmallmatrix": ("(", ")"), "bsmallmatrix": ("[", "]"), "vsmallmatrix": ("|", "|"),
-}  # fmt: skip
+_FENCES = {name: (fences[0], fences[1]) for name, fences in COMMANDS["formula_fences"].items()}
 _STACKED_BY = {"over": None, "atop": ("", ""), "choose": ("(", ")"), "brace": ("{", "}"), "brack": ("[", "]")}
 """Commands between what stands above and below, and the brackets around both; None is a fraction."""
 _TRANSPOSED = frozenset(["⊤", "⊺"])
@@ -72,13 +59,7 @@ _WORDS = {"mod": "mod", "bmod": "mod", "backslash": "∖", "star": "⋆", "&": "
 _SEPARATORS = {"&": "&", "\ue000": "&amp"}
 _KEPT = frozenset("…ϖϑϱϰℜℑ")
 """Characters that Unicode's compatibility would take for others."""
-_SAME = str.maketrans(
-    {
-        "−": "-", "–": "-", "∣": "|", "′": "'", "’": "'", "⋅": "·", "•": "·", "∙": "·", "⋯": "…", "∥": "‖",
-        "⟶": "→", "⟵": "←", "⟹": "⇒", "⟸": "⇐", "⟺": "⇔", "⟷": "↔", "⟼": "↦", "⩽": "≤", "⩾": "≥", "°": "∘",
-        "△": "Δ",
-    }
-)  # fmt: skip
+_SAME = str.maketrans({sign: one for one, signs in COMMANDS["formula_same"].items() for sign in signs})
 """Characters that are drawn for the same thing."""
 
 Symbols = tuple[str, ...]

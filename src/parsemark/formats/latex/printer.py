@@ -14,7 +14,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.latex.atoms import Atom, Class, atom, join, script
 from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
-from parsemark.formats.latex.rows import read_arguments, skip_arguments
+from parsemark.formats.latex.rows import COMMANDS, by_name, read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, Token, TokenKind
 from parsemark.formats.latex.symbols import FUNCTIONS, symbol
 from parsemark.formats.limits import MAX_LATEX_DEPTH
@@ -36,13 +36,7 @@ _MATH_NAMES = """math displaymath equation align alignat gather multline eqnarra
 dcases matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix subarray array"""
 _MATH_ENVIRONMENTS = frozenset(_MATH_NAMES.split())
 _FENCES = {"pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}", "vmatrix": "||", "Vmatrix": "‖‖", "cases": "{ "}
-_ENVIRONMENT_ARGUMENTS = {
-    "minipage": "ooom", "adjustbox": "m", "turn": "m", "rotate": "m", "adjustwidth": "mm", "tabbing": "",
-    "threeparttable": "o", "tablenotes": "o", "itemize": "o", "enumerate": "o", "varwidth": "om",
-    "spacing": "m",
-    "subarray": "m", "alignat": "m", "multicols": "m", "list": "mm", "tikzpicture": "o", "table": "o",
-    "table*": "o", "sidewaystable": "o", "sidewaystable*": "o", "resizebox": "mm",
-}  # fmt: skip
+_ENVIRONMENT_ARGUMENTS = by_name(COMMANDS["environments"])
 
 
 class Printer:

@@ -3,9 +3,12 @@ r"""The body of a table environment as rows of cells, with the rules between the
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib.resources import files
+from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
@@ -15,14 +18,11 @@ ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
 
 MIDRULES = frozenset({"midrule", "colrule", "middlehline", "midline", "svhline", "mr"})
 """Rules that belong below the column heads."""
-CLASS_RULES = (
-    *("colrule", "botrule", "tableline"),  # REVTeX, AASTeX, World Scientific, Oxford, Springer Nature
-    *("tophline", "middlehline", "bottomhline"),  # Copernicus
-    *("topline", "midline", "botline", "bottomline"),  # American Meteorological Society
-    *("br", "mr"),  # Institute of Physics
-    *("svhline", "finalhline"),  # Springer's books, Canadian Journal of Economics
-    *("thinhline", "Thickhline", "thickline", "thinline", "thicktablerule", "tablerule"),  # APA and others
+COMMANDS: dict[str, dict[str, Any]] = tomllib.loads(
+    files("parsemark.formats.latex").joinpath("commands.toml").read_text("utf-8")
 )
+"""The tables of `commands.toml`."""
+CLASS_RULES = " ".join(COMMANDS["class_rules"].values()).split()
 """Full-width rules that publishers' classes have under names of their own."""
 
 
@@ -31,32 +31,8 @@ def by_name(names: Mapping[str, str]) -> dict[str, str]:
     return {name: signature for signature, listed in names.items() for name in listed.split()}
 
 
-RULES = {
-    **by_name(
-        {
-            "": """hline firsthline lasthline thickhline tabuphantomline hdottedline morecmidrules newpage
-                kill hiderowcolors showrowcolors endhead endfirsthead endfoot endlastfoot smallskip medskip
-                bigskip centering""",
-            "l": "toprule midrule bottomrule addlinespace",
-            "o": "hdashline firsthdashline lasthdashline Hline bigstrut pagebreak nopagebreak",
-            "m": "hlinewd hhline hlineB crule cline cdottedline noalign rowstyle taburulecolor label",
-            "mo": "Xhline cdashline",
-            "mm": "clineB Xcline",
-            "mmm": "specialrule",
-            "lpm": "cmidrule",
-            "om": "tabucline arrayrulecolor doublerulesepcolor rowfont SetRow RowStyle",
-            "omoo": "rowcolor",
-            "ommm": "rowcolors",
-            "*om": "caption",
-            "mom": "captionof",
-            "*m": "vspace",
-        }
-    ),
-    **dict.fromkeys(CLASS_RULES, "l"),
-}
-r"""Commands that stand between rows: name to arguments (`*` star, `o` optional, `l` optional
-length, `m` mandatory, `p` parentheses)."""
-
+RULES = {**by_name(COMMANDS["rules"]), **dict.fromkeys(CLASS_RULES, "l")}
+"""Commands that stand between rows: name to arguments."""
 _FULL_RULES = """hline midrule hdashline thickhline hlinewd Xhline hhline specialrule Hline toprule bottomrule
 firsthline lasthline hlineB hdottedline firsthdashline lasthdashline"""
 FULL_RULES = frozenset([*_FULL_RULES.split(), *CLASS_RULES])

@@ -12,37 +12,14 @@ from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, script
 from parsemark.formats.latex.printer import Printed, Printer, Special
+from parsemark.formats.latex.rows import COMMANDS
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 _NUMBER = re.compile(
     r"(?P<sign>[<>≤≥~+\-−±]*)(?P<digits>[\d.,]+(?:\(\d+\))?)(?:(?:\+-|±)(?P<error>[\d.,]+))?"
     r"(?:[eEdD](?P<exponent>[+-]?\d+))?"
 )
-_UNITS = {
-    "metre": "m", "meter": "m", "gram": "g", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol",
-    "candela": "cd", "hertz": "Hz", "newton": "N", "pascal": "Pa", "joule": "J", "watt": "W", "coulomb": "C",
-    "volt": "V", "farad": "F", "ohm": "Ω", "siemens": "S", "weber": "Wb", "tesla": "T", "henry": "H",
-    "lumen": "lm", "lux": "lx", "becquerel": "Bq", "gray": "Gy", "sievert": "Sv", "katal": "kat",
-    "degreeCelsius": "°C", "celsius": "°C", "degree": "°", "percent": "%", "minute": "min", "hour": "h",
-    "day": "d", "litre": "L", "liter": "L", "tonne": "t", "hectare": "ha", "electronvolt": "eV",
-    "dalton": "Da",
-    "bar": "bar", "angstrom": "Å", "decibel": "dB", "neper": "Np", "bel": "B", "radian": "rad",
-    "steradian": "sr", "arcminute": "′", "arcsecond": "″", "bit": "bit", "byte": "B",
-    "astronomicalunit": "au",
-    "kilogram": "kg", "per": "/", "eV": "eV",
-    "nm": "nm", "um": "µm", "mm": "mm", "cm": "cm", "km": "km", "m": "m", "ms": "ms", "s": "s", "us": "µs",
-    "ns": "ns", "kg": "kg", "g": "g", "mg": "mg", "ug": "µg", "Hz": "Hz", "kHz": "kHz", "MHz": "MHz",
-    "GHz": "GHz", "V": "V", "mV": "mV", "A": "A", "mA": "mA", "W": "W", "mW": "mW", "kW": "kW", "J": "J",
-    "kJ": "kJ", "N": "N", "kN": "kN", "Pa": "Pa", "kPa": "kPa", "MPa": "MPa", "K": "K", "mol": "mol",
-    "dB": "dB",
-    "meV": "meV", "keV": "keV", "MeV": "MeV", "GeV": "GeV", "TeV": "TeV", "L": "L", "ml": "ml", "mL": "mL",
-}  # fmt: skip
-_PREFIXES = {
-    "quecto": "q", "ronto": "r", "yocto": "y", "zepto": "z", "atto": "a", "femto": "f", "pico": "p",
-    "nano": "n", "micro": "µ", "milli": "m", "centi": "c", "deci": "d", "deca": "da", "hecto": "h",
-    "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E", "kibi": "Ki", "mebi": "Mi",
-    "gibi": "Gi", "tebi": "Ti",
-}  # fmt: skip
+_UNITS, _PREFIXES = COMMANDS["units"], COMMANDS["prefixes"]
 _POWERS = {"squared": "2", "cubed": "3"}
 _POWERS_BEFORE = {"square": "2", "cubic": "3"}
 

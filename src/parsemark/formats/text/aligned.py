@@ -8,8 +8,10 @@ that is only a rule is no row; a rule below the first rows makes them headers.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
+from itertools import accumulate
 from statistics import median
 from typing import NamedTuple
 
@@ -52,7 +54,7 @@ def _read_block(block: list[TextLine]) -> Table:
     lines = [line.text.expandtabs() for line in block]
     rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
     ruled = frozenset(rules)
-    rows = [_parts_of(line) for i, line in enumerate(lines) if i not in ruled]
+    rows = _rows_of([line for i, line in enumerate(lines) if i not in ruled])
     columns = _columns_of(rows)
     check_grid(len(rows), len(columns), block[0].start)
     n_headers = _header_rows(rules, len(lines))
@@ -97,7 +99,7 @@ def _is_aligned(block: list[TextLine]) -> bool:
     if len(block) < _LEAST_ROWS:
         return False
     lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
-    rows = [_parts_of(line) for line in lines]
+    rows = _rows_of(lines)
     divided = [row for row in rows if len(row) > 1]
     if len(divided) < _LEAST_ROWS or len(divided) < 0.6 * len(rows):
         return False
@@ -107,9 +109,14 @@ def _is_aligned(block: list[TextLine]) -> bool:
         return False
     if median(len(part.text) for row in divided for part in row) > _SHORT_PART:
         return False
+    return len(_columns_of(rows)) >= 2 and _n_fitting(rows) >= 0.8 * len(divided)
+
+
+def _n_fitting(rows: list[list[_ColumnPart]]) -> int:
+    """How many lines with several parts have each of them in a column of its own."""
     columns = _columns_of(rows)
-    fitting = [row for row in divided if len(row) == len({_spanned_columns(p, columns)[0] for p in row})]
-    return len(columns) >= 2 and len(fitting) >= 0.8 * len(divided)
+    divided = (row for row in rows if len(row) > 1)
+    return sum(len(row) == len({_spanned_columns(part, columns)[0] for part in row}) for row in divided)
 
 
 _PART = re.compile(r"\S+(?: \S+)*")
@@ -123,9 +130,25 @@ class _ColumnPart(NamedTuple):
     text: str = ""
 
 
-def _parts_of(line: str) -> list[_ColumnPart]:
-    """The parts of a line that two or more spaces divide."""
-    return [_ColumnPart(m.start(), m.end(), m.group()) for m in _PART.finditer(line)]
+def _rows_of(lines: list[str]) -> list[list[_ColumnPart]]:
+    """The parts of each line that two or more spaces divide.
+
+    A wide character (中) takes two columns, unless the lines fit better where every character takes one.
+    """
+    rows = [[_ColumnPart(m.start(), m.end(), m.group()) for m in _PART.finditer(line)] for line in lines]
+    if all(map(str.isascii, lines)):
+        return rows
+    drawn = [
+        [_ColumnPart(places[part.start], places[part.end], part.text) for part in row]
+        for row, places in zip(rows, map(_places, lines), strict=True)
+    ]
+    return max(drawn, rows, key=_n_fitting)
+
+
+def _places(line: str) -> list[int]:
+    """The column in which each character begins, and the one behind the last."""
+    wide = (2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in line)
+    return list(accumulate(wide, initial=0))
 
 
 def _columns_of(rows: list[list[_ColumnPart]]) -> list[_ColumnPart]:

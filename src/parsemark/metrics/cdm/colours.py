@@ -5,42 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from parsemark.errors import FormatError
+from parsemark.metrics.cdm import cdm_table
 
 Version = Literal["v1.5", "v1.6"]
 
 
-def _commands(names: str, *others: str) -> frozenset[str]:
-    return frozenset([*(f"\\{name}" for name in names.split()), *others])
+@cache
+def _commands(name: str, new: bool = False) -> frozenset[str]:
+    """A list of commands, as v1.5 has it, or with what v1.6 adds."""
+    tables = [cdm_table("all"), *([cdm_table("new")] if new else [])]
+    names = " ".join(table.get(name, "") for table in tables).split()
+    signs = " ".join(table.get(f"{name}_signs", "") for table in tables).split()
+    return frozenset([*(f"\\{name}" for name in names), *signs])
 
 
-_ONE = _commands(
-    """widetilde overline hat widehat tilde Tilde dot bar vec underline underbrace check breve Bar Vec
-    mathring ddot"""
-)
-_ONE_NEW = _commands("Ddot dddot ddddot")
-_INVISIBLE = _commands(
-    """boldsymbol pmb textbf mathrm mathbf mathbb mathcal textmd texttt textnormal text textit textup mathop
-    mathbin smash operatorname textrm mathfrak emph textsf textsc"""
-)
-_OPTIONAL = _commands("xrightarrow xleftarrow sqrt")
-_TWO = _commands("frac binom")
-_TWO_INVISIBLE = _commands("overset underset stackrel")
-_PHANTOM = _commands("fontfamily vphantom phantom rowcolor ref")
-_PHANTOM_NEW = _commands("thesubequation global theboldgroup")
-_UNCOUNTED = _commands(
-    """\\ index a multirow def raggedright url cr ensuremath left right mathchoice scriptstyle displaystyle
-    qquad quad , ! boldmath""",
-    *("\\", "&", "$", "~"),
-)
-_UNCOUNTED_NEW = _commands("edef gdef today the")
-_DOTS = _commands("ldots cdots dots dotsb")
-_DOTS_NEW = _commands("hdots dddot dotsc dotsi dotsm dotso mathellipsis", "…")
-_NAMES = _commands("log exp sin cos tan tanh cosh sinh")
-_NAMES_NEW = _commands(
-    """ex ln lg cot mod bmod pmod min max ker hom sec scs csc deg arg dim coth arcsin arccos arctan"""
+_INVISIBLE, _OPTIONAL, _TWO, _TWO_INVISIBLE = map(
+    _commands, ("invisible", "optional", "two", "two_invisible")
 )
 _LENGTH = re.compile(r"\[[-.0-9]+[ ]?[a-z]{2}\]")
 _BIG = re.compile(r"(\\(?:big|Big|bigg|Bigg)[glrm]?) ([(){}|\[\]]|\\[^\s]+)")
@@ -82,7 +66,7 @@ def normalise(spaced: str, version: Version = "v1.6") -> str:
         text = re.sub(r"\\rule \{[^{}]*\} \{[^{}]*\}", _glue, text)
     text = re.sub(r"\\specialrule \{[^{}]*\} \{[^{}]*\} \{[^{}]*\}", _glue, text)
     text = re.sub(r"\\(?:colorbox|textcolor|cellcolor|color) (?:\[ [^\[\]]* \] )?\{[^{}]*\}", "", text)
-    return " ".join(_add_braces(text.split(), _ONE | _ONE_NEW if new else _ONE))
+    return " ".join(_add_braces(text.split(), _commands("one", new)))
 
 
 def _glue(match: re.Match[str]) -> str:
@@ -91,8 +75,7 @@ def _glue(match: re.Match[str]) -> str:
 
 def _spelt(tokens: Sequence[str], new: bool) -> list[str]:
     out: list[str] = []
-    dots = _DOTS | _DOTS_NEW if new else _DOTS
-    names = _NAMES | _NAMES_NEW if new else _NAMES
+    dots, names = _commands("dots", new), _commands("names", new)
     for index, token in enumerate(tokens):
         if new and token in ("--", "---"):
             out += token
@@ -171,9 +154,9 @@ def colour_of(number: int) -> tuple[int, int, int]:
 class _Colourer:
     def __init__(self, tokens: list[str], new: bool) -> None:
         self.tokens = tokens
-        self.one = _ONE | _ONE_NEW if new else _ONE
-        self.phantom = _PHANTOM | _PHANTOM_NEW if new else _PHANTOM
-        self.uncounted = _UNCOUNTED | _UNCOUNTED_NEW if new else _UNCOUNTED
+        self.one, self.phantom, self.uncounted = (
+            _commands(name, new) for name in ("one", "phantom", "uncounted")
+        )
         self.names: list[str] = []
 
     def wrapper(self, name: str) -> str:

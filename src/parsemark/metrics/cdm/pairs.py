@@ -11,31 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.kernels.assignment import linear_sum_assignment
+from parsemark.metrics.cdm import cdm_table
 from parsemark.metrics.cdm.colours import Version
 
 Box = tuple[int, int, int, int]
 _BOX_WEIGHT, _ORDER_WEIGHT = 0.05, 0.15
 _EQUIVALENT = {"v1.5": 0.05, "v1.6": 0.005}
 
-_SAME = {
-    "\\dot": ".", "\\Dot": ".", "\\cdot": ".", "\\cdotp": ".", "\\ldotp": ".", "\\mid": "|", "\\vert": "|",
-    "\\lvert": "|", "\\rvert": "|", "\\rightarrow": "\\to", "\\top": "T", "\\Tilde": "\\tilde",
-    "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle", "\\lbrace": "\\{",
-    "\\rbrace": "\\}", "\\lbrack": "[", "\\rbrack": "]", "\\blackslash": "/", "\\slash": "/", "\\leq": "\\le",
-    "\\geq": "\\ge", "\\neq": "\\not=", "\\Vert": "\\|", "\\lVert": "\\|", "\\rVert": "\\|",
-    "\\parallel": "\\|", "\\colon": ":", "\\Ddot": "\\ddot", "\\Bar": "\\bar", "\\Vec": "\\vec",
-    "\\dag": "\\dagger", "\\ddag": "\\ddagger", "\\textlangle": "<", "\\textless": "<",
-    "\\textrangle": ">", "\\textgreater": ">", "\\textbackslash": "n", "\\textunderscore": "_", "\\=": "_",
-    "\\neg": "\\lnot",
-}  # fmt: skip
-_SAME_OLD = {
-    "\\cdot": ".", "\\mid": "|", "\\to": "\\rightarrow", "\\top": "T", "\\Tilde": "\\tilde",
-    "\\cdots": "\\dots", "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle",
-}  # fmt: skip
-_SAME_OLD_LATER = {
-    "\\leq": "\\le", "\\geq": "\\ge", "\\lVert": "\\|", "\\rVert": "\\|", "\\Vert": "\\|", "\\lvert": "|",
-    "\\rvert": "|", "\\vert": "|",
-}  # fmt: skip
 _LAST_COMMAND = re.compile(r"\\[A-Za-z]+$|\\.$")
 
 
@@ -59,7 +41,7 @@ def _equivalent_new(token: str) -> str:
         token = _without_fence(token)
     elif token.startswith(("\\big", "\\Big")):
         token = _without_size(token)
-    token = _SAME.get(token, token)
+    token = cdm_table("same").get(token, token)
     if token.startswith("\\wide"):
         token = token.replace("wide", "")
     if token.startswith("\\var"):
@@ -68,12 +50,12 @@ def _equivalent_new(token: str) -> str:
 
 
 def _equivalent_old(token: str) -> str:
-    token = _SAME_OLD.get(token, token)
+    token = cdm_table("same_old").get(token, token)
     if token.startswith(("\\left", "\\right")):
         token = _without_fence(token)
     if token.startswith(("\\big", "\\Big")):
         token = _without_size(token)
-    token = _SAME_OLD_LATER.get(token, token)
+    token = cdm_table("same_old_later").get(token, token)
     if token.endswith("rightarrow"):
         token = "\\rightarrow"
     elif token.endswith("leftarrow"):

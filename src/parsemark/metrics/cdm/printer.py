@@ -11,35 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from parsemark.metrics.cdm import cdm_table, listed
+
 _LENGTH = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]{2})\s*")
 
-OPERATORS = frozenset(
-    [
-        "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim",
-        "exp", "gcd", "hom", "inf", "injlim", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
-        "max", "min", "Pr", "projlim", "sec", "sin", "sinh", "sup", "tan", "tanh",
-    ]
-)  # fmt: skip
-_STARRED = frozenset(["det", "gcd", "inf", "lim", "liminf", "limsup", "max", "min", "Pr", "sup"])
+OPERATORS = listed("operators")
+_STARRED, _FONTS, _ACCENTS = listed("starred_operators"), listed("fonts"), listed("accents")
 _SPELT = frozenset({"arccos", "tanh"})
-_FONTS = frozenset(
-    [
-        "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "mathfrak", "mathscr",
-        "mbox", "hbox",
-    ]
-)  # fmt: skip
-_ACCENTS = frozenset(["hat", "bar", "vec", "dot", "ddot", "tilde", "breve", "check", "acute", "grave"])
 _WIDE = frozenset({"widetilde", "widehat"})
-_FENCES = {
-    "pmatrix": ("\\left(", "\\right)"),
-    "bmatrix": ("\\left[", "\\right]"),
-    "Bmatrix": ("\\left\\{", "\\right\\}"),
-    "vmatrix": ("\\left|", "\\right|"),
-    "Vmatrix": ("\\left\\Vert", "\\right\\Vert"),
-    "cases": ("\\left\\{", "\\right."),
-    "dcases": ("\\left\\{", "\\right."),
-    "rcases": ("\\left.", "\\right\\}"),
-}
+_FENCES: dict[str, list[str]] = cdm_table("fences")
 
 
 def print_nodes(nodes: Iterable[Any]) -> list[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from parsemark.errors import LatexError, MissingDependencyError, PdfError
 from parsemark.formats.latex.symbols import ACCENTS, symbol
+from parsemark.metrics.cdm import listed
 from parsemark.metrics.cdm.colours import Coloured, colour_of
 from parsemark.metrics.cdm.pairs import Box, DrawnFormula
 from parsemark.metrics.cdm.tokens import is_nested
@@ -45,17 +46,7 @@ _HARMLESS = ("! LaTeX Error: Unicode character", "! Undefined control sequence",
 """Errors after which TeX goes on as if the sign had not been there: they spoil no other formula of a run."""
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{\s*([^{}]*?)\s*\}")
-_DRAWING = """
-mathcolor begin end frac dfrac tfrac cfrac binom dbinom tbinom sqrt overset underset stackrel limits nolimits
-xrightarrow xleftarrow substack overbrace underbrace underline overleftarrow left right middle not
-big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm
-mathrm mathbf mathit mathsf mathtt mathcal mathbb mathfrak mathscr boldsymbol pmb mathop mathbin mathrel
-mathord mathopen mathclose mathpunct mathinner operatorname text textrm textbf textit textsf texttt textup
-textnormal textmd textsc emph rm bf it sf tt cal mbox hbox displaystyle textstyle scriptstyle
-scriptscriptstyle phantom vphantom hphantom smash hspace hskip mskip kern mkern hline cline multicolumn
-multirow toprule midrule bottomrule cmidrule
-"""
-_DRAWS_ONLY = frozenset(_DRAWING.split())
+_DRAWS_ONLY = listed("drawing")
 """Commands that draw, in groups of their own; with the symbols, all that formulas of one run may hold.
 Another one may define, count or set something for good, in ways that no list of bad words names."""
 _DRAWN_ENVIRONMENTS = frozenset({"array", "aligned", "gathered", "matrix", "split", "cases", "tabular"})

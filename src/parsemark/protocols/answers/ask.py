@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from parsemark.errors import CorpusError
 from parsemark.metrics import get_metric
 from parsemark.model import Fact
-from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, value_of, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, said_words, value_of
 
 ANSWER = "answer"
 """Metric of the row of a fact."""
@@ -48,10 +48,14 @@ def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
 
 
 def _cell(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Every table that has both names must say the same: a value beside another one answers nothing."""
+    """Every table that has both names must say the same: a value beside another one answers nothing.
+
+    Of a page whose truth is partial one table may say something else: that can be one which is not known.
+    """
     row, column = name_of(arguments["row"]), name_of(arguments["column"])
-    said = {value for _, table in output.tables for value in table.answers(row, column)}
-    return _judged(said, {value_of(arguments["answer"])})
+    right = {value_of(arguments["answer"])}
+    answers = [set(table.answers(row, column)) for _, table in output.tables]
+    return _judged(right if arguments.get("partial") and right in answers else set().union(*answers), right)
 
 
 def _judged(said: set[str], right: set[str]) -> GivenAnswer:
@@ -62,10 +66,11 @@ def _judged(said: set[str], right: set[str]) -> GivenAnswer:
 
 def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """What stands after the words before it and before the words after it."""
-    before, after = words_of(arguments["before"])[-SIDE:], words_of(arguments["after"])[:SIDE]
-    answer = words_of(arguments["answer"])
+    before, after = said_words(arguments["before"])[-SIDE:], said_words(arguments["after"])[:SIDE]
+    answer = said_words(arguments["answer"])
     said = {" ".join(found) for found in _between(before, after, len(answer), output) if found}
-    return _judged(said, {" ".join(answer)})
+    right = {" ".join(answer)}
+    return _judged(right if arguments.get("partial") and right <= said else said, right)
 
 
 def _between(before: Words, after: Words, size: int, output: AskedOutput) -> list[Words]:
@@ -88,21 +93,22 @@ def _number(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    first, second = (output.starts(words_of(arguments[key])) for key in ("before", "after"))
+    first, second = (output.starts(said_words(arguments[key])) for key in ("before", "after"))
     if not first or not second:
         return _NOT_FOUND
-    return GivenAnswer("right") if first[0] < second[0] else GivenAnswer("wrong", "the other way round")
+    last = -1 if arguments.get("partial") else 0
+    return GivenAnswer("right") if first[0] < second[last] else GivenAnswer("wrong", "the other way round")
 
 
 def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    wanted = words_of(arguments["text"])
+    wanted = said_words(arguments["text"])
     return GivenAnswer("right") if any(wanted == heading.words for heading in output.headings) else _NOT_FOUND
 
 
 def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Which of two headings stands above the other; how deep the first one is, nobody can say of a page."""
     levels = {heading.words: heading.level for heading in reversed(output.headings)}
-    one, other = (levels.get(words_of(arguments[key])) for key in ("text", "other"))
+    one, other = (levels.get(said_words(arguments[key])) for key in ("text", "other"))
     if one is None or other is None:
         return _NOT_FOUND
     said = "above" if one < other else "below" if one > other else "beside"
@@ -123,7 +129,7 @@ def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Whether the table next to a caption, before or after it, is its own."""
-    wanted, cells = words_of(arguments["text"]), set(map(value_of, arguments["cells"]))
+    wanted, cells = said_words(arguments["text"]), set(map(value_of, arguments["cells"]))
     at = next((k for k, words in enumerate(output.blocks) if words and words == wanted), None)
     if at is None or not output.tables:
         return _NOT_FOUND
@@ -135,9 +141,23 @@ def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _absent(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Short texts may stand inside of others; as a block of their own they are what was to be left out."""
-    unwanted = words_of(arguments["text"])
-    there = unwanted in output.blocks or (len(unwanted) >= SIDE and output.starts(unwanted))
+    unwanted = said_words(arguments["text"])
+    there = unwanted and (unwanted in output.blocks or (len(unwanted) >= SIDE and output.starts(unwanted)))
     return GivenAnswer("wrong", arguments["text"]) if there else GivenAnswer("right")
+
+
+def _link(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Whether a text is a link, and to where."""
+    wanted = said_words(arguments["text"])
+    said = {target.rstrip("/") for words, target in output.links if words == wanted}
+    return _judged(said, {arguments["target"].rstrip("/")})
+
+
+def _field(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
+    """Whether what is filled in stands in the output; where a form is labelled nobody knows."""
+    wanted = said_words(arguments["answer"])
+    there = any(output.words[k : k + len(wanted)] == wanted for k in range(len(output.words)))
+    return GivenAnswer("right", arguments["answer"][:200]) if wanted and there else _NOT_FOUND
 
 
 _KINDS = {
@@ -151,5 +171,7 @@ _KINDS = {
     "formula": _formula,
     "caption": _caption,
     "absent": _absent,
+    "link": _link,
+    "field": _field,
 }
 KINDS = tuple(_KINDS)

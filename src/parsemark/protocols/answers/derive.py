@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from parsemark.formats.document.write import heading_level
 from parsemark.model import Category, Element, Fact, Page, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.answers.ask import ask
-from parsemark.protocols.answers.output import SIDE, AskedOutput, filled_grid, value_of, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, filled_grid, said_words, value_of, words_of
 from parsemark.protocols.measured import in_order
 
 RULES = "answers"
@@ -24,31 +25,40 @@ _PROSE = frozenset(
     {Category.TEXT_BLOCK, Category.LIST_GROUP, Category.PAGE_FOOTNOTE, Category.TABLE_FOOTNOTE}
 )
 _NAME = re.compile(r"[^\W\d_][^\W\d_]{2,}")
+_WITHOUT_NUMBERS = re.compile(r"(?:(?<!\S)[^\s\d]++(?:\s++|$))++")
 _SENTENCES = re.compile(r"(?<=[.!?:])\s")
+BESIDE_ELEMENTS = frozenset({"outline", "link annotation", "form field"})
+"""How facts are found that documents carry beside what their pages say."""
 _Draft = tuple[str, Element, dict[str, Any]]
 
 
 def facts_of_page(page: Page) -> tuple[Fact, ...]:
-    """The facts of a page: those that it carries, else those that its elements yield."""
+    """The facts of a page: those that it carries, else those that its elements yield.
+
+    What a document says in its outline, links and forms stands beside its elements, and not for them.
+    """
     carried = tuple(fact for fact in page.facts if fact.rules == RULES)
-    if carried or page.only_facts or not page.elements:
+    beside = tuple(fact for fact in carried if fact.derivation in BESIDE_ELEMENTS)
+    if len(carried) > len(beside) or page.only_facts or not page.elements:
         return carried
     elements = tuple(e for e in in_order(page) if e.category not in _EDGES)
     output = AskedOutput(elements)
     drafts: dict[str, list[_Draft]] = {}
-    for draft in _drafts(output, page):
-        drafts.setdefault(draft[0], []).append(draft)
+    for kind, element, arguments in _drafts(output, page):
+        partial = {} if page.covers(element.category) else {"partial": True}
+        drafts.setdefault(kind, []).append((kind, element, {**arguments, **partial}))
     facts: list[Fact] = []
     for kind, listed in drafts.items():
         for kept, element, arguments in listed[:: 1 + len(listed) // MAX_OF_A_KIND]:
             n = sum(fact.kind == kind for fact in facts)
+            how = element.derivation or "truth"
             fact = Fact(
-                f"{kind.replace(' ', '-')}-{n}", kept, RULES, arguments, derivation="truth", box=element.box
+                f"{kind.replace(' ', '-')}-{n}", kept, RULES, arguments, derivation=how, box=element.box
             )
             # A question with two answers, or with none, is no question.
             if ask(fact, output).state == "right":
                 facts.append(fact)
-    return tuple(facts)
+    return (*beside, *facts)
 
 
 def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
@@ -62,18 +72,25 @@ def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
     if not page.only_tables:
         yield from _orders(output)
         yield from _headings(output)
+    if page.covers(Category.TEXT_BLOCK):
         yield from (
-            (("absent", e, {"text": e.text})) for e in page.elements if e.category in _EDGES and e.text
+            ("absent", e, {"text": e.text})
+            for e in page.elements
+            if e.category in _EDGES and words_of(e.text or "")
         )
     yield from _captions(output)
 
 
 def _cells(element: Element, table: Table) -> Iterator[_Draft]:
     """Each value below its header rows and right of its labels; the first of each, where nobody says."""
+    table = _names_first(table)
     grid = filled_grid(table)
     said = {(c.row, c.col): bool(c.header) for c in table.cells}
     values = {row for (row, _), header in said.items() if not header}
     n_header = max(1, min(values, default=table.n_rows))
+    # A row that names the section below it is above no other section.
+    while n_header > 1 and set(grid[n_header - 1]) - {""} == {grid[n_header - 1][0]}:
+        n_header -= 1
     for cell in table.cells:
         if cell.row < n_header or cell.col == 0 or cell.header or not value_of(cell.text):
             continue
@@ -86,6 +103,35 @@ def _cells(element: Element, table: Table) -> Iterator[_Draft]:
         if arguments["row"] and arguments["column"]:
             kind = "cell number" if any(map(str.isdigit, cell.text)) else "cell text"
             yield kind, element, arguments
+
+
+def _names_first(table: Table) -> Table:
+    """The table with its names above and on the left; some have them below or on the right."""
+
+    def are_names(row: int | None, col: int | None) -> bool:
+        """Whether a line is of headers, beside what is one in the other direction too."""
+        crossing = full_columns if col is None else full_rows
+        own = [
+            cell
+            for cell in table.cells
+            if (cell.row <= row < cell.row + cell.rowspan if row is not None else cell.row not in crossing)
+            and (cell.col <= col < cell.col + cell.colspan if col is not None else cell.col not in crossing)
+        ]
+        return bool(own) and all(cell.header for cell in own)
+
+    full_rows = {c.row for c in table.cells} - {c.row for c in table.cells if not c.header}
+    full_columns = {c.col for c in table.cells} - {c.col for c in table.cells if not c.header}
+    below = not are_names(0, None) and are_names(table.n_rows - 1, None)
+    right = not are_names(None, 0) and are_names(None, table.n_cols - 1)
+    cells = (
+        replace(
+            cell,
+            row=table.n_rows - cell.row - cell.rowspan if below else cell.row,
+            col=table.n_cols - cell.col - cell.colspan if right else cell.col,
+        )
+        for cell in table.cells
+    )
+    return replace(table, cells=tuple(cells)) if below or right else table
 
 
 def _distinct(texts: Any) -> list[str]:
@@ -126,11 +172,13 @@ def _orders(output: AskedOutput) -> Iterator[_Draft]:
     listed = []
     for element in output.elements:
         line = (element.text or "").strip().partition("\n")[0].lstrip(_BULLETS)
-        start = " ".join(line.split()[:_ORDER_WORDS])
-        if element.order is not None and len(words_of(start)) >= SIDE:
+        # A wrong digit is one wrong answer: no number stands in what is looked for.
+        parts = (" ".join(run.split()[:_ORDER_WORDS]) for run in _WITHOUT_NUMBERS.findall(line))
+        start = next((part for part in parts if len(words_of(part)) >= SIDE), "")
+        if element.order is not None and start:
             listed.append((element, start))
     for (one, first), (_, second) in pairwise(listed):
-        if all(len(output.starts(words_of(start))) == 1 for start in (first, second)):
+        if all(len(output.starts(said_words(start))) == 1 for start in (first, second)):
             yield "order", one, {"before": first, "after": second}
 
 
@@ -181,4 +229,6 @@ _QUESTIONS = {
     "formula": "Is there the formula {latex}?",
     "caption": "Which table does “{text}” belong to?",
     "absent": "Is “{text}” left out?",
+    "link": "Where does “{text}” lead?",
+    "field": "What is filled in at “{field}”?",
 }

@@ -18,6 +18,8 @@ from parsemark.protocols.answers.output import SIDE, AskedOutput, words_of
 
 FORMS = ("answers", "olmocr")
 _MAX_BYTES = 1_000_000_000
+_BROKEN = (ArithmeticError, ValueError, TypeError, KeyError, RecursionError)
+"""What data of wrong types and sizes raises."""
 
 
 def fact_lines(samples: Iterable[Sample], form: str = "answers") -> Iterator[str]:
@@ -84,7 +86,12 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
             data = json.loads(line)
             fact = fact_from_json({"rules": RULES, **data})
             ask(fact, nothing)  # a kind that nobody knows, or a missing argument, is said here
-            found[str(data["sample"])].append(fact)
-        except (ValueError, TypeError, KeyError, RecursionError, FormatError, CorpusError) as error:
+            own = found[str(data["sample"])]
+            if any((fact.kind, fact.arguments) == (f.kind, f.arguments) for f in own):
+                continue  # what is asked twice counts once
+            if any(fact.id == f.id for f in own):
+                raise CorpusError(f"another fact of {data['sample']} has the id {fact.id}")
+            own.append(fact)
+        except (*_BROKEN, FormatError, CorpusError) as error:
             raise CorpusError(f"{file}, line {number} is no fact of `corpus facts`: {error}.") from error
     return {sample: tuple(facts) for sample, facts in found.items()}

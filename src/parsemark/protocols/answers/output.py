@@ -16,11 +16,16 @@ from parsemark.model import Category, Element, Table
 Words = tuple[str, ...]
 SIDE = 3
 """How many words on one side of an answer say where it stands."""
-_WORD = re.compile(r"[\ue010±<>≤≥]*\d+(?:[.,:/]\d+)*%?|[^\W\d_]+")
+_CURRENCY = "$€£¥₹₩₽₺₴₫¢"
+_WORD = re.compile(rf"[\ue010±<>≤≥{_CURRENCY}]*\d+(?:[.,:/]\d+)*[%{_CURRENCY}]?|[^\W\d_]+")
 _MINUS = re.compile(r"(?<![\w)\]])[-\u2212](?=\d)")
 """The sign of a number, which stays apart from what folding draws to the word before it (as \ue010)."""
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})++(?!\d)")
 _NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
+_MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\))?)")
+_HTML_LINK = re.compile(
+    r"""<a\s[^<>]{0,400}?href=["']([^"'<>]{1,2000})["'][^<>]{0,400}>([^<>]{1,400})</a>""", re.I
+)
 _MAX_LEVELS = 4
 """Rows of headers, or columns of labels, that a reader looks through."""
 _MAX_ASKED = 60_000
@@ -31,6 +36,11 @@ _MAX_ASKED = 60_000
 def words_of(text: str) -> Words:
     """The words and numbers of a text, folded as all notation is."""
     return tuple(_WORD.findall(_folded(text)))
+
+
+def said_words(text: str) -> Words:
+    """The words of a text without case, which a page may set as it likes."""
+    return tuple(word.casefold() for word in words_of(text))
 
 
 def _folded(text: str) -> str:
@@ -67,29 +77,35 @@ class AskedTable(NamedTuple):
 
     values: frozenset[str]
     """Of its cells, for what it is about."""
-    rows: dict[Words, set[int]]
-    columns: dict[Words, set[int]]
+    rows: tuple[dict[Words, set[int]], ...]
+    """By their first cells, and by their last ones."""
+    columns: tuple[dict[Words, set[int]], ...]
     grid: list[list[str]]
 
     @classmethod
     def of(cls, table: Table) -> AskedTable:
         """Index a table; one that is too large is not asked."""
         if table.n_rows * table.n_cols > _MAX_ASKED:
-            return cls(frozenset(), {}, {}, [])
+            return cls(frozenset(), (), (), [])
         grid = filled_grid(table)
         said = frozenset(value_of(cell.text) for cell in table.cells)
         turned = [list(column) for column in zip(*grid, strict=True)]
-        return cls(said, _names(grid), _names(turned), grid)
+        rows, columns = ((_names(lines), _names([line[::-1] for line in lines])) for lines in (grid, turned))
+        return cls(said, rows, columns, grid)
 
     def answers(self, row: Words, column: Words) -> set[str]:
-        """What stands where both names meet, in either orientation."""
-        found: set[str] = set()
+        """What stands where both names meet, in either orientation, whichever side they stand on."""
         for across, down in ((row, column), (column, row)):
-            rows, columns = self.rows.get(across, ()), self.columns.get(down, ())
-            found |= {value for r in rows for c in columns if (value := value_of(self.grid[r][c]))}
+            rows, columns = self._lines(self.rows, across), self._lines(self.columns, down)
+            found = {value for r in rows for c in columns if (value := value_of(self.grid[r][c]))}
             if found:
                 return found
-        return found
+        return set()
+
+    def _lines(self, sides: tuple[dict[Words, set[int]], ...], name: Words) -> set[int]:
+        """Lines of a name; it is looked for at their ends where none of either direction begins with it."""
+        begins = any(name in heads for heads in (*self.rows[:1], *self.columns[:1]))
+        return next((side[name] for side in (sides[:1] if begins else sides[1:]) if name in side), set())
 
 
 def filled_grid(table: Table) -> list[list[str]]:
@@ -126,14 +142,26 @@ class AskedOutput:
 
     elements: tuple[Element, ...]
     blocks: tuple[Words, ...] = field(init=False)
+    markup: str = ""
+    """The output as it was written, for what its elements do not have: links."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "blocks", tuple(words_of(element.text or "") for element in self.elements))
+        object.__setattr__(self, "blocks", tuple(said_words(e.text or "") for e in self.elements))
 
     @cached_property
     def words(self) -> Words:
-        """All words of texts in order; tables are asked by their headers."""
-        return tuple(word for words in self.blocks for word in words)
+        """All words in order, those in the cells of tables too: some set whole texts in them."""
+        cells = (
+            [said_words(cell.text) for cell in e.table.cells] if e.table is not None else [words]
+            for e, words in zip(self.elements, self.blocks, strict=True)
+        )
+        return tuple(word for parts in cells for words in parts for word in words)
+
+    @cached_property
+    def links(self) -> list[tuple[Words, str]]:
+        """The words of each link of the markup, and where it leads."""
+        found = [(said_words(m[1]), m[2]) for m in _MARKDOWN_LINK.finditer(self.markup)]
+        return found + [(said_words(m[2]), m[1]) for m in _HTML_LINK.finditer(self.markup)]
 
     @cached_property
     def places(self) -> dict[Words, list[int]]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from parsemark.model import Fact, Page, Prediction, Status
+from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.exhibits import PageView, PageViews
 from parsemark.protocols.figures import FigureSums
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class AnswersProtocol(PageProtocol):
         from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
         from parsemark.protocols.measured import predicted_elements
 
-        output = AskedOutput(tuple(predicted_elements(prediction)))
+        output = AskedOutput(tuple(predicted_elements(prediction)), prediction.text or "")
         answers = {fact.id: ask(fact, output) for fact in facts}
         if not any(answers[f.id].state == "right" for f in facts if f.kind != "absent"):
             # Who says nothing of a page has left nothing out.
@@ -111,6 +113,27 @@ class AnswersProtocol(PageProtocol):
         from parsemark.protocols.answers.figures import figure_sums
 
         return figure_sums(tables)
+
+    def summarise(self, tables: RunTables) -> Summary:
+        """Sum up a run, and say which facts nobody was asked and which could not be decided."""
+        from parsemark.protocols.aggregate import failed_scores
+        from parsemark.protocols.answers.files import read_facts
+
+        sums = self.figure_sums(tables)
+        columns = ("sample", "element", "metric", "parser", "status", "message")
+        rows = tables.read("scores", *columns)
+        failed = rows.filter(rows["status"] == str(Status.METRIC_FAILED))
+        notes = [
+            f"{parser}: {counted(own['sample'].n_unique(), 'page')} could not be asked and counts as not "
+            f"answered. {why}"
+            for parser, own, why in failed_scores(failed, tables.parsers)
+        ]
+        asked = read_facts(self.facts) if self.facts else {}
+        if unknown := sorted(set(asked) - set(tables.places.samples)):
+            facts = counted(sum(len(asked[sample]) for sample in unknown), "fact")
+            names = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+            notes.append(f"{self.facts} has {facts} of pages that are not in the run: {names}.")
+        return self.summary_of(tables, sums, notes=notes)
 
     def presentation(self) -> Presentation:
         """Show facts page by page."""

@@ -80,11 +80,6 @@ def top_left(place: Mapping[str, Any], height: float) -> Corners:
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def is_complex(table: Item) -> bool:
-    """Whether a cell spans several rows or columns."""
-    return any(cell[2] > 1 or cell[3] > 1 for cell in table["cells"])
-
-
 def _placed(table: Item) -> dict[tuple[int, int], Sequence[Any]]:
     n_slots = table["rows"] * table["cols"] + sum(cell[2] * cell[3] for cell in table["cells"])
     if n_slots > MAX_GRID:

@@ -17,6 +17,7 @@ _OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}
 TABLES_ONLY = "It gives tables only, so there is no page to score."
 """Message of the pages of a parser that is left out."""
 TRUTH_HAS_ONLY_TABLES = "The truth of this page has only its tables; the rest of the page is not scored."
+TRUTH_HAS_NOT_ALL = "The truth of this page does not have all elements of this kind, so they are not scored."
 """Message of the measures of whole pages that such a truth does not allow."""
 
 

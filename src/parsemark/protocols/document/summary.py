@@ -15,6 +15,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
     MAX_VALUES,
     attribute_label,
+    element_attributes,
     failed_scores,
     make_figure,
     page_groups,
@@ -63,6 +64,7 @@ def summarise(
             *([] if pages else [NO_TRUTH]),
             *figures.notes(),
             *_only_tables(pages),
+            *_partial(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
             *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *_failed(counted),
@@ -126,6 +128,18 @@ def _only_tables(pages: Mapping[str, Page]) -> list[str]:
     return [
         f"The truth of {which} has only tables: text, formulas and reading order are not scored there. "
         "The protocol `tables` says more about them."
+    ]
+
+
+def _partial(pages: Mapping[str, Page]) -> list[str]:
+    """Where the truth has some elements of a page and not all."""
+    n = sum(page.covered is not None for page in pages.values())
+    if not n:
+        return []
+    which = "every page" if n == len(pages) else f"{n} of {len(pages)} pages"
+    return [
+        f"The truth of {which} is partial: what it has is scored, and what a parser gives of kinds that it "
+        "does not cover is neither right nor invented."
     ]
 
 
@@ -208,9 +222,11 @@ def _means(category: str, metrics: Mapping[str, Sequence[float]]) -> dict[str, F
 def _element_labels(pages: Mapping[str, Page]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     return {
         (sample, element.id): [
-            (name, attribute_label(value)) for name, value in element.attributes.items() if value is not None
+            (name, attribute_label(value))
+            for name, value in element_attributes(element).items()
+            if value is not None
         ]
         for sample, page in pages.items()
         for element in page.elements
-        if element.attributes
+        if element_attributes(element)
     }

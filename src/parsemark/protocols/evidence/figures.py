@@ -68,10 +68,8 @@ def details(tables: RunTables) -> dict[str, Any]:
     pages = _pages(tables)
     if not {"words", "said"} <= set(pages.columns):
         return {"invented_numbers": invented, "worst_pages": []}
-    wrong = pl.sum_horizontal("lost", "altered", "moved", "doubled", "invented", "leaked")
     worst = (
         pages.filter(pl.col("words").is_not_null())
-        .with_columns(wrong=wrong)
         .filter(pl.col("wrong") > 0)
         .sort(["wrong", "lost", "sample", "parser"], descending=[True, True, False, False])
         .head(MAX_WORST)

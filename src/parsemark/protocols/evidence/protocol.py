@@ -12,13 +12,17 @@ from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.evidence.compare import FATES, PageEvidence, compare
+from parsemark.protocols.exhibits import PageViews
 from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 
 FOUND = "found"
 """Metric of the rows of findings."""
+WRONG = "wrong"
+"""Metric of the page: how many words have any other fate than to be kept."""
 MAX_FINDINGS = 500
 """Of a page; the figures count all of them."""
 
@@ -77,6 +81,14 @@ class EvidenceProtocol(PageProtocol):
         told = details(tables)
         return self.summary_of(tables, self.figure_sums(tables), notes=notes(told), details=told)
 
+    def presentation(self) -> Presentation:
+        """Show findings page by page, the worst first."""
+        from parsemark.protocols.evidence.view import page_view
+
+        words = "The share of a page's words that are kept; the page with most findings comes first."
+        shown = PageViews("kept", words, of_rows=page_view, worst=WRONG)
+        return Presentation(pages=shown, hidden_metrics=frozenset({FOUND}))
+
 
 def _unknown(prediction: Prediction, why: str) -> PageScores:
     return PageScores(scores=[ScoreRow.of_page(prediction, "words", None, Status.NO_TRUTH, why)])
@@ -90,18 +102,21 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
     found: PageEvidence = compare(seen, prediction)
     rows = []
     names = ("words", "said", *FATES, "doubled", "invented", "leaked")
-    why = f"OCR: {seen.why}" if seen.source == "ocr" else None
+    page = {"width": seen.width, "height": seen.height, "source": seen.source, "why": seen.why}
     for name in (*names, *(f"numbers_{name}" for name in names)):
-        rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, why))
+        told = json.dumps(page) if name == "words" else None
+        rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, told))
+    wrong = sum(found.counts[name] for name in names[3:])
+    rows.append(ScoreRow.of_page(prediction, WRONG, float(wrong), Status.OK))
     for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
         box = finding.box
-        told = {
+        entry = {
             "text": finding.text[:200],
             **({"said": finding.said[:200]} if finding.said else {}),
             **({"box": [round(side, 1) for side in (box.x0, box.y0, box.x1, box.y1)]} if box else {}),
             **({"numbers": finding.numbers} if finding.numbers else {}),
         }
         place = prediction.sample, f"{finding.kind}-{k}", "", "", finding.kind, prediction.parser
-        message = json.dumps(told, ensure_ascii=False)
+        message = json.dumps(entry, ensure_ascii=False)
         rows.append(ScoreRow(*place, FOUND, None, Status.OK, message))
     return PageScores(scores=rows)

@@ -6,9 +6,9 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 
+if TYPE_CHECKING:
+    import polars as pl
+
 _MAX_WORDS = 600
 
 
@@ -37,6 +40,8 @@ class Outcome:
     why: str = ""
     counts: bool = True
     """False for a fact that the board itself leaves out for this parser."""
+    found: str = ""
+    """What was found, in a word, where there is more to say than passed or not; `pred` of its row."""
 
 
 Decide = Callable[[Fact], Outcome]
@@ -101,7 +106,7 @@ class FactsProtocol(PageProtocol):
             value = None if outcome.passed is None else float(outcome.passed)
             undecided = Status.METRIC_FAILED if outcome.counts else Status.NO_TRUTH
             status = undecided if outcome.passed is None else Status.OK
-            rows.append(ScoreRow(*place, value, status, outcome.why or None))
+            rows.append(replace(ScoreRow(*place, value, status, outcome.why or None), pred=outcome.found))
         return PageScores(scores=rows)
 
     def _outcome(self, fact: Fact, decide: Decide) -> Outcome:
@@ -125,8 +130,8 @@ class FactsProtocol(PageProtocol):
         groups, kinds = self.totals(tables), FactTotals.of(tables, "category")
         return [
             groups.share(self.headline, groups.groups, complete=self.is_complete),
-            *(groups.share(_share_info(self.group_word, name, main=True), [name]) for name in groups.groups),
-            *(kinds.share(_share_info("kind", name), [name]) for name in kinds.groups),
+            *(groups.share(share_info(self.group_word, name, main=True), [name]) for name in groups.groups),
+            *(kinds.share(share_info("kind", name), [name]) for name in kinds.groups),
             groups.untried(),
             *run_sums(tables),
         ]
@@ -174,7 +179,8 @@ def view_of_facts(
     return PageView(tuple(matches), (), (), (), 0, values, message)
 
 
-def _share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
+def share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
+    """The share of one group or kind of tests that pass."""
     label = name.removesuffix(".jsonl").replace("_", " ")
     return FigureInfo(
         name=f"{scope}.{re.sub(r'[^A-Za-z0-9_.]', '_', name)}",
@@ -207,7 +213,14 @@ class FactTotals:
 
         where = (pl.col("element") != "") & (pl.col("metric") == metric if metric else True)
         rows = tables.read("scores", "sample", "parser", "value", "status", group=key, where=where)
-        names = tuple(sorted(rows["group"].unique()) if groups is None else groups)
+        return cls.of_rows(tables, rows, sorted(rows["group"].unique()) if groups is None else groups)
+
+    @classmethod
+    def of_rows(cls, tables: RunTables, rows: pl.DataFrame, groups: Sequence[str]) -> FactTotals:
+        """Add up rows of `sample`, `parser`, `value`, `status` and `group`."""
+        import polars as pl
+
+        names = tuple(groups)
         position = {sample: k for k, sample in enumerate(tables.places.samples)}
         column = {name: 2 * k for k, name in enumerate(names)}
         sums = {parser: np.zeros((len(position), 2 * len(names) + 2)) for parser in tables.parsers}
@@ -283,6 +296,8 @@ _WORDS: Mapping[str, str] = {
     "math": "The page has the formula {math}.",
     "format": "{text!r} is {format}.",
     "footnote": "There is a footnote {marker!r}.",
+    "feature": "{means}",
+    "control": "The same page without it: {title}.",
     "baseline": "The output is neither empty nor endless.",
 }
 

@@ -86,8 +86,21 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
             elif (number, element.id) not in parts:
                 elements.append(replace(element, id=_named(number, element.id), box=None))
     numbered = (e if e.order is None else replace(e, order=k) for k, e in enumerate(elements))
-    only_tables = any(truth.only_tables for truth in truths if truth is not None)
-    return replace(first, elements=tuple(numbered), relations=(), annotation=None, only_tables=only_tables)
+    known = [truth for truth in truths if truth is not None]
+    return replace(
+        first,
+        elements=tuple(numbered),
+        relations=(),
+        annotation=None,
+        only_tables=any(truth.only_tables for truth in known),
+        covered=_covered_by_all(known),
+    )
+
+
+def _covered_by_all(pages: Sequence[Page]) -> frozenset[str] | None:
+    """What every page covers; None where each covers all."""
+    said = [page.covered for page in pages if page.covered is not None]
+    return frozenset.intersection(*said) if said else None
 
 
 def _chains(truths: Sequence[Page | None]) -> list[Chain]:
@@ -289,7 +302,7 @@ def joined_samples(tables: RunTables) -> RunTables:
         rows.append(
             {
                 **pages[0],
-                "n_tables": None if joined is None else len(joined.tables),
+                "n_tables": None if joined is None else joined.n_tables,
                 "truth": None if joined is None else json.dumps(page_to_json(joined), ensure_ascii=False),
             }
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
@@ -32,7 +32,7 @@ from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
 from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.tables.evidence import is_positive
+from parsemark.protocols.tables.evidence import THETA, is_positive
 
 TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
@@ -82,6 +82,20 @@ def is_evident(table: Table) -> bool:
     return sum(n >= 2 for n in said) >= 2
 
 
+def known_matches(matches: Iterable[Match]) -> Iterator[Match]:
+    """The matches of a page that may have more tables than its truth: what answers none may be one of those.
+
+    A prediction that overlaps a true table so little that this is not found is no answer to it either.
+    """
+    for match in matches:
+        if match.pred and (match.overlap or 0.0) <= THETA:
+            yield from (
+                Match((truth,), ()) for truth in match.truth[:1]
+            )  # others of a merge are misses already
+        elif match.truth:
+            yield match
+
+
 @dataclass
 class PageScorer:
     """Scores one page; holds what is shared between the rules."""
@@ -123,7 +137,8 @@ class PageScorer:
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
-        for match in matching.matches:
+        covered = self.page is not None and self.page.covers(Category.TABLE)
+        for match in matching.matches if covered else known_matches(matching.matches):
             self.out.matches.append(self._match_row(matching.rule, match))
             self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
 

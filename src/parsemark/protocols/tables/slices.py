@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.protocols.aggregate import MAX_VALUES, attribute_label, from_sums, mean_statistic
+from parsemark.protocols.aggregate import (
+    MAX_VALUES,
+    attribute_label,
+    element_attributes,
+    from_sums,
+    mean_statistic,
+)
 from parsemark.protocols.figures import Figure, Floats
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
@@ -53,7 +59,7 @@ class Truths:
             for text, page in known.select("truth", "page").iter_rows():
                 for table in page_from_json(json.loads(text)).tables:
                     n_unboxed += table.box is None
-                    for name, value in table.attributes.items():
+                    for name, value in element_attributes(table).items():
                         if name in too_many:
                             continue
                         group = groups[name][attribute_label(value)]

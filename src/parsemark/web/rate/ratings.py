@@ -40,11 +40,9 @@ CREATE TABLE IF NOT EXISTS marked (
 """
 _VERSION = 1
 _CURRENT = (
-    "SELECT p.rater, p.place, p.pair, p.is_repeat, a.score, a.comment, a.seconds, m.created IS NOT "
-    "NULL AS marked "
-    "FROM places p LEFT JOIN answers a ON a.id = "
-    "(SELECT MAX(id) FROM answers WHERE rater = p.rater AND place = p.place) "
-    "LEFT JOIN marked m ON m.rater = p.rater AND m.place = p.place "
+    "SELECT p.rater, p.place, p.pair, p.is_repeat, a.score, a.comment, a.seconds, m.created IS NOT NULL AS "
+    "marked FROM places p LEFT JOIN answers a ON a.id = (SELECT MAX(id) FROM answers WHERE rater = p.rater "
+    "AND place = p.place) LEFT JOIN marked m ON m.rater = p.rater AND m.place = p.place "
 )
 MIN_DISTANCE = 5
 """A repeat comes at least so many places after the pair, where there are so many."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.corpora.latex.cell_boxes import MarkedCell
+from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.page_attributes import line_style
@@ -24,7 +24,7 @@ from parsemark.corpora.latex.documents.places import PLACE, filled
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
 from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors
-from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
+from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.tex_grids import cells_in, covers
 from parsemark.corpora.latex.visible_grid import cuts_numbers, with_whole_numbers, without_unseen
 from parsemark.errors import FormatError

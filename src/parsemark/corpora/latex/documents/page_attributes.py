@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -39,29 +40,10 @@ JOINT = 1.5
 SINGLE = "single_column"
 
 _WORD = re.compile(r"[^\W\d_]+")
-_FUNCTION_WORDS = {
-    "english": "the of and to in is that for with as are this we by on be from which an at it can have not",
-    "french": "le la les des et du une est dans pour que par sur avec sont au qui ne ce cette nous plus aux",
-    "german": "der die und das den von zu mit ist des im für auf dem ein eine nicht als sich auch wird",
-    "spanish": "el los las del que en un una por con para es se al como más su este sobre ser entre desde",
-    "italian": "il di che la del per un una con non sono della dei nel alla come più gli da questo delle",
-    "portuguese": "os do da que em um uma para com não por na dos ao mais como foi são pelo das às também",
-    "dutch": "de het een van en dat is op te voor met zijn niet aan door er bij ook naar deze worden als",
-    "danish": "og det er en til af som på for med at den der ikke et har vi kan fra men eller ved",
-    "hungarian": "az és hogy nem egy ez meg már csak mint vagy után minden ezek ezt azt lehet ahol szerint",
-    "polish": "na do się nie że jest jak przez dla oraz od są które tym być ale lub czy może ich jego",
-}
-_SCRIPTS = (
-    ("japanese", "\u3040", "\u30ff"),
-    ("korean", "\uac00", "\ud7a3"),
-    ("simplified_chinese", "\u4e00", "\u9fff"),
-    ("arabic", "\u0600", "\u06ff"),
-    ("hebrew", "\u0590", "\u05ff"),
-    ("russian", "\u0400", "\u04ff"),
-    ("greek", "\u0370", "\u03ff"),
-)
-_LANGUAGE_OF = {word: set[str]() for words in _FUNCTION_WORDS.values() for word in words.split()}
-for _language, _words in _FUNCTION_WORDS.items():
+_LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+_SCRIPTS: dict[str, tuple[str, str]] = _LANGUAGES["scripts"]
+_LANGUAGE_OF: dict[str, set[str]] = defaultdict(set)
+for _language, _words in _LANGUAGES["words"].items():
     for _one in _words.split():
         _LANGUAGE_OF[_one].add(_language)
 
@@ -141,7 +123,7 @@ def language_of(text: str) -> str | None:
     'english'
     """
     letters = sum(c.isalpha() for c in text)
-    for name, first, last in _SCRIPTS:
+    for name, (first, last) in _SCRIPTS.items():
         if sum(first <= c <= last for c in text) > 0.3 * max(letters, 40):
             return name
     votes: Counter[str] = Counter()

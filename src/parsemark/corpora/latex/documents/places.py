@@ -11,21 +11,13 @@ from collections.abc import Sequence
 
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.formats.latex.commands import SIGNATURES
-from parsemark.formats.latex.rows import by_name, skip_arguments
+from parsemark.formats.latex.rows import COMMANDS, by_name, skip_arguments
 from parsemark.formats.latex.scanner import LatexSource, TokenKind
 
 PLACE = "\ue000"
 """Stands where the source has such a command: a character for private use, which no source prints."""
 
-_SIGNATURES = by_name(
-    {
-        "*m": """ref eqref cref Cref autoref pageref nameref vref Autoref labelcref cpageref subref fullref
-            zcref tnotex citenum ac Ac acs acf acl acp acsp acfp aclp acfi""",
-        "o": "footnote tablefootnote footnotemark",
-        "*om": "gls Gls GLS glspl Glspl acrfull acrlong acrshort",
-        "m": "arabic roman Roman alph Alph fnsymbol value",
-    }
-)
+_SIGNATURES = by_name(COMMANDS["numbers"])
 _WITH_TEXT = frozenset({"footnote", "tablefootnote"})
 """Notes, whose text stands elsewhere."""
 _CITES = re.compile(r"[A-Za-z]*[cC]ite[A-Za-z]*")

@@ -28,7 +28,8 @@ def main() -> None:
             page = context.new_page()
             page.set_content(job["html"], wait_until="load")
             page.evaluate("() => document.fonts.ready.then(() => true)")
-            places = page.evaluate(script, [job["height"], job["head"], job["numbered"]])
+            is_draft = "height" in job  # else a page that is printed as it is
+            places = page.evaluate(script, [job["height"], job["head"], job["numbered"]]) if is_draft else []
             page.pdf(path=job["pdf"], prefer_css_page_size=True, print_background=True)
             page.close()
             results.append(places)

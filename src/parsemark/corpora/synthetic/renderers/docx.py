@@ -44,9 +44,6 @@ FIRST_COLOUR = 0x100000
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     """Set documents, each as a PDF in `folder`; LibreOffice is started once."""
-    office = shutil.which("soffice") or shutil.which("libreoffice")
-    if office is None:
-        raise MakingError("LibreOffice is missing; install it: apt-get install libreoffice-writer-nogui")
     keys: dict[str, dict[int, str]] = {}
     with ScratchFolder("parsemark-") as work:
         for draft in drafts:
@@ -58,7 +55,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
             write_bytes(folder / f"{MARKED}{draft.name}.docx", writer.bytes())
             keys[draft.name] = writer.keys
         names = [f"{mark}{draft.name}" for draft in drafts for mark in ("", MARKED)]
-        _convert(office, folder, names, work)
+        convert(folder, names, work)
     return [
         Rendered(
             draft,
@@ -71,7 +68,11 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     ]
 
 
-def _convert(office: str, folder: Path, names: list[str], profile: Path) -> None:
+def convert(folder: Path, names: list[str], profile: Path) -> None:
+    """Set each `NAME.docx` of a folder as a PDF beside it, with LibreOffice's settings in `profile`."""
+    office = shutil.which("soffice") or shutil.which("libreoffice")
+    if office is None:
+        raise MakingError("LibreOffice is missing; install it: apt-get install libreoffice-writer-nogui")
     command = [
         office,
         f"-env:UserInstallation={profile.as_uri()}",

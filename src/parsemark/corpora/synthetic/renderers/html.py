@@ -50,9 +50,6 @@ sup { line-height: 0; font-size: 0.7em; }
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     """Set documents, each as a PDF in `folder`, in one browser."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        raise MakingError("Chromium is missing; install it: apt-get install chromium")
     pages = []
     for draft in drafts:
         require_glyphs(draft)
@@ -66,7 +63,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
                 "pdf": str((folder / f"{draft.name}.pdf").resolve()),
             }
         )
-    places = _print({"chromium": chromium, "pages": pages}, folder)
+    places = print_pages(pages, folder)
     return [
         Rendered(
             draft,
@@ -79,8 +76,15 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     ]
 
 
-def _print(jobs: dict[str, object], folder: Path) -> list[list[tuple[str, int, float, float, float, float]]]:
-    read = [str(Path(str(jobs["chromium"])).resolve().parent)]
+def print_pages(
+    pages: list[dict[str, object]], folder: Path
+) -> list[list[tuple[str, int, float, float, float, float]]]:
+    """Print pages of HTML as PDFs in `folder`; where everything stands, for drafts."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        raise MakingError("Chromium is missing; install it: apt-get install chromium")
+    jobs = {"chromium": chromium, "pages": pages}
+    read = [str(Path(chromium).resolve().parent)]
     with ScratchFolder("parsemark-") as work:
         rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
         try:

@@ -20,7 +20,6 @@ from parsemark.corpora.synthetic.document import (
     TextBlock,
     flowing_blocks,
 )
-from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL
 from parsemark.corpora.synthetic.pieces import Piece, TextRun
 from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
 from parsemark.corpora.synthetic.table_draft import Placed
@@ -61,6 +60,19 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
         write_text(source, _document(draft))
         fonts = sorted({str(path.parent) for path in font_files(families(draft))})
         jobs.append([draft.name, str(source), fonts])
+    found = set_sources(jobs, folder)
+    return [
+        Rendered(draft, folder / f"{draft.name}.pdf", tuple(_places(draft, places)))
+        for draft, places in zip(drafts, found, strict=True)
+    ]
+
+
+def set_sources(jobs: list[list[Any]], folder: Path) -> list[Any]:
+    """Set sources, each as a PDF beside it; a job is a name, a path and folders of fonts.
+
+    Returns:
+        What each source says in its metadata `<places>`.
+    """
     import_module("typst")  # says that it is missing, where it is
     rights = tool_rights((), [str(folder)], **LIMITS)
     given = json.dumps(jobs).encode()
@@ -70,11 +82,8 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
         raise MakingError(f"Typst took longer than {TIMEOUT_S:.0f} s.") from error
     if done.returncode:
         raise MakingError(f"Typst failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
-    found = json.loads(done.stdout)
-    return [
-        Rendered(draft, folder / f"{draft.name}.pdf", tuple(_places(draft, places)))
-        for draft, places in zip(drafts, found, strict=True)
-    ]
+    found: list[Any] = json.loads(done.stdout)
+    return found
 
 
 def main() -> None:
@@ -216,14 +225,9 @@ class _TypstWriter:
         cells = sorted(block.layout.cells.items())
         header = ", ".join(self._cell(block, c) for (row, _), c in cells if row < head)
         body = ", ".join(self._cell(block, c) for (row, _), c in cells if row >= head)
-        lines = ", ".join(_rules(block))
-        stroke = THIN if look.line == FULL else "none"
         arguments = [
             f"columns: ({', '.join(_columns(block))},)",
             f"inset: (x: {look.pad_x}pt, y: {look.pad_y}pt)",
-            f"stroke: {stroke}",
-            f"fill: {_fill(block)}",
-            *([lines] if lines else []),
             *([f"table.header({header})"] if header else []),
             body,
         ]
@@ -240,10 +244,20 @@ class _TypstWriter:
             content = f'text(weight: "bold", fill: {fill}, {content})'
         area = self._area(f"{self.index}.{cell.row}.{cell.col}", content)
         side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
+        colour = block.fill(cell.row)
+        fill = f'rgb("{colour}")' if colour else "none"
         return (
             f"table.cell(x: {cell.col}, y: {cell.row}, colspan: {cell.colspan}, rowspan: {cell.rowspan}, "
-            f"align: {side} + horizon, {{{area}}})"
+            f"align: {side} + horizon, fill: {fill}, stroke: {self._stroke(block, cell)}, {{{area}}})"
         )
+
+    def _stroke(self, block: TableBlock, cell: Placed) -> str:
+        names = {"right": "left", "left": "right"} if self.draft.words.right_to_left else {}
+        sides = [
+            f"{names.get(side, side)}: {THICK if thick else THIN}"
+            for side, thick in block.borders(cell).items()
+        ]
+        return f"({', '.join(sides)})" if sides else "none"
 
 
 def _columns(block: TableBlock) -> list[str]:
@@ -255,40 +269,6 @@ def _columns(block: TableBlock) -> list[str]:
         for index in words[:1] or [0]:
             widths[index] = "1fr"
     return widths
-
-
-def _fill(block: TableBlock) -> str:
-    head, look = block.layout.draft.header_rows, block.look
-    top = f'rgb("{look.head_fill}")' if look.head_fill else "none"
-    stripe = f'rgb("{look.stripe}")' if look.stripe else "none"
-    return f"(x, y) => if y < {head} {{ {top} }} else if calc.odd(y - {head}) {{ {stripe} }} else {{ none }}"
-
-
-def _rules(block: TableBlock) -> list[str]:
-    draft, line, rows = block.layout.draft, block.look.line, block.layout.n_rows
-    if line in (FULL, NONE):
-        return []
-    head = draft.header_rows
-    rules = [
-        f"table.hline(y: 0, stroke: {THICK})",
-        f"table.hline(y: {head}, stroke: {THIN})",
-        f"table.hline(y: {rows}, stroke: {THICK})",
-    ]
-    if line == BOOKTABS:
-        for (row, _), cell in sorted(block.layout.cells.items()):
-            if row < head - 1 and cell.colspan > 1:
-                rules.append(
-                    f"table.hline(y: {row + 1}, start: {cell.col}, end: {cell.col + cell.colspan}, "
-                    f"stroke: {THIN})"
-                )
-        rules += [
-            f"table.hline(y: {head + row}, stroke: {THIN})"
-            for row, item in enumerate(draft.rows)
-            if item.kind == "total" and row
-        ]
-    if line == PARTIAL and draft.stub:
-        rules.append(f"table.vline(x: {len(draft.stub)}, stroke: {THIN})")
-    return rules
 
 
 def _content(piece: Piece) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from parsemark.errors import UnknownNameError
+from parsemark.errors import require_known
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,7 @@ PROFILES = {p.name: p for p in (V1_0, V1_5, V1_6, V1_6_FIXED)}
 
 def get_profile(name: str) -> Profile:
     """The published profile of that name."""
-    if name not in PROFILES:
-        raise UnknownNameError("profile", name, list(PROFILES))
+    require_known("profile", name, PROFILES)
     return PROFILES[name]
 
 

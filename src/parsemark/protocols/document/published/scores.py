@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from parsemark.errors import MissingDependencyError
 from parsemark.formats import markdown_of
-from parsemark.model import Page, Prediction, Status
+from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.document.annotation import (
     TABLES_ONLY,
+    TRUTH_HAS_NOT_ALL,
     TRUTH_HAS_ONLY_TABLES,
     annotation_of,
     gives_only_tables,
@@ -30,6 +31,13 @@ from parsemark.protocols.rows import PageScores, RowWriter
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
+COVERED_BY = {
+    "text_block": Category.TEXT_BLOCK,
+    "display_formula": Category.EQUATION_ISOLATED,
+    "table": Category.TABLE,
+    "reading_order": Category.TEXT_BLOCK,
+}
+"""What a truth has to cover for an element to be measured: the published code knows no partial truth."""
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
 LATEX_TABLES = "latex_tables"
 """Row of a page whose tables were matched as LaTeX, under a profile that sets such pages apart."""
@@ -77,8 +85,9 @@ def score_page(
     for record in records.ignored:
         _write_match(writer, record)
     for element, measured in results.elements.items():
-        if truth.only_tables and element != "table":
-            writer.page(f"{SHORT[element]}_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
+        if not truth.covers(COVERED_BY[element]):
+            why = TRUTH_HAS_ONLY_TABLES if truth.only_tables else TRUTH_HAS_NOT_ALL
+            writer.page(f"{SHORT[element]}_edit", None, Status.NO_TRUTH, why)
             continue
         for one in measured:
             _write_element(writer, element, one)

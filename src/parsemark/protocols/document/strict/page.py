@@ -92,8 +92,22 @@ class PageMatches:
     blocks: tuple[BlockMatch, ...]
     tables: ContentMatching
     is_complete: bool
+    uncovered: frozenset[str] = frozenset()
+    """Kinds of which the page may have more than its truth has."""
     _shares: dict[BlockMatch, list[Share]] = field(default_factory=dict)
     """Of the matches that were asked for: to cut one takes as long as to find it."""
+
+    @property
+    def covers_text(self) -> bool:
+        """Whether all of the text is known."""
+        return Category.TEXT_BLOCK not in self.uncovered
+
+    def counts(self, match: BlockMatch) -> bool:
+        """Whether a match is scored: what answers nothing may be what the truth does not have."""
+        if match.truths:
+            return True
+        is_formula = self.pred.blocks[match.preds[0]].is_formula
+        return self.covers_text and not (is_formula and Category.EQUATION_ISOLATED in self.uncovered)
 
     def shares(self, match: BlockMatch) -> list[Share]:
         """A match as it is scored: where one block answers texts and formulas, each kind has its part of it.
@@ -109,6 +123,8 @@ class PageMatches:
         truths = tuple(self.truth.blocks[t] for t in match.truths)
         preds = tuple(self.pred.blocks[p] for p in match.preds)
         said = "".join(p.text for p in preds)
+        if truths and not self.covers_text:
+            said = without_surroundings("".join(t.text for t in truths), said)
         runs = [tuple(run) for _, run in groupby(truths, key=lambda t: (t.is_neutral, t.is_formula))]
         if len(runs) < 2:
             return [Share(truths, preds, said)]
@@ -141,6 +157,21 @@ def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -
             k += 1
         cuts.append(border + shift)
     return [whole[a:b] for a, b in zip(cuts, [*cuts[1:], len(whole)], strict=True)]
+
+
+def without_surroundings(text: str, said: str) -> str:
+    """The part of an output that answers a text: without what stands before and after it.
+
+    >>> without_surroundings("the middle", "before; the middle. after")
+    'the middle'
+    """
+    from rapidfuzz.fuzz import partial_ratio_alignment
+
+    steps = [op.src_pos for op in Levenshtein.editops(text, said) if op.tag == "insert"]
+    parts = [said[steps.count(0) : len(said) - steps.count(len(text))]]
+    if len(said) > len(text) and (found := partial_ratio_alignment(text, said)) is not None:
+        parts.append(said[found.dest_start : found.dest_end])
+    return min(parts, key=lambda part: Levenshtein.distance(text, part))
 
 
 def _cut_from_behind(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -> list[str]:
@@ -263,9 +294,14 @@ def pred_side(prediction: Prediction) -> PageSide:
     return _side(read_output(prediction.text, prediction.format).elements)
 
 
-def match_page(truth: PageSide, pred: PageSide) -> PageMatches:
+def uncovered(page: Page) -> frozenset[str]:
+    """The kinds of which a page may have more than its truth has."""
+    return frozenset(category for category in Category if not page.covers(category))
+
+
+def match_page(truth: PageSide, pred: PageSide, unknown: frozenset[str] = frozenset()) -> PageMatches:
     """Everything of both sides in exactly one match."""
     n_ordered = sum(b.element.order is not None and b.element.category not in NEUTRAL for b in truth.blocks)
     matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks], n_ordered)
     tables = match_by_ngrams([*truth.tables, *truth.ignored_tables], pred.tables)
-    return PageMatches(truth, pred, matching.matches, tables, matching.is_complete)
+    return PageMatches(truth, pred, matching.matches, tables, matching.is_complete, unknown)

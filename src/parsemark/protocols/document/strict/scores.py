@@ -28,6 +28,7 @@ from parsemark.protocols.document.strict.page import (
     match_page,
     pred_side,
     truth_side,
+    uncovered,
 )
 from parsemark.protocols.rows import PageScores, RowWriter
 
@@ -47,10 +48,10 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
         except FormatError as error:
             status, why = Status.METRIC_FAILED, str(error)
     writer.status, writer.why = status, why
-    matches = match_page(truth_side(truth), pred)
+    matches = match_page(truth_side(truth), pred, uncovered(truth))
     if not matches.is_complete:
         writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
-    if truth.only_tables:
+    if truth.only_tables or (not matches.truth.blocks and not matches.covers_text):
         _score_tables(writer, matches)
         writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
     else:
@@ -61,7 +62,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
 
 
 def _score_whole(writer: RowWriter, matches: PageMatches, cdm: bool) -> None:
-    shares = [matches.shares(match) for match in matches.blocks]
+    shares = [matches.shares(match) for match in matches.blocks if matches.counts(match)]
     _score_blocks(writer, shares)
     _score_formulas(writer, shares, cdm)
     _score_tables(writer, matches)
@@ -178,6 +179,8 @@ def _score_tables(writer: RowWriter, page: PageMatches) -> None:
     n_truth = n_pred = n_false = 0
     metrics = {"teds": get_metric("teds"), "teds_structure": get_metric("teds(structure_only=true)")}
     for match in page.tables.matching.matches:
+        if not match.truth and Category.TABLE in page.uncovered:
+            continue
         writer.match("table", match.truth, match.pred, match.overlap)
         if match.truth and all(t in ignored for t in match.truth):
             continue
@@ -241,7 +244,12 @@ def _level(block: PageBlock) -> int | None:
 
 def _score_headings(writer: RowWriter, page: PageMatches) -> None:
     truth = [(i, b) for i, b in enumerate(page.truth.blocks) if _is_heading(b)]
-    pred = [(i, b) for i, b in enumerate(page.pred.blocks) if _is_heading(b)]
+    known = {p for m in page.blocks if m.truths for p in m.preds}
+    pred = [
+        (i, b)
+        for i, b in enumerate(page.pred.blocks)
+        if _is_heading(b) and (i in known or Category.TITLE not in page.uncovered)
+    ]
     if not truth:
         return
     where_t, where_p = {i: k for k, (i, _) in enumerate(truth)}, {i: k for k, (i, _) in enumerate(pred)}
@@ -265,7 +273,7 @@ def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
     found = text_coverage(truth, pred)
     writer.page("lost_text", found.lost_share)
-    if found.pred:
+    if found.pred and page.covers_text and Category.TABLE not in page.uncovered:
         known = text_coverage([*truth, *neutral], pred)
         writer.page("invented_text", known.invented_share)
         writer.page("duplicated_text", known.duplicated_share)

@@ -8,7 +8,14 @@ from parsemark.errors import FormatError
 from parsemark.matching.adjacency import ned
 from parsemark.metrics.coverage import text_coverage
 from parsemark.model import Box, Element, Page, Prediction, Status
-from parsemark.protocols.document.strict.page import PageMatches, PageSide, match_page, pred_side, truth_side
+from parsemark.protocols.document.strict.page import (
+    PageMatches,
+    PageSide,
+    match_page,
+    pred_side,
+    truth_side,
+    uncovered,
+)
 from parsemark.protocols.document.strict.scores import covered_texts, score_page
 from parsemark.protocols.exhibits import PageMatch, PageView
 
@@ -29,7 +36,7 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
     except FormatError as error:
         pred, message = PageSide(), str(error)
     left = truth_side(truth)
-    page = match_page(left, pred)
+    page = match_page(left, pred, uncovered(truth))
     placed: list[Place] = []
     matches = [*_block_matches(page, left, pred, placed), *_table_matches(page, left, pred, placed)]
     texts, given = covered_texts(left, pred)
@@ -49,7 +56,7 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
 
 def _block_matches(page: PageMatches, left: PageSide, pred: PageSide, placed: list[Place]) -> list[PageMatch]:
     found: list[PageMatch] = []
-    for match in page.blocks:
+    for match in filter(page.counts, page.blocks):
         truths = [left.blocks[t].element for t in match.truths]
         preds = [pred.blocks[p].element for p in match.preds]
         is_answered = bool(truths and preds)

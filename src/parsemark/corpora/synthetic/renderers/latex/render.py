@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, MarkedTable, read_marks
+from parsemark.corpora.latex.cell_boxes import MarkedTable
+from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.synthetic.document import (
     NUMBER,
     Block,

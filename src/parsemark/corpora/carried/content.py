@@ -1,0 +1,220 @@
+"""What the elements of a structure tree say and where: their marked content, put together as it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from parsemark.model import Box
+from parsemark.pdf.marked import FORM, OwnedPage, marked_page
+from parsemark.pdf.tags import Content, StructureTag, TagTree
+
+_GAPS = {"next": 0.4, "blank": 0.04, "apart": 0.12}
+"""Shares of a line's height: glyphs that stand further apart are of two words. For those that follow each
+other in the file, with a blank that its reader made up between them, and with other content between them."""
+_BULLETS = {
+    "\uf0b7": "•",
+    "\uf0a7": "▪",
+    "\uf0d8": "➢",
+    "\uf0fc": "✓",
+    "\uf0e0": "→",
+    "\uf06f": "○",
+    "\uf076": "❖",
+}
+"""Signs of Symbol and Wingdings in the codes that Word gives them."""
+INLINE = frozenset(
+    {
+        *("Span", "Em", "Strong", "Quote", "Reference", "BibEntry", "Code", "Link", "Annot", "Ruby", "RB"),
+        *("RT", "RP", "Warichu", "WT", "WP", "Lbl", "Sub", "NonStruct", "Form"),
+    }
+)
+"""Roles that go on in the line of what is around them."""
+
+
+_KEPT = 32
+"""Pages that are held."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedText:
+    """A text on one page, as far as it is one run of marked content."""
+
+    page: int
+    text: str
+    box: Box | None
+    """Around its ink."""
+    height: float
+    """Of its highest glyph."""
+    first: int
+    last: int
+    """Glyphs of the page."""
+    breaks: bool = False
+    """Whether it begins a paragraph."""
+
+
+@dataclass
+class DocumentContent:
+    """The pages of a PDF, read when they are asked for."""
+
+    pdf: Path
+    tree: TagTree
+    _pages: dict[int, OwnedPage] = field(default_factory=dict)
+    _places: dict[int, dict[int, list[int]]] = field(default_factory=dict)
+
+    def page(self, number: int) -> OwnedPage:
+        """A page with its marks."""
+        if number not in self._pages:
+            while len(self._pages) >= _KEPT:
+                oldest = next(iter(self._pages))
+                del self._pages[oldest], self._places[oldest]
+            self._pages[number] = page = marked_page(self.pdf, number)
+            places: dict[int, list[int]] = {}
+            for index, owner in enumerate(page.owners):
+                places.setdefault(owner, []).append(index)
+            self._places[number] = places
+        return self._pages[number]
+
+    @cached_property
+    def parents(self) -> dict[int, int]:
+        """The element that holds each one."""
+        return {kid: k for k, tag in enumerate(self.tree.tags) for kid in tag.kids if isinstance(kid, int)}
+
+    def walk(self, index: int, stop: Iterable[str] = ()) -> Iterator[tuple[int, StructureTag]]:
+        """An element and all below it in order; not below those of a role of `stop`, other than the first."""
+        ends = frozenset(stop)
+        work = [index]
+        while work:
+            here = work.pop()
+            tag = self.tree.tags[here]
+            yield here, tag
+            if here == index or tag.role not in ends:
+                work += [kid for kid in reversed(tag.kids) if isinstance(kid, int)]
+
+    def contents(self, index: int) -> Iterator[Content]:
+        """All content below an element."""
+        for _, tag in self.walk(index):
+            yield from (kid for kid in tag.kids if isinstance(kid, Content))
+
+    def glyphs_of(self, content: Content) -> list[int]:
+        """The glyphs of a piece of content; in a form that does not say so, where the page has none."""
+        self.page(content.page)
+        places = self._places[content.page]
+        return places.get(content.number) or places.get(content.number + FORM, [])
+
+    def pieces(self, index: int, without: Sequence[str] = ()) -> list[TaggedText]:
+        """What an element says, in the order of the tree; nothing of elements of the roles `without`."""
+        found: list[TaggedText] = []
+        work: list[tuple[int | Content, bool]] = [(index, False)]
+        breaks = True
+        while work:
+            here, leaves = work.pop()
+            if isinstance(here, Content):
+                piece = self._piece(here, breaks)
+                if piece is not None:
+                    found.append(piece)
+                    breaks = False
+                continue
+            tag = self.tree.tags[here]
+            if leaves:
+                breaks = True
+                continue
+            if (here != index and tag.role in without) or tag.role == "Artifact":
+                continue
+            is_block = here != index and tag.role not in INLINE and not tag.role.startswith("math:")
+            if is_block:
+                breaks = True
+                work.append((here, True))
+            if tag.actual is not None and (spoken := self._spoken(here, tag.actual, breaks)) is not None:
+                found.append(spoken)
+                breaks = False
+                continue
+            work += [(kid, False) for kid in reversed(tag.kids)]
+        return found
+
+    def pieces_of(self, content: Content) -> list[TaggedText]:
+        """What content says that is in an element beside others."""
+        piece = self._piece(content, False)
+        return [] if piece is None else [piece]
+
+    def _piece(self, content: Content, breaks: bool) -> TaggedText | None:
+        indices = self.glyphs_of(content)
+        if not indices:
+            return None
+        page = self.page(content.page)
+        solid = [k for k in indices if not page.glyphs[k].generated]
+        if not solid:
+            return None
+        return _made(content.page, page, self._text(page, solid), solid, breaks)
+
+    def _text(self, page: OwnedPage, solid: Sequence[int]) -> str:
+        """The glyphs as text. Blanks that the reader made up count only where there is room for one."""
+        text: list[str] = []
+        for place, k in enumerate(solid):
+            glyph = page.glyphs[k].text
+            if place and needs_blank(page, solid[place - 1], k):
+                text.append(" ")
+            after = page.glyphs[solid[place + 1]].text if place + 1 < len(solid) else ""
+            divides = k in page.hyphens and after.islower() and "".join(text[-1:]).islower()
+            text.append("" if divides else _BULLETS.get(glyph, glyph))
+        return "".join(text)
+
+    def _spoken(self, index: int, text: str, breaks: bool) -> TaggedText | None:
+        """What stands in the place of an element's own glyphs."""
+        own = [(c.page, k) for c in self.contents(index) for k in self.glyphs_of(c)]
+        if not own:
+            return None
+        number = own[0][0]
+        page = self.page(number)
+        indices = [k for at, k in own if at == number]
+        if not text.strip() and any(is_ink(page, k) for k in indices):
+            text = " "  # a line break that is shown as a blank, and not glyphs that say nothing
+        return _made(number, page, text, indices, breaks)
+
+    def text(self, pieces: Sequence[TaggedText], between: str = " ") -> str:
+        """Pieces as one text, with `between` between paragraphs and single blanks elsewhere."""
+        paragraphs: list[str] = []
+        for k, piece in enumerate(pieces):
+            if piece.breaks or not paragraphs:
+                paragraphs.append(piece.text)
+                continue
+            before = pieces[k - 1]
+            apart = before.page != piece.page or needs_blank(self.page(piece.page), before.last, piece.first)
+            paragraphs[-1] += (" " if apart else "") + piece.text
+        said = (" ".join(paragraph.split()) for paragraph in paragraphs)
+        return between.join(paragraph for paragraph in said if paragraph)
+
+
+def _made(number: int, page: OwnedPage, text: str, indices: Sequence[int], breaks: bool) -> TaggedText:
+    boxes = [page.glyphs[k].box for k in indices if is_ink(page, k)]
+    height = max((box.height for box in boxes), default=0.0)
+    return TaggedText(number, text, hull(boxes), height, min(indices), max(indices), breaks)
+
+
+def is_ink(page: OwnedPage, index: int) -> bool:
+    """Whether a glyph is painted."""
+    glyph = page.glyphs[index]
+    return not glyph.generated and bool(glyph.text.strip())
+
+
+def needs_blank(page: OwnedPage, left: int, right: int) -> bool:
+    """Whether a glyph begins another word than the one before it in its text."""
+    if not page.glyphs[left].text.strip() or not page.glyphs[right].text.strip():
+        return False  # there is one already
+    if left in page.hyphens:
+        return False  # what it divides goes on
+    (start, top, end, bottom), (begin, upper, stop, lower) = page.advances[left], page.advances[right]
+    if min(bottom, lower) <= max(top, upper):
+        return True  # the next line
+    between = range(left + 1, right)
+    made_up = left < right and all(page.glyphs[k].generated for k in between)
+    kind = "apart" if not made_up else "blank" if between else "next"
+    gap = max(begin - end, start - stop)  # whatever the direction of the script
+    return gap > _GAPS[kind] * max(bottom - top, lower - upper)
+
+
+def hull(boxes: Iterable[Box]) -> Box | None:
+    """The box around all; None where there is none."""
+    listed = list(boxes)
+    return Box.hull(listed) if listed else None

@@ -1,0 +1,202 @@
+"""Facts that documents carry beside their pages: outlines, links and the values of forms.
+
+An entry of an outline is a fact only if a line of its page says it, with the number that the entry may lack:
+so the fact has the words of the page, and what the outline merely names is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from parsemark.errors import PdfError
+from parsemark.extras import require
+from parsemark.model import Box, Fact
+from parsemark.pdf import Glyph, document_glyphs, in_child, open_document
+from parsemark.pdf.document import open_page, to_page_box
+from parsemark.pdf.tags import dictionary_items, link_target, open_qpdf, text_of
+
+RULES = "answers"
+OUTLINE, LINK, FORM_VALUE = "outline", "link annotation", "form field"
+MAX_ENTRIES = 20_000
+"""Of an outline, and links and fields of a document; what is more is not read."""
+_MAX_DEPTH = 12
+_MAX_WORDS = 400
+_NUMBER = re.compile(
+    r"(?:(?:chapter|section|part|appendix|kapitel|chapitre)\s+)?[\dA-Z]{1,3}(?:\.\d{1,3})*[.:)]?", re.I
+)
+"""What stands before a heading, and which an outline may leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """An entry of an outline that leads to a page."""
+
+    page: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedPlace:
+    """A link, or a field of a form, with its place in the coordinates of the page."""
+
+    page: int
+    box: Box
+    value: str
+    """The target, or what is filled in."""
+    name: str = ""
+    """Of a field."""
+
+
+def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
+    """The facts of a document's outline, links and forms, by page.
+
+    Raises:
+        PdfError: It cannot be read.
+        MissingDependencyError: pikepdf is not installed.
+    """
+    require("carried", "Reading links and forms", {"pikepdf"})
+    entries = read_outline(pdf)
+    links, fields = read_annotations(pdf)
+    if not entries and not links and not fields:
+        return {}
+    pages = document_glyphs(pdf)
+    facts: dict[int, list[Fact]] = {}
+    for number, glyphs in enumerate(pages, start=1):
+        own = [
+            *_headings([entry for entry in entries if entry.page == number], glyphs),
+            *_links([link for link in links if link.page == number], glyphs),
+            *_values([field for field in fields if field.page == number]),
+        ]
+        for k, (kind, arguments, how, box) in enumerate(own):
+            fact = Fact(f"carried-{k}", kind, RULES, arguments, number, how, box=box)
+            facts.setdefault(number, []).append(fact)
+    return {number: tuple(own) for number, own in facts.items()}
+
+
+_Draft = tuple[str, dict[str, Any], str, Box | None]
+
+
+@in_child(cpu_s=120)
+def read_outline(pdf: Path) -> list[OutlineEntry]:
+    """The entries of an outline that lead to pages of the document; none where it has no outline."""
+    found: list[OutlineEntry] = []
+    with open_document(pdf) as document:
+        n_pages = len(document)
+        for count, bookmark in enumerate(document.get_toc(max_depth=_MAX_DEPTH)):
+            if count >= MAX_ENTRIES:
+                break
+            place = bookmark.get_dest()
+            index = None if place is None else place.get_index()
+            title = " ".join(bookmark.get_title().split())[:_MAX_WORDS]
+            if index is not None and 0 <= index < n_pages and title:
+                found.append(OutlineEntry(index + 1, bookmark.level + 1, title))
+    return found
+
+
+@in_child(cpu_s=120)
+def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]:
+    """Links with addresses, and fields of forms that are filled in with text."""
+    links: list[CarriedPlace] = []
+    fields: list[CarriedPlace] = []
+    with open_qpdf(pdf) as document:
+        for number, page in enumerate(document.pages, start=1):
+            for annotation in dictionary_items(page.get("/Annots")):
+                if len(links) + len(fields) >= MAX_ENTRIES:
+                    return links, fields
+                kind = str(annotation.get("/Subtype"))
+                box = _place(pdf, number, annotation.get("/Rect")) if kind in ("/Link", "/Widget") else None
+                if box is None:
+                    continue
+                if kind == "/Link" and (target := link_target(annotation, {})):
+                    links.append(CarriedPlace(number, box, target))
+                elif kind == "/Widget" and (value := _inherited(annotation, "/V")):
+                    fields.append(CarriedPlace(number, box, value, _inherited(annotation, "/T") or ""))
+    return links, fields
+
+
+def _inherited(field: Any, key: str) -> str | None:
+    """The text of a field, or of one that it is a part of."""
+    for _ in range(8):
+        if (text := text_of(field.get(key))) is not None:
+            return " ".join(text.split())
+        above = dictionary_items(field.get("/Parent"))
+        if not above:
+            return None
+        field = above[0]
+    return None
+
+
+def _place(pdf: Path, number: int, edges: Any) -> Box | None:
+    try:
+        x0, y0, x1, y1 = (float(value) for value in edges)
+        with open_page(pdf, number) as page:
+            return to_page_box(page, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+    except (TypeError, ValueError, PdfError):
+        return None
+
+
+def _headings(entries: Sequence[OutlineEntry], glyphs: Sequence[Glyph]) -> Iterator[_Draft]:
+    lines = list(_lines(glyphs))
+    shown = [(entry, line) for entry in entries if (line := _line_of(entry.title, lines)) is not None]
+    for _, line in shown:
+        yield "heading", {"text": line[0]}, OUTLINE, line[1]
+    for (one, first), (other, second) in pairwise(shown):
+        answer = "above" if one.level < other.level else "below" if one.level > other.level else "beside"
+        if first[0] != second[0]:
+            yield "level", {"text": first[0], "other": second[0], "answer": answer}, OUTLINE, first[1]
+
+
+_Line = tuple[str, Box]
+
+
+def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
+    """The lines of a page as its reader parts them."""
+    line: list[Glyph] = []
+    for glyph in (*glyphs, Glyph("\n", Box(0, 0, 0, 0))):
+        if glyph.text not in "\r\n":
+            line.append(glyph)
+            continue
+        text = " ".join("".join(g.text for g in line).split())
+        ink = [g.box for g in line if g.text.strip() and not g.generated]
+        if text and ink:
+            yield text, Box.hull(ink)
+        line = []
+
+
+def _line_of(title: str, lines: Sequence[_Line]) -> _Line | None:
+    """The line that says a title, or the two lines that do, with a number before it if there is one."""
+    wanted = _bare(title)
+    for k, (text, box) in enumerate(lines):
+        following = lines[k + 1 : k + 2]
+        for said, frame in (
+            (text, box),
+            *((f"{text} {more}", Box.hull((box, at))) for more, at in following),
+        ):
+            words = said.split(" ")
+            for n in range(min(3, len(words))):
+                before = " ".join(words[:n])
+                if _bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
+                    return said, frame.rounded()
+    return None
+
+
+def _bare(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _links(links: Sequence[CarriedPlace], glyphs: Sequence[Glyph]) -> Iterator[_Draft]:
+    for link in links:
+        inside = "".join(g.text for g in glyphs if link.box.holds_centre(g.box))
+        if text := " ".join(inside.split()):
+            yield "link", {"text": text, "target": link.value}, LINK, link.box.rounded()
+
+
+def _values(fields: Sequence[CarriedPlace]) -> Iterator[_Draft]:
+    for field in fields:
+        yield "field", {"field": field.name, "answer": field.value}, FORM_VALUE, field.box.rounded()

@@ -1,0 +1,94 @@
+"""`tagged:DIR`: PDFs with what their structure trees say; `carried:DIR`: all PDFs that carry any truth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.carried.facts import carried_facts
+from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
+from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
+from parsemark.errors import CorpusError
+from parsemark.model import Page, Sample
+from parsemark.pdf import made_with, page_shapes
+from parsemark.plain_words import counted
+
+_LISTED = 8
+
+
+def load(root: Path) -> Corpus:
+    """Load all tagged PDFs below a folder; those without tags are left out, with a remark."""
+    return _loaded(root, "tagged", _tagged_samples)
+
+
+def load_facts(root: Path) -> Corpus:
+    """Load what the outlines, links, forms and tags of all PDFs below a folder say."""
+    return _loaded(root, "carried", _all_samples)
+
+
+def _loaded(
+    root: Path, name: str, read_samples: Callable[[Path, str, list[Remark]], Iterable[Sample]]
+) -> Corpus:
+    remarks: list[Remark] = []
+
+    def read(pdf: Path, _: SampleIds) -> list[Sample]:
+        samples = list(read_samples(pdf, pdf.relative_to(root).as_posix(), remarks))
+        if not samples:
+            raise CorpusError("it carries no truth.")
+        return samples
+
+    files = files_inside(root, "*.pdf", remarks, of="a folder of PDFs")
+    samples = read_each(root, files, read, remarks)
+    return Corpus.of(
+        f"{name} {root.name}", samples, root=root, version="1", licence="unknown", remarks=remarks
+    )
+
+
+def _tagged_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
+    document = read_tagged(pdf)
+    if document is None or not document.pages:
+        raise CorpusError("it has no structure tree.")
+    remarks.extend(_remarks(where, document))
+    yield from _samples(pdf, where, document)
+
+
+def _all_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
+    document = read_tagged(pdf)
+    if document is None:
+        document = TaggedDocument({}, [], {}, {})
+    remarks.extend(_remarks(where, document))
+    yield from _samples(pdf, where, document)
+
+
+def _samples(pdf: Path, where: str, document: TaggedDocument) -> Iterator[Sample]:
+    name, kind, facts = where.removesuffix(".pdf"), made_with(pdf), carried_facts(pdf)
+    shapes = page_shapes(pdf)
+    for number in sorted({*document.pages, *facts}):
+        page = document.pages.get(number, TaggedPage(number))
+        truth = Page(
+            page_id(name, number),
+            shapes[number - 1].width,
+            shapes[number - 1].height,
+            tuple(page.elements),
+            attributes={"made_with": kind},
+            covered=page.covered,
+            facts=facts.get(number, ()),
+            only_facts=not page.elements,
+        )
+        if truth.elements or truth.facts:
+            yield Sample(truth.id, name, number, truth, pdf)
+
+
+def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:
+    """What of a document is no truth, and why."""
+    refused: dict[str, list[str]] = defaultdict(list)
+    for table in document.tables:
+        if table.refused and table.pages:
+            refused[table.refused].append(str(table.pages[0]))
+    for why, pages in refused.items():
+        listed = ", ".join(pages[:_LISTED]) + (" …" if len(pages) > _LISTED else "")
+        yield Remark(where, f"{counted(len(pages), 'table')} refused (page {listed}): {why}.")
+    for fault, n in document.faults.items():
+        yield Remark(where, f"its structure tree has {n:,} {fault}; they are not used.", left_out=False)

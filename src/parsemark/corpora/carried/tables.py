@@ -1,0 +1,431 @@
+"""Tables of a structure tree: their cells on a grid, and whether the page agrees with what the tags say.
+
+Tags are often wrong. A table is accepted only if what is painted agrees: its rows lie below each other, its
+columns beside each other, spans where they say, and no word of the page stands between its cells that is in
+none of them. Else it is refused with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from statistics import median
+
+from parsemark.corpora.carried.content import DocumentContent, TaggedText, hull, is_ink
+from parsemark.errors import FormatError
+from parsemark.formats.limits import check_grid
+from parsemark.model import Box, Cell, Table
+from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage
+from parsemark.pdf.tags import StructureTag
+from parsemark.pdf.text import is_right_to_left
+
+TOLERANCE = 1.5
+"""Points by which the ink of a cell may leave its row or column: accents, italics."""
+_PAGE = 1e6
+"""Added to places on the next page, so that they are below all of this one."""
+_MIN_EMPTY_ROW = 1.5
+"""Heights of a line that are free where an empty row is; less is a gap between rows."""
+
+
+HOLDS_TABLE = "it holds another table, so it lays out a page"
+
+
+class RefusedError(Exception):
+    """A table whose tags are no truth, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A cell on its grid with what it says."""
+
+    row: int
+    col: int
+    rowspan: int
+    colspan: int
+    header: bool | None
+    pieces: tuple[TaggedText, ...]
+
+    @property
+    def boxes(self) -> list[tuple[int, Box]]:
+        """The places of its ink, each with its page."""
+        return [(piece.page, piece.box) for piece in self.pieces if piece.box is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """What of a table is on one page."""
+
+    page: int
+    table: Table
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedTable:
+    """A table of the tree."""
+
+    index: int
+    """Of its element."""
+    pages: tuple[int, ...]
+    parts: tuple[TablePart, ...] = ()
+    """By page; none where it is refused."""
+    refused: str = ""
+    """Why it is no truth; empty where it is one."""
+    captions: tuple[int, ...] = ()
+
+
+def read_table(content: DocumentContent, index: int) -> TaggedTable:
+    """The table of an element `Table`, checked against its pages."""
+    captions = tuple(k for k, tag in content.walk(index, ("TR", "Caption")) if tag.role == "Caption")
+    inside = {(c.page, k) for c in content.contents(index) for k in content.glyphs_of(c)}
+    pages = tuple(sorted({page for page, _ in inside}))
+    try:
+        parts = _checked_parts(content, index, inside)
+    except RefusedError as error:
+        return TaggedTable(index, pages, refused=str(error), captions=captions)
+    return TaggedTable(index, pages, parts, captions=captions)
+
+
+def _checked_parts(
+    content: DocumentContent, index: int, inside: set[tuple[int, int]]
+) -> tuple[TablePart, ...]:
+    rows = _rows(content, index)
+    slots, n_cols = _laid(content, rows)
+    slots = _moved_to_columns(slots, n_cols)
+    filled = [slot for slot in slots if any(piece.text.strip() for piece in slot.pieces)]
+    if not filled:
+        raise RefusedError("none of its cells has text")
+    if any(tag.role == "Table" for k, tag in content.walk(index) if k != index):
+        raise RefusedError(HOLDS_TABLE)
+    slots, n_rows = _without_gaps(slots, len(rows))
+    slots, repeated = _without_repeats(content, slots)
+    filled = [slot for slot in slots if slot.boxes]
+    for n, what in (
+        (min(n_rows, len({s.row for s in filled})), "row"),
+        (min(n_cols, len({s.col for s in filled})), "column"),
+    ):
+        if n < 2:
+            raise RefusedError(f"it has text in only one {what}, so it is a frame and no table")
+    if _reads_from_right(filled):
+        raise_unless_apart(filled, lambda box: (-box.x1, -box.x0))
+    else:
+        raise_unless_apart(filled, lambda box: (box.x0, box.x1))
+    _raise_unless_below(filled)
+    parts = []
+    for page in sorted({page for slot in filled for page, _ in slot.boxes}):
+        part = _part(content, slots, repeated.get(page, ()), n_cols, page)
+        _raise_if_foreign(content.page(page), part, {k for at, k in inside if at == page})
+        parts.append(part)
+    return tuple(_with_repeated_heads(content, parts))
+
+
+def _rows(content: DocumentContent, index: int) -> list[list[int]]:
+    """The cells of each row, by their elements."""
+    rows: list[list[int]] = []
+    for k, tag in content.walk(index, ("TR", "Table", "Caption")):
+        if tag.role == "TR":
+            cells = [c for c, cell in content.walk(k, ("TD", "TH", "Table")) if cell.role in ("TD", "TH")]
+            rows.append(cells)
+    if not rows:
+        raise RefusedError("it has no rows")
+    own = {c for row in rows for cell in row for c in content.contents(cell)}
+    kept = {c for k, tag in content.walk(index) if tag.role == "Caption" for c in content.contents(k)}
+    loose = [c for c in content.contents(index) if c not in own and c not in kept]
+    for piece in loose:
+        page = content.page(piece.page)
+        if any(is_ink(page, k) for k in content.glyphs_of(piece)):
+            raise RefusedError("it has text outside of its cells")
+    return rows
+
+
+def _span(tag: StructureTag, key: str) -> int:
+    value = tag.attributes.get(key, 1)
+    return max(1, int(value)) if isinstance(value, float) and value < 1e6 else 1
+
+
+def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list[_Slot], int]:
+    """The cells on a grid, as HTML lays them: each at the first place of its row that is free."""
+    tags = content.tree.tags
+    says_headers = any(tags[c].role == "TH" for row in rows for c in row)
+    taken: set[tuple[int, int]] = set()
+    slots: list[_Slot] = []
+    for r, row in enumerate(rows):
+        col = 0
+        for cell in row:
+            while (r, col) in taken:
+                col += 1
+            tag = tags[cell]
+            down, across = min(_span(tag, "RowSpan"), len(rows) - r), _span(tag, "ColSpan")
+            try:
+                check_grid(len(rows), col + across)
+            except FormatError as error:
+                raise RefusedError(f"it is too large: {error}") from error
+            places = {(r + i, col + j) for i in range(down) for j in range(across)}
+            if places & taken:
+                raise RefusedError(f"its spans overlap in row {r + 1}")
+            taken |= places
+            in_head = tags[content.parents[content.parents[cell]]].role == "THead"
+            header = (tag.role == "TH" or in_head) if says_headers or in_head else None
+            slots.append(_Slot(r, col, down, across, header, tuple(content.pieces(cell))))
+            col += across
+    return slots, max((col for _, col in taken), default=-1) + 1
+
+
+def _moved_to_columns(slots: Sequence[_Slot], n_cols: int) -> list[_Slot]:
+    """The cells of rows that are short, under the columns where they stand: browsers tag no empty cells.
+
+    Where columns are is known from the rows that are whole. A row of which a cell fits no column, or several,
+    stays as it is, and is refused then.
+    """
+    width: dict[int, int] = {}
+    for slot in slots:
+        for row in range(slot.row, slot.row + slot.rowspan):
+            width[row] = width.get(row, 0) + slot.colspan
+    known = [s for s in slots if s.boxes and s.colspan == 1 and width[s.row] == n_cols]
+    ends = [max((b.x1 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)]
+    begins = [
+        min((b.x0 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)
+    ]
+    rights, lefts = [x for x in ends if x is not None], [x for x in begins if x is not None]
+    if len(rights) < n_cols:
+        return list(slots)
+    before, after = list(accumulate(rights, max)), list(accumulate(lefts[::-1], min))[::-1]
+
+    def place(slot: _Slot) -> int | None:
+        low, high = _extent((box.x0, box.x1) for _, box in slot.boxes)
+        fits = [
+            c
+            for c in range(n_cols - slot.colspan + 1)
+            if (c == 0 or low >= before[c - 1] - TOLERANCE)
+            and (c + slot.colspan == n_cols or high <= after[c + slot.colspan] + TOLERANCE)
+        ]
+        touched = [c for c in fits if low < rights[c + slot.colspan - 1] and high > lefts[c]]
+        chosen = touched if len(fits) > 1 else fits
+        return chosen[0] if len(chosen) == 1 else None
+
+    by_row: dict[int, list[_Slot]] = {}
+    for slot in slots:
+        by_row.setdefault(slot.row, []).append(slot)
+    found: list[_Slot] = []
+    for row, cells in sorted(by_row.items()):
+        taken = {c for s in slots if s.row < row < s.row + s.rowspan for c in range(s.col, s.col + s.colspan)}
+        spoken = [cell for cell in cells if cell.boxes]
+        places = [place(cell) for cell in spoken] if width[row] < n_cols else []
+        columns = [
+            c + k for c, s in zip(places, spoken, strict=False) if c is not None for k in range(s.colspan)
+        ]
+        is_sure = None not in places and columns == sorted({*columns} - taken) and len(places) == len(spoken)
+        if not is_sure or any(cell.rowspan > 1 for cell in cells):
+            found += cells
+            continue
+        found += [replace(s, col=c) for s, c in zip(spoken, places, strict=True) if c is not None]
+    return found
+
+
+def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> tuple[list[_Slot], int]:
+    """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
+    bands: dict[int, list[float]] = {}
+    for slot in slots:
+        for page, box in slot.boxes:
+            if slot.rowspan == 1:
+                top, bottom = page * _PAGE + box.y0, page * _PAGE + box.y1
+                band = bands.setdefault(slot.row, [top, bottom])
+                bands[slot.row] = [min(top, band[0]), max(bottom, band[1])]
+    height = median([max(piece.height for piece in slot.pieces) for slot in slots if slot.boxes] or [0.0])
+    starts = {slot.row for slot in slots if slot.boxes}
+    gone: set[int] = set()
+    row = 0
+    while row < n_rows:
+        last = row
+        while last < n_rows and last not in bands and last not in starts:
+            last += 1
+        if last > row:
+            above, below = bands.get(row - 1), bands.get(last)
+            free = below[0] - above[1] if above and below else 0.0
+            if free < _MIN_EMPTY_ROW * height * (last - row):
+                gone |= set(range(row, last))
+        row = last + 1
+    rank = {r: k for k, r in enumerate(r for r in range(n_rows) if r not in gone)}
+    kept = []
+    for slot in slots:
+        own = [rank[r] for r in range(slot.row, slot.row + slot.rowspan) if r in rank]
+        if own:
+            kept.append(replace(slot, row=own[0], rowspan=len(own)))
+    return kept, len(rank)
+
+
+def _without_repeats(
+    content: DocumentContent, slots: Sequence[_Slot]
+) -> tuple[list[_Slot], dict[int, list[_Slot]]]:
+    """The cells of a head that says the same on each of its pages once, and those of later pages by page.
+
+    Browsers give what they repeat on a page to the one cell that the tree has.
+    """
+    said: dict[int, list[dict[int, str]]] = {}
+    for slot in slots:
+        by_page: dict[int, list[TaggedText]] = {}
+        for piece in slot.pieces:
+            by_page.setdefault(piece.page, []).append(piece)
+        texts = {page: text for page, own in by_page.items() if (text := content.text(own))}
+        for row in range(slot.row, slot.row + slot.rowspan):
+            said.setdefault(row, []).append(texts)
+    n_heads = 0
+    while any(texts for texts in said.get(n_heads, ())) and all(
+        not texts or (len(texts) > 1 and len(set(texts.values())) == 1) for texts in said[n_heads]
+    ):
+        n_heads += 1
+    first = min((page for texts in said.get(0, ()) for page in texts), default=0)
+    kept: list[_Slot] = []
+    repeated: dict[int, list[_Slot]] = {}
+    for slot in slots:
+        if slot.row >= n_heads:
+            kept.append(slot)
+            continue
+        for page in sorted({piece.page for piece in slot.pieces}):
+            own = replace(slot, pieces=tuple(piece for piece in slot.pieces if piece.page == page))
+            if page == first:
+                kept.append(own)
+            else:
+                repeated.setdefault(page, []).append(own)
+        if not slot.pieces:
+            kept.append(slot)
+    return kept, repeated
+
+
+def _reads_from_right(slots: Sequence[_Slot]) -> bool:
+    """Whether the first column is the rightmost one, in a script that is written so."""
+    if not any(is_right_to_left(piece.text) for slot in slots for piece in slot.pieces):
+        return False
+    rows: dict[int, list[tuple[int, float]]] = {}
+    for slot in slots:
+        rows.setdefault(slot.row, []).append((slot.col, slot.boxes[0][1].x0))
+    turned = [sorted(row)[0][1] > sorted(row)[-1][1] for row in rows.values() if len(row) > 1]
+    return 2 * sum(turned) > len(turned)
+
+
+def raise_unless_apart(slots: Sequence[_Slot], ends: Callable[[Box], tuple[float, float]]) -> None:
+    """Refuse a table of which a word stands under another column than its tags say."""
+    places = [(s, *_extent(ends(box) for _, box in s.boxes)) for s in slots]
+    by_row: dict[int, list[tuple[int, float, float]]] = {}
+    for slot, low, high in places:
+        by_row.setdefault(slot.row, []).append((slot.col, low, high))
+    for row, cells in sorted(by_row.items()):
+        ordered = sorted(cells)
+        if any(b[1] < a[1] for a, b in pairwise(ordered)):
+            raise RefusedError(f"the cells of row {row + 1} stand in another order than their tags")
+    bad = _crossing([(s.col, s.col + s.colspan, low, high) for s, low, high in places])
+    if bad is not None:
+        raise RefusedError(
+            f"its columns overlap: text of column {bad} or before it stands under a later column, "
+            "so a span or a cell is missing"
+        )
+
+
+def _raise_unless_below(slots: Sequence[_Slot]) -> None:
+    places = []
+    for slot in slots:
+        ends = ((page * _PAGE + box.y0, page * _PAGE + box.y1) for page, box in slot.boxes)
+        places.append((slot.row, slot.row + slot.rowspan, *_extent(ends)))
+    bad = _crossing(places)
+    if bad is not None:
+        raise RefusedError(f"its rows overlap: text of row {bad} or before it stands beside a later row")
+
+
+def _extent(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    listed = list(ends)
+    return min(low for low, _ in listed), max(high for _, high in listed)
+
+
+def _crossing(places: Sequence[tuple[int, int, float, float]]) -> int | None:
+    """The first border between lines of a grid that what lies on both sides of it crosses.
+
+    Args:
+        places: First line and the one after the last, and where the ink begins and ends.
+    """
+    n = max(stop for _, stop, _, _ in places)
+    ends = [float("-inf")] * (n + 1)
+    begins = [float("inf")] * (n + 1)
+    for start, stop, low, high in places:
+        ends[stop] = max(ends[stop], high)
+        begins[start] = min(begins[start], low)
+    before = list(accumulate(ends, max))
+    after = list(accumulate(reversed(begins), min))[::-1]
+    return next((k for k in range(1, n) if before[k] > after[k] + TOLERANCE), None)
+
+
+def _part(
+    content: DocumentContent, slots: Sequence[_Slot], heads: Sequence[_Slot], n_cols: int, page: int
+) -> TablePart:
+    """The rows of a table that have ink on a page, below the head that is repeated there."""
+    n_rows = max(slot.row + slot.rowspan for slot in slots)
+    here = {slot.row for slot in slots if any(p == page for p, _ in slot.boxes)}
+    later = [s.row for s in slots if s.boxes and s.row > max(here) and all(p > page for p, _ in s.boxes)]
+    first, stop = min(here), min([n_rows, *later])
+    n_heads = max((head.row + head.rowspan for head in heads), default=0)
+    moved = [replace(slot, row=slot.row - first + n_heads) for slot in slots if slot.row < stop]
+    cells = []
+    for slot in (*heads, *moved):
+        top = slot.row if slot.row < n_heads and slot in heads else max(slot.row, n_heads)
+        bottom = min(slot.row + slot.rowspan, stop - first + n_heads)
+        if bottom > top:
+            shown = [piece for piece in slot.pieces if piece.page == page]
+            box = hull(piece.box for piece in shown if piece.box is not None)
+            place = top, slot.col, content.text(shown), bottom - top, slot.colspan, slot.header
+            cells.append(Cell(*place, None if box is None else box.rounded()))
+    table = _complete(Table(stop - first + n_heads, n_cols, tuple(cells)))
+    return TablePart(page, table, Box.hull(cell.box for cell in table.cells if cell.box is not None))
+
+
+def _complete(table: Table) -> Table:
+    says = any(cell.header is not None for cell in table.cells)
+    empty = (Cell(r, c, header=False if says else None) for r, c in table.holes)
+    return Table(table.n_rows, table.n_cols, (*table.cells, *empty))
+
+
+def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
+    """Refuse a table in which words stand that are in none of its cells."""
+    foreign = [
+        k
+        for k, owner in enumerate(page.owners)
+        if k not in own
+        and owner != ARTEFACT
+        and is_ink(page, k)
+        and part.box.holds_centre(page.glyphs[k].box)
+    ]
+    if foreign:
+        words = "".join(page.glyphs[k].text for k in foreign[:30])
+        raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
+
+
+def _with_repeated_heads(content: DocumentContent, parts: Sequence[TablePart]) -> list[TablePart]:
+    """Parts on later pages with the head that is repeated there where tags have it once, as an artefact."""
+    first = parts[0].table
+    n_heads = next((cell.row for cell in first.cells if cell.header is False), 0)
+    head = [cell for cell in first.cells if cell.row < n_heads]
+    if not n_heads or any(cell.row + cell.rowspan > n_heads for cell in head):
+        return list(parts)
+    wanted = sorted("".join("".join(cell.text.split()) for cell in head))
+    found = [parts[0]]
+    for part in parts[1:]:
+        shown = _shown_above(content.page(part.page), part.box, wanted)
+        found.append(part if shown is None else _headed(part, head, n_heads, shown))
+    return found
+
+
+def _shown_above(page: OwnedPage, box: Box, wanted: Sequence[str]) -> Box | None:
+    """Where artefacts above a place say just what is wanted, and nothing between; None if they do not."""
+    above = [
+        glyph
+        for glyph, owner, k in zip(page.glyphs, page.owners, range(len(page.glyphs)), strict=True)
+        if owner in (ARTEFACT, UNMARKED) and is_ink(page, k) and glyph.box.y1 <= box.y0 + TOLERANCE
+    ]
+    nearest = sorted(above, key=lambda glyph: -glyph.box.centre[1])[: len(wanted)]
+    return Box.hull(g.box for g in nearest) if sorted(g.text for g in nearest) == wanted else None
+
+
+def _headed(part: TablePart, head: Sequence[Cell], n_heads: int, box: Box) -> TablePart:
+    cells = [replace(cell, box=None) for cell in head]
+    moved = [replace(cell, row=cell.row + n_heads) for cell in part.table.cells]
+    table = Table(part.table.n_rows + n_heads, part.table.n_cols, (*cells, *moved))
+    return TablePart(part.page, table, Box.hull((part.box, box)))

@@ -1,0 +1,421 @@
+"""The pages of a tagged PDF as truth: what its structure tree says, as far as the pages agree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+
+from parsemark.corpora.carried.content import INLINE, DocumentContent, TaggedText, hull, is_ink
+from parsemark.corpora.carried.formulas import latex_of
+from parsemark.corpora.carried.tables import HOLDS_TABLE, TaggedTable, read_table
+from parsemark.extras import require
+from parsemark.model import AttributeValue, Box, Category, Element
+from parsemark.pdf import in_child
+from parsemark.pdf.marked import ARTEFACT, FORM, OwnedPage
+from parsemark.pdf.tags import Content, StructureTag, read_tags
+
+DERIVATION = "structure tree"
+_CATEGORIES = {
+    **dict.fromkeys(("H", "H1", "H2", "H3", "H4", "H5", "H6", "Title"), Category.TITLE),
+    **dict.fromkeys(("Note", "FENote"), Category.PAGE_FOOTNOTE),
+    "L": Category.LIST_GROUP,
+    "Figure": Category.FIGURE,
+    "Formula": Category.EQUATION_ISOLATED,
+    "Code": Category.CODE_TXT,
+    "BibEntry": Category.REFERENCE,
+    "Table": Category.TABLE,
+}
+"""What a role is; all others that hold text are blocks of text."""
+_GROUPS = frozenset(
+    {
+        *("StructTreeRoot", "Document", "DocumentFragment", "Part", "Art", "Sect", "Div", "Aside", "TOC"),
+        *("BlockQuote", "NonStruct", "Private", "Index", "TR", "TD", "TH", "THead", "TBody", "TFoot"),
+        *("LI", "LBody", "Form", "Annot"),
+    }
+)
+_APART = ("Table", "Figure", "L", "Note", "FENote", "Caption", "Aside")
+"""What stands for itself also where it is inside of a paragraph."""
+_STYLE_OF_HEADING = re.compile(r"(?:heading|head|h)[\s_-]*([1-9])", re.IGNORECASE)
+"""Names of styles that LibreOffice up to version 7 maps to paragraphs."""
+_LARGE_PICTURE = 0.1
+"""Share of a page; a picture of this size may show a table."""
+_EDGE = 0.12
+"""Share of a page's height at its top and bottom where running heads are."""
+_MAX_LOOSE = 0.02
+"""Share of a page's glyphs that no element may have, before the page counts as not wholly tagged."""
+_MAX_TURNED = 0.05
+"""Share of the pairs of blocks below each other that the tree may have the other way round."""
+_MAX_NESTED = 4
+"""Tables in tables that are looked at."""
+_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08]")
+
+
+@dataclass
+class TaggedPage:
+    """What the tags say of a page."""
+
+    number: int
+    elements: list[Element] = field(default_factory=list)
+    covered: frozenset[str] = frozenset()
+    n_missing: int = 0
+    """Contents that the tree names and the page does not have."""
+    doubts: list[str] = field(default_factory=list)
+    """Why it does not cover all."""
+
+
+@dataclass
+class TaggedDocument:
+    """What the tags of a document say."""
+
+    pages: dict[int, TaggedPage]
+    tables: list[TaggedTable]
+    roles: dict[str, int]
+    """How many elements there are of each role, as the file says it and as it is meant."""
+    faults: dict[str, int]
+    """What is wrong with the tree itself."""
+
+    def report(self) -> dict[str, list[tuple[str, str]]]:
+        """What there is to say of the tags, by subject: where, and what."""
+        tables = []
+        for table in self.tables:
+            shapes = " + ".join(f"{part.table.n_rows} × {part.table.n_cols}" for part in table.parts)
+            where = f"page {table.pages[0]}" if table.pages else "nowhere"
+            tables.append(
+                (where, f"refused: {table.refused}" if table.refused else f"agrees: {shapes} cells")
+            )
+        elements = [element for page in self.pages.values() for element in page.elements]
+        levels = [e.attributes["level"] for e in elements if "level" in e.attributes]
+        skipped = sum(int(b or 0) > int(a or 0) + 1 for a, b in pairwise(levels))
+        silent = sum(e.category == Category.FIGURE and "alt" not in e.attributes for e in elements)
+        faults = {
+            **self.faults,
+            "contents that are on no page": sum(page.n_missing for page in self.pages.values()),
+            "headings that skip a level": skipped,
+            "figures without alternative text": silent,
+        }
+        return {
+            "Elements": [(role, f"{n:,}") for role, n in sorted(self.roles.items())],
+            "Tables": tables,
+            "Pages": [
+                (f"page {n}", "; ".join(page.doubts) or "agrees with its tags")
+                for n, page in self.pages.items()
+            ],
+            "Faults": [(fault, f"{n:,}") for fault, n in faults.items() if n],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """An element of the tree that is one of a page: what it is, and its lines."""
+
+    index: int
+    category: Category
+    lines: tuple[tuple[TaggedText, ...], ...] = ()
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+    latex: str | None = None
+    table: TaggedTable | None = None
+
+
+def read_tagged(pdf: Path) -> TaggedDocument | None:
+    """What the tags of a PDF say; None where it has no structure tree.
+
+    Raises:
+        PdfError: It cannot be read, or its tree is too large.
+        MissingDependencyError: pikepdf is not installed.
+    """
+    require("carried", "Reading structure trees", {"pikepdf"})
+    return _read_tagged(pdf)
+
+
+@in_child(cpu_s=900)
+def _read_tagged(pdf: Path) -> TaggedDocument | None:
+    tree = read_tags(pdf)
+    if tree is None:
+        return None
+    content = DocumentContent(pdf, tree)
+    blocks = list(_Walk(content).blocks(0))
+    tables = [block.table for block in blocks if block.table is not None]
+    owned: dict[int, set[int]] = {}
+    for tag in tree.tags:
+        for kid in tag.kids:
+            if isinstance(kid, Content):
+                owned.setdefault(kid.page, set()).update((kid.number, kid.number + FORM))
+    pages = {number: TaggedPage(number) for number in sorted(owned)}
+    for order, block in enumerate(blocks):
+        for number, element in _elements(content, block, order):
+            pages[number].elements.append(element)
+    roles = Counter(tag.role if tag.role == tag.said else f"{tag.said} ({tag.role})" for tag in tree.tags[1:])
+    for number, page in pages.items():
+        _finish(page, content.page(number), tables, {tag.role for tag in tree.tags}, owned[number])
+    return TaggedDocument(pages, tables, dict(roles), dict(tree.faults))
+
+
+class _Walk:
+    """The tree as blocks, in its order."""
+
+    def __init__(self, content: DocumentContent) -> None:
+        self.content = content
+        self.tags = content.tree.tags
+        self.nested = 0
+
+    def blocks(self, index: int) -> Iterator[_Block]:
+        """An element and what is below it."""
+        tag = self.tags[index]
+        role = tag.role
+        if role == "Artifact":
+            return
+        if role == "Table":
+            table = read_table(self.content, index)
+            yield _Block(index, Category.TABLE, table=table)
+            if table.refused == HOLDS_TABLE and self.nested < _MAX_NESTED:
+                self.nested += 1
+                yield from self._apart(index, ("Table",))
+                self.nested -= 1
+            for caption in table.captions:
+                yield self._text(caption, Category.TABLE_CAPTION)
+        elif role == "L":
+            items = (k for k, item in self.content.walk(index) if item.role == "LI")
+            lines = tuple(tuple(self.content.pieces(k, ("L",))) for k in items)
+            yield _Block(index, Category.LIST_GROUP, lines)
+            yield from self._apart(index, ("Table", "Figure"))
+        elif role == "Figure":
+            words = tuple(self.content.pieces(index, ("Caption",)))
+            alt = {"alt": tag.alt or tag.actual} if tag.alt or tag.actual else {}
+            yield _Block(index, Category.FIGURE, (words,), alt)
+            yield from self._apart(index, ("Caption",))
+        elif role == "Formula":
+            yield _Block(
+                index,
+                Category.EQUATION_ISOLATED,
+                (tuple(self.content.pieces(index)),),
+                latex=latex_of(self.content, index),
+            )
+        elif role == "Caption":
+            yield self._text(index, self._caption(index))
+        elif self._is_group(tag):
+            yield from self._group(index, tag)
+        else:
+            yield from self._paragraph(index, tag)
+
+    def _is_group(self, tag: StructureTag) -> bool:
+        """Whether an element holds blocks: by its role, or, where that is no standard one, by its kids."""
+        if tag.role in _GROUPS:
+            return True
+        if tag.role in INLINE or tag.role in ("P", "TOCI", *_CATEGORIES):
+            return False
+        kids = (self.tags[kid].role for kid in tag.kids if isinstance(kid, int))
+        return any(role not in INLINE and not role.startswith("math:") for role in kids)
+
+    def _group(self, index: int, tag: StructureTag) -> Iterator[_Block]:
+        """The blocks of a group; text that is in none of them is one of its own."""
+        run: list[int | Content] = []
+        for kid in (*tag.kids, None):
+            if isinstance(kid, Content) or (
+                isinstance(kid, int) and self.tags[kid].role in INLINE - {"NonStruct", "Form"}
+            ):
+                run.append(kid)
+                continue
+            if run:
+                pieces = tuple(p for part in run for p in self._pieces(part))
+                if any(piece.text.strip() for piece in pieces):
+                    yield _Block(index, Category.TEXT_BLOCK, (pieces,))
+                run = []
+            if kid is not None:
+                yield from self.blocks(kid)
+
+    def _pieces(self, part: int | Content) -> Iterable[TaggedText]:
+        return self.content.pieces(part) if isinstance(part, int) else self.content.pieces_of(part)
+
+    def _paragraph(self, index: int, tag: StructureTag) -> Iterator[_Block]:
+        """A text, and what stands in it for itself; a formula that is all of it is set apart from text."""
+        pieces = self.content.pieces(index, _APART)
+        formulas = [k for k, t in self.content.walk(index, (*_APART, "Formula")) if t.role == "Formula"]
+        own = "".join(piece.text for k in formulas for piece in self.content.pieces(k))
+        if formulas and "".join(own.split()) == "".join("".join(p.text for p in pieces).split()):
+            for k in formulas:
+                yield from self.blocks(k)
+        elif pieces:
+            yield self._text(index, _CATEGORIES.get(tag.role, Category.TEXT_BLOCK), pieces)
+        yield from self._apart(index, _APART)
+
+    def _apart(self, index: int, roles: Sequence[str]) -> Iterator[_Block]:
+        for k, tag in self.content.walk(index, roles):
+            if k != index and tag.role in roles:
+                yield from self.blocks(k)
+
+    def _text(self, index: int, category: Category, pieces: Sequence[TaggedText] | None = None) -> _Block:
+        tag = self.tags[index]
+        attributes: dict[str, AttributeValue] = {}
+        style = _STYLE_OF_HEADING.fullmatch(tag.said) if tag.role == "P" else None
+        if style or category is Category.TITLE:
+            category = Category.TITLE
+            number = style[1] if style else tag.role[1:]
+            attributes["level"] = int(number) if number.isdigit() else 1
+        own = self.content.pieces(index) if pieces is None else pieces
+        return _Block(index, category, (tuple(own),), attributes)
+
+    def _caption(self, index: int) -> Category:
+        """Of what a caption is: what holds it, or what stands right before or after it."""
+        parent = self.content.parents.get(index, 0)
+        beside = [k for k in self.tags[parent].kids if isinstance(k, int)]
+        at = beside.index(index)
+        around = [parent] if self.tags[parent].role not in ("Document", "Part", "Sect", "Art") else []
+        around += beside[max(at - 1, 0) : at + 2]
+        held = {tag.role for k in around for _, tag in self.content.walk(k)}
+        if "Table" in held:
+            return Category.TABLE_CAPTION
+        return Category.FIGURE_CAPTION if "Figure" in held else Category.TEXT_BLOCK
+
+
+def _elements(content: DocumentContent, block: _Block, order: int) -> Iterator[tuple[int, Element]]:
+    """A block as the element of each page that has a part of it."""
+    made = Element(
+        f"e{order + 1}", block.category, order=order, attributes=block.attributes, derivation=DERIVATION
+    )
+    if block.table is not None:
+        for number, part in enumerate(block.table.parts, start=1):
+            several = {"part": number} if len(block.table.parts) > 1 else {}
+            attributes = {**several, "with_span": part.table.has_spans}
+            yield part.page, replace(made, table=part.table, box=part.box.rounded(), attributes=attributes)
+        return
+    numbers = sorted({piece.page for line in block.lines for piece in line})
+    if block.category is Category.FIGURE:
+        numbers = sorted({c.page for c in content.contents(block.index)})
+    for number in numbers:
+        lines = [[piece for piece in line if piece.page == number] for line in block.lines]
+        text = "\n".join(said for line in lines if (said := content.text(line)))
+        box = hull(piece.box for line in lines for piece in line if piece.box is not None)
+        element = replace(made, box=box, text=text or None, latex=block.latex)
+        if block.category is Category.FIGURE:
+            yield from ((number, part) for part in _figure(content, block.index, number, element))
+        elif text and box is not None:
+            unknown = block.category is Category.EQUATION_ISOLATED and not block.latex
+            yield number, replace(element, box=box.rounded(), ignore=unknown)
+
+
+def _figure(content: DocumentContent, index: int, number: int, words: Element) -> Iterator[Element]:
+    """A picture with its place; what is written in it may be read or not."""
+    owners = {c.number for c in content.contents(index) if c.page == number}
+    page = content.page(number)
+    painted = [box for owner, _, box in page.shapes if owner in owners or owner - FORM in owners]
+    frame = Box(0, 0, page.width, page.height)
+    box = _said_box(content.tree.tags[index], page)
+    if box is None:
+        box = hull([*painted, *([words.box] if words.box else [])])
+    if box is not None:
+        yield replace(words, text=None, box=box.clipped(frame).rounded())
+    if words.text and words.box is not None:
+        yield replace(
+            words,
+            id=f"{words.id}w",
+            category=Category.TEXT_BLOCK,
+            box=words.box.rounded(),
+            ignore=True,
+            attributes={},
+        )
+
+
+def _said_box(tag: StructureTag, page: OwnedPage) -> Box | None:
+    """The place that the attributes of an element name, where that is one on its page."""
+    said = tag.attributes.get("BBox")
+    if not isinstance(said, tuple) or len(said) != 4 or not all(isinstance(v, float) for v in said):
+        return None
+    x0, y0, x1, y1 = (float(v) for v in said)
+    box = Box.of_points((x0, x1), (y0, y1)).flipped(page.height)
+    inside = Box(0, 0, page.width, page.height).contains(box, 1.0)
+    return box if inside and box.area > 0 else None
+
+
+def _finish(
+    page: TaggedPage, marked: OwnedPage, tables: Sequence[TaggedTable], roles: set[str], owned: set[int]
+) -> None:
+    """Say what a page covers, take back an order that the page contradicts, and add what is no content."""
+    painted = {*marked.owners, *(owner for owner, _, _ in marked.shapes)}
+    page.n_missing = sum(not painted & {n, n + FORM} for n in owned if n < FORM)
+    frames = [e.box for e in page.elements if e.table is not None and e.box is not None]
+    free = [
+        k
+        for k in range(len(marked.glyphs))
+        if is_ink(marked, k) and not any(frame.holds_centre(marked.glyphs[k].box) for frame in frames)
+    ]
+    loose = [k for k in free if marked.owners[k] not in owned and marked.owners[k] != ARTEFACT]
+    refused = [t for t in tables if t.refused and page.number in t.pages]
+    unreadable = [e for e in page.elements if e.text and _UNREADABLE.search(e.text)]
+    page.elements = [e for e in page.elements if e not in unreadable]
+    large = [
+        e
+        for e in page.elements
+        if e.category == Category.FIGURE
+        and e.box
+        and e.box.area > _LARGE_PICTURE * marked.width * marked.height
+    ]
+    uncovered: set[str] = set()
+    everything = frozenset(str(category) for category in Category)
+    for found, what, said in (
+        (len(loose) > _MAX_LOOSE * len(free), everything, "text that is in no element"),
+        (refused, everything, "a table whose tags are wrong"),
+        (unreadable, everything, "glyphs without Unicode"),
+        (large, {str(Category.TABLE)}, "a picture that may show a table"),
+        (_in_columns(page.elements), {str(Category.TABLE)}, "texts in rows and columns that are no table"),
+        ("Formula" not in roles, {str(Category.EQUATION_ISOLATED)}, ""),
+        (not any(_CATEGORIES.get(role) is Category.TITLE for role in roles), {str(Category.TITLE)}, ""),
+    ):
+        if found:
+            uncovered |= what
+            page.doubts += [said] if said else []
+    page.covered = everything - uncovered
+    if _is_turned(page.elements):
+        page.doubts.append("an order other than the page's")
+        page.elements = [replace(e, order=None) for e in page.elements]
+    page.elements += _artefacts(page, marked, [k for k in free if marked.owners[k] == ARTEFACT])
+
+
+def _in_columns(elements: Sequence[Element]) -> bool:
+    """Whether texts stand beside each other, three at a time and twice or more: a table without its tags."""
+    boxes = [
+        e.box for e in elements if e.box is not None and e.table is None and e.category != Category.FIGURE
+    ]
+    beside = [
+        sum(min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * max(a.height, b.height) for b in boxes[:400])
+        for a in boxes[:400]
+    ]
+    return sum(n >= 3 for n in beside) >= 6
+
+
+def _is_turned(elements: Sequence[Element]) -> bool:
+    """Whether the tree has blocks the other way round that stand below each other on the page."""
+    boxes = [
+        e.box for e in sorted(elements, key=lambda e: e.order or 0) if e.box is not None and not e.ignore
+    ]
+    pairs = turned = 0
+    for k, first in enumerate(boxes[:400]):
+        for second in boxes[k + 1 : 400]:
+            shared = min(first.x1, second.x1) - max(first.x0, second.x0)
+            if shared > 0.5 * min(first.width, second.width):
+                below, above = second.y0 >= first.y1 - 1, first.y0 >= second.y1 - 1
+                pairs += below or above
+                turned += above and not below
+    return turned > _MAX_TURNED * pairs
+
+
+def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> Iterator[Element]:
+    """Running heads and the like: what a parser may give or leave out."""
+    places: dict[Category, list[int]] = {}
+    for k in glyphs:
+        middle = marked.glyphs[k].box.centre[1] / marked.height
+        kind = (
+            Category.HEADER if middle < _EDGE else Category.FOOTER if middle > 1 - _EDGE else Category.ABANDON
+        )
+        places.setdefault(kind, []).append(k)
+    for kind, own in places.items():
+        words = "".join(
+            ("" if k == 0 or own[k - 1] == at - 1 else " ") + marked.glyphs[at].text
+            for k, at in enumerate(own)
+        )
+        box = Box.hull(marked.glyphs[k].box for k in own).rounded()
+        category = Category.PAGE_NUMBER if words.isdigit() else kind
+        yield Element(f"a-{kind}", category, box=box, text=words, derivation=DERIVATION)

@@ -1,0 +1,150 @@
+"""What is painted on a page by the numbers under which a structure tree knows it (marked content)."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parsemark.errors import PdfError
+from parsemark.model import Box
+from parsemark.pdf.child import in_child
+from parsemark.pdf.document import Edges, open_page, to_page_edges
+from parsemark.pdf.text import (
+    LINE_END_HYPHEN,
+    Glyph,
+    PackedGlyphs,
+    character_codes,
+    pack_glyphs,
+    unpack_glyphs,
+)
+
+UNMARKED = -1
+"""Owner of what no element can name."""
+ARTEFACT = -2
+"""Owner of what is no content: running heads, rules, backgrounds."""
+FORM = 1 << 40
+"""Added to the number of content inside of a form that counts for itself."""
+_MAX_OBJECTS = 500_000
+_MAX_DEPTH = 12
+
+
+@dataclass(frozen=True)
+class OwnedPage:
+    """The glyphs and the other painted objects of a page, each with the number of its marked content."""
+
+    width: float
+    height: float
+    glyphs: tuple[Glyph, ...]
+    """With the blanks that the reader made up."""
+    owners: tuple[int, ...]
+    """Of each glyph; a blank that was made up has that of the glyph before it."""
+    advances: tuple[Edges, ...]
+    """Where the line goes on behind each glyph: its place with the room that its font gives it."""
+    hyphens: frozenset[int]
+    """Glyphs that divide a word at the end of a line."""
+    shapes: tuple[tuple[int, bool, Box], ...]
+    """Owner, whether it is a picture, and place of what is no text."""
+
+
+def marked_page(pdf: Path, page_number: int) -> OwnedPage:
+    """Read a page with its marks."""
+    width, height, packed, owners, advances, hyphens, shapes = _marked(pdf, page_number)
+    edges = iter(array("d", advances))
+    return OwnedPage(
+        width,
+        height,
+        unpack_glyphs(packed),
+        tuple(array("q", owners)),
+        tuple(zip(edges, edges, edges, edges, strict=True)),
+        frozenset(hyphens),
+        tuple((owner, picture, Box(*place)) for owner, picture, place in shapes),
+    )
+
+
+Shape = tuple[int, bool, Edges]
+
+
+@in_child(cpu_s=60)
+def _marked(
+    pdf: Path, page_number: int
+) -> tuple[float, float, PackedGlyphs, bytes, bytes, list[int], list[Shape]]:
+    from pypdfium2 import raw
+
+    with open_page(pdf, page_number) as page:
+        by_object: dict[int, int] = {}
+        shapes: list[Shape] = []
+        edges = [ctypes.c_float() for _ in range(4)]
+        for item, kind, owner in _owned(page):
+            if kind == raw.FPDF_PAGEOBJ_TEXT:
+                by_object[_address(item)] = owner
+            elif raw.FPDFPageObj_GetBounds(item, *edges):
+                left, bottom, right, top = (e.value for e in edges)
+                place = to_page_edges(page, left, bottom, right, top)
+                shapes.append((owner, kind == raw.FPDF_PAGEOBJ_IMAGE, place))
+        text = page.get_textpage()
+        owners, advances, hyphens = array("q"), array("d"), []
+        room = raw.FS_RECTF()
+        for index, code in character_codes(text):
+            item = raw.FPDFText_GetTextObject(text, index)
+            known = owners[-1] if owners else UNMARKED
+            if code == LINE_END_HYPHEN:
+                hyphens.append(len(owners))
+            owners.append(by_object.get(_address(item), UNMARKED) if item else known)
+            raw.FPDFText_GetLooseCharBox(text, index, room)
+            advances.extend(to_page_edges(page, room.left, room.bottom, room.right, room.top))
+        text.close()
+        width, height = page.get_size()
+        return width, height, pack_glyphs(page), owners.tobytes(), advances.tobytes(), hyphens, shapes
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item, ctypes.c_void_p).value or 0
+
+
+def _owned(page: Any) -> Iterator[tuple[Any, int, int]]:
+    """Each object that is no form with its kind and its owner: the innermost number that holds it."""
+    from pypdfium2 import raw
+
+    def of_page(index: int) -> Any:
+        return raw.FPDFPage_GetObject(page, index)
+
+    whole: Iterator[Any] = map(of_page, range(raw.FPDFPage_CountObjects(page)))
+    levels = [(whole, UNMARKED)]
+    n = 0
+    while levels:
+        items, outer = levels[-1]
+        item = next(items, None)
+        if item is None:
+            levels.pop()
+            continue
+        if (n := n + 1) > _MAX_OBJECTS:
+            raise PdfError(f"A page has more than {_MAX_OBJECTS:,} objects; it is not read.")
+        own = _mark(item)
+        owner = outer if own == UNMARKED else own + FORM if own >= 0 and len(levels) > 1 else own
+        kind = raw.FPDFPageObj_GetType(item)
+        if kind != raw.FPDF_PAGEOBJ_FORM:
+            yield item, kind, owner
+        elif len(levels) <= _MAX_DEPTH:
+            inside = [raw.FPDFFormObj_GetObject(item, k) for k in range(raw.FPDFFormObj_CountObjects(item))]
+            levels.append((iter(inside), owner))
+
+
+def _mark(item: Any) -> int:
+    """The number of the innermost mark that has one, or says that this is an artefact."""
+    from pypdfium2 import raw
+
+    value, size = ctypes.c_int(), ctypes.c_ulong()
+    name = ctypes.create_string_buffer(32)
+    for index in range(raw.FPDFPageObj_CountMarks(item) - 1, -1, -1):
+        mark = raw.FPDFPageObj_GetMark(item, index)
+        if raw.FPDFPageObjMark_GetParamIntValue(mark, b"MCID", value):
+            return value.value if value.value >= 0 else UNMARKED
+        words = ctypes.cast(name, ctypes.POINTER(raw.FPDF_WCHAR))
+        is_named = raw.FPDFPageObjMark_GetName(mark, words, len(name), size) and size.value <= len(name)
+        if is_named and name.raw[: max(size.value - 2, 0)].decode("utf-16-le", "replace") == "Artifact":
+            return ARTEFACT
+    return UNMARKED

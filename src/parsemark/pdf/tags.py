@@ -1,0 +1,335 @@
+"""The structure tree of a PDF, as it is stored: elements with standard roles, attributes and their content.
+
+What is wrong with a tree (an element that is reached twice, a page that does not exist) is counted and costs
+only itself; a tree that is too large or too deep is a PdfError.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parsemark.errors import PdfError
+from parsemark.extras import require
+from parsemark.pdf.child import in_child
+from parsemark.pdf.marked import FORM
+
+MAX_ELEMENTS = 400_000
+"""Of a tree; 1,000 dense pages have 200,000."""
+MAX_DEPTH = 200
+_MAX_KIDS = 2_000_000
+_MAX_TEXT = 20_000
+_MAX_MAPPINGS = 20
+_PDF1, _PDF2 = "http://iso.org/pdf/ssn", "http://iso.org/pdf2/ssn"
+_MATHML = "http://www.w3.org/1998/Math/MathML"
+MATH = "math:"
+"""Before the role of an element of a formula."""
+_IN_2 = ("DocumentFragment", "Aside", "Title", "FENote", "Sub", "Em", "Strong", "Artifact")
+STANDARD = frozenset(
+    {
+        *("Document", "Part", "Art", "Sect", "Div", "BlockQuote", "Caption", "TOC", "TOCI", "Index"),
+        *("NonStruct", "Private", "P", "H", "H1", "H2", "H3", "H4", "H5", "H6", "L", "LI", "Lbl", "LBody"),
+        *("Table", "TR", "TH", "TD", "THead", "TBody", "TFoot", "Span", "Quote", "Note", "Reference"),
+        *("BibEntry", "Code", "Link", "Annot", "Ruby", "RB", "RT", "RP", "Warichu", "WT", "WP", "Figure"),
+        *("Formula", "Form", *_IN_2),
+    }
+)
+_ATTRIBUTES = (
+    "RowSpan", "ColSpan", "Scope", "Headers", "BBox", "Placement", "ListNumbering", "Type", "Subtype",
+)  # fmt: skip
+
+Value = str | float | tuple[str | float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A piece of marked content of a page."""
+
+    page: int
+    """Counted from 1."""
+    number: int
+    """As `OwnedPage.owners` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructureTag:
+    """An element of a structure tree."""
+
+    role: str
+    """Its standard role, or the one it has where it is mapped to none; `math:…` in a formula."""
+    said: str
+    """Its role as the file says it."""
+    kids: tuple[int | Content, ...]
+    """Elements by their index in the tree, and content."""
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    alt: str | None = None
+    actual: str | None = None
+    target: str | None = None
+    """Where a link leads."""
+    source: str | None = None
+    """The file that is attached to a formula: MathML or LaTeX."""
+
+
+@dataclass(frozen=True, slots=True)
+class TagTree:
+    """All elements; the first one holds the others."""
+
+    tags: tuple[StructureTag, ...]
+    faults: Mapping[str, int]
+    """What is wrong with the tree, and how often."""
+
+
+@contextmanager
+def open_qpdf(pdf: Path) -> Iterator[Any]:
+    """A document of pikepdf, for functions that run `in_child`.
+
+    Raises:
+        PdfError: There is no such file, or it cannot be read.
+    """
+    import pikepdf
+
+    try:
+        document = pikepdf.open(pdf, suppress_warnings=True)
+    except (pikepdf.PdfError, pikepdf.PasswordError, OSError, RuntimeError) as error:
+        raise PdfError(f"{pdf} cannot be opened as a PDF: {error}") from error
+    try:
+        yield document
+    except (pikepdf.PdfError, RuntimeError, RecursionError) as error:
+        raise PdfError(f"{pdf} cannot be read: {error}") from error
+    finally:
+        document.close()
+
+
+def read_tags(pdf: Path) -> TagTree | None:
+    """The structure tree of a PDF; None where it has none.
+
+    Raises:
+        PdfError: It cannot be read, or its tree is too large or too deep.
+        MissingDependencyError: pikepdf is not installed.
+    """
+    require("carried", "Reading structure trees", {"pikepdf"})
+    return _read_tags(pdf)
+
+
+@in_child(cpu_s=120)
+def _read_tags(pdf: Path) -> TagTree | None:
+    with open_qpdf(pdf) as document:
+        root = document.Root.get("/StructTreeRoot")
+        if not _is_dictionary(root) or "/K" not in root:
+            return None
+        return _TreeReader(document, root, pdf).read()
+
+
+class _TreeReader:
+    def __init__(self, document: Any, root: Any, pdf: Path) -> None:
+        self.root, self.pdf = root, pdf
+        self.pages = {page.obj.objgen: number for number, page in enumerate(document.pages, start=1)}
+        self.roles = _names(root.get("/RoleMap"))
+        self.classes = root.get("/ClassMap")
+        self.faults: Counter[str] = Counter()
+        self.seen: set[tuple[int, int]] = set()
+        self.spaces: dict[tuple[int, int], tuple[str, dict[str, Any]]] = {}
+        self.n_kids = 0
+
+    def read(self) -> TagTree:
+        tags: list[StructureTag | None] = [None]
+        work: list[tuple[Any, int | None, int, int]] = [(self.root, None, 0, 0)]
+        while work:
+            element, page, depth, index = work.pop()
+            own = self.pages.get(element["/Pg"].objgen, page) if "/Pg" in element else page
+            kids: list[int | Content] = []
+            for kid in _listed(element.get("/K")):
+                self.n_kids += 1
+                if self.n_kids > _MAX_KIDS:
+                    raise PdfError(f"The structure tree of {self.pdf} has more than {_MAX_KIDS:,} parts.")
+                if not self._is_element(kid):
+                    if (content := self._content(kid, own)) is not None:
+                        kids.append(content)
+                elif self._is_new(kid):
+                    kids.append(len(tags))
+                    work.append((kid, own, depth + 1, len(tags)))
+                    tags.append(None)
+            if depth > MAX_DEPTH:
+                raise PdfError(f"The structure tree of {self.pdf} is deeper than {MAX_DEPTH} elements.")
+            if len(tags) > MAX_ELEMENTS:
+                raise PdfError(
+                    f"The structure tree of {self.pdf} has more than {MAX_ELEMENTS:,} elements; "
+                    "split the file."
+                )
+            tags[index] = self._tag(element, tuple(kids))
+        return TagTree(tuple(tag for tag in tags if tag is not None), dict(self.faults))
+
+    def _is_element(self, kid: Any) -> bool:
+        return _is_dictionary(kid) and "/S" in kid and kid.get("/Type") not in ("/MCR", "/OBJR")
+
+    def _is_new(self, kid: Any) -> bool:
+        """Whether an element is reached for the first time: else the tree has a cycle, or shares a branch."""
+        if kid.objgen == (0, 0):
+            return True
+        if kid.objgen in self.seen:
+            self.faults["elements that are reached twice"] += 1
+            return False
+        self.seen.add(kid.objgen)
+        return True
+
+    def _content(self, kid: Any, page: int | None) -> Content | None:
+        number: Any = kid
+        in_form = False
+        if _is_dictionary(kid):
+            if "/MCID" not in kid:
+                return None
+            page = self.pages.get(kid["/Pg"].objgen) if "/Pg" in kid else page
+            number, in_form = kid["/MCID"], "/Stm" in kid
+        if not isinstance(number, int) or not 0 <= number < FORM or page is None:
+            self.faults["contents without a page"] += 1
+            return None
+        return Content(page, number + FORM * in_form)
+
+    def _tag(self, element: Any, kids: tuple[int | Content, ...]) -> StructureTag:
+        if element is self.root:
+            return StructureTag("StructTreeRoot", "StructTreeRoot", kids)
+        said = str(element.get("/S")).lstrip("/")
+        role = self._role(said, element.get("/NS"))
+        target = _target(element, self.pages) if role in ("Link", "Reference", "Annot") else None
+        source = _attached(element) if role == "Formula" else None
+        alt, actual = text_of(element.get("/Alt")), text_of(element.get("/ActualText"))
+        return StructureTag(role, said, kids, self._attributes(element), alt, actual, target, source)
+
+    def _role(self, said: str, space: Any) -> str:
+        """The standard role that a role stands for, by namespaces and role maps."""
+        uri, mapped = self._space(space)
+        role = said
+        for _ in range(_MAX_MAPPINGS):
+            if uri == _MATHML:
+                return MATH + role
+            is_known = role in STANDARD and (uri in (_PDF1, _PDF2) or role not in _IN_2)
+            if is_known or (uri in (_PDF1, _PDF2) and role not in self.roles):
+                return role
+            step = mapped.get(role, self.roles.get(role))
+            if step is None:
+                return role
+            if isinstance(step, tuple):
+                role, (uri, mapped) = step[0], self._space(step[1])
+            else:
+                role, uri, mapped = step, _PDF1 if step in STANDARD else "", {}
+        self.faults["roles that are mapped in a circle"] += 1
+        return said
+
+    def _space(self, space: Any) -> tuple[str, dict[str, Any]]:
+        """The name of a namespace, and what it maps to what."""
+        if not _is_dictionary(space):
+            return "", {}
+        key = space.objgen
+        if key == (0, 0) or key not in self.spaces:
+            mapped: dict[str, Any] = {}
+            rules = space.get("/RoleMapNS")
+            for name, value in rules.items() if _is_dictionary(rules) else ():
+                parts = _listed(value)
+                if parts:
+                    target = str(parts[0]).lstrip("/")
+                    mapped[str(name).lstrip("/")] = (target, parts[1]) if len(parts) > 1 else target
+            self.spaces[key] = text_of(space.get("/NS")) or "", mapped
+        return self.spaces[key]
+
+    def _attributes(self, element: Any) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        by_class = [
+            owner
+            for name in _listed(element.get("/C"))
+            if _is_dictionary(self.classes) and str(name).startswith("/") and str(name) in self.classes
+            for owner in _listed(self.classes[str(name)])
+        ]
+        for owner in (*by_class, *_listed(element.get("/A"))):
+            if not _is_dictionary(owner):
+                continue
+            for key in _ATTRIBUTES:
+                if (value := _value(owner.get("/" + key))) is not None:
+                    found[key] = value
+        return found
+
+
+def _is_dictionary(thing: Any) -> bool:
+    import pikepdf
+
+    return isinstance(thing, pikepdf.Dictionary | pikepdf.Stream)
+
+
+def _listed(thing: Any) -> list[Any]:
+    import pikepdf
+
+    if thing is None:
+        return []
+    return list(thing) if isinstance(thing, pikepdf.Array) else [thing]
+
+
+def dictionary_items(thing: Any) -> list[Any]:
+    """The dictionaries of an array, or the one that is there instead of it."""
+    return [item for item in _listed(thing) if _is_dictionary(item)]
+
+
+def _names(thing: Any) -> dict[str, str]:
+    if not _is_dictionary(thing):
+        return {}
+    return {str(key).lstrip("/"): str(value).lstrip("/") for key, value in thing.items()}
+
+
+def text_of(thing: Any) -> str | None:
+    """A string of a PDF; None for anything else."""
+    import pikepdf
+
+    return str(thing)[:_MAX_TEXT] if isinstance(thing, pikepdf.String) else None
+
+
+def _value(thing: Any) -> Value | None:
+    import pikepdf
+
+    if isinstance(thing, pikepdf.Array):
+        parts = tuple(v for item in list(thing)[:1000] if isinstance(v := _value(item), str | float))
+        return parts or None
+    if isinstance(thing, pikepdf.Name):
+        return str(thing).lstrip("/")
+    if isinstance(thing, pikepdf.String):
+        return str(thing)[:_MAX_TEXT]
+    try:
+        return float(thing)
+    except (TypeError, ValueError):
+        return None
+
+
+def _target(element: Any, pages: Mapping[tuple[int, int], int]) -> str | None:
+    """Where the annotation of a link leads."""
+    for kid in _listed(element.get("/K")):
+        annotation = kid.get("/Obj") if _is_dictionary(kid) else None
+        if _is_dictionary(annotation) and (found := link_target(annotation, pages)) is not None:
+            return found
+    return None
+
+
+def link_target(annotation: Any, pages: Mapping[tuple[int, int], int]) -> str | None:
+    """The address of a link, or `page N`; None where it has neither."""
+    action = annotation.get("/A")
+    uri = text_of(action.get("/URI")) if _is_dictionary(action) else None
+    if uri is not None:
+        return uri
+    place = annotation.get("/Dest", action.get("/D") if _is_dictionary(action) else None)
+    first: Any = next(iter(_listed(place)), None)
+    number = pages.get(first.objgen) if _is_dictionary(first) else None
+    return None if number is None else f"page {number}"
+
+
+def _attached(element: Any) -> str | None:
+    """The text of the first attached file that is MathML or LaTeX."""
+    import pikepdf
+
+    for file in _listed(element.get("/AF"))[:4]:
+        stored: Any = file.get("/EF") if _is_dictionary(file) else None
+        data = stored.get("/F") if _is_dictionary(stored) else None
+        if isinstance(data, pikepdf.Stream) and int(data.get("/Length", 0)) <= _MAX_TEXT:
+            text = bytes(data.read_bytes()).decode("utf-8", "replace")
+            if len(text) <= _MAX_TEXT:
+                return text
+    return None

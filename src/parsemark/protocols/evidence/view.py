@@ -1,0 +1,80 @@
+"""A page to look at: lost words on the page, invented ones in the output's text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from parsemark.formats import markdown_of
+from parsemark.model import Box, Prediction, Status
+from parsemark.protocols.evidence.compare import EXTRAS, FATES
+from parsemark.protocols.exhibits import PageMatch, PageView
+from parsemark.protocols.rows import PAGE_LEVEL
+
+_KINDS = {"lost": "miss", "altered": "split", "moved": "moved", **dict.fromkeys(EXTRAS, "extra")}
+"""Findings as the viewer draws them: lost words in red."""
+MAX_TEXT = 20_000
+"""Characters of an output that are shown."""
+
+
+def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> PageView:
+    """What was found on one page of a parser, from its rows."""
+    counts = {row["metric"]: row["value"] for row in rows if row["element"] == PAGE_LEVEL}
+    told = {row["metric"]: row["message"] for row in rows if row["element"] == PAGE_LEVEL}
+    found = [(row["category"], json.loads(row["message"])) for row in rows if row["element"] != PAGE_LEVEL]
+    matches = [
+        PageMatch(
+            _KINDS[kind],
+            kind,
+            "" if kind in EXTRAS else entry["text"],
+            entry["text"] if kind in EXTRAS else entry.get("said", ""),
+            boxes=(Box(*entry["box"]),) if "box" in entry else (),
+        )
+        for kind, entry in found
+    ]
+    page = json.loads(told.get("words") or "{}") if counts.get("words") is not None else {}
+    message = prediction.message if prediction.status is not Status.OK else None
+    if counts.get("words") is None:
+        message = f"not judged: {told.get('words')}"
+    shares = {
+        name: counts[name] / of
+        for name in (*FATES, *EXTRAS)
+        if (of := counts.get("said" if name in EXTRAS else "words"))
+    }
+    extra = [entry["text"] for kind, entry in found if kind in EXTRAS]
+    return PageView(
+        tuple(matches),
+        (),
+        (),
+        (),
+        0,
+        shares,
+        message,
+        marked=tuple(_marked(markdown_of(prediction)[:MAX_TEXT], extra)),
+        size=(page["width"], page["height"]) if "width" in page else None,
+    )
+
+
+def _marked(text: str, extra: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The text in pieces: `same`, or `new` for the last place at which each extra stretch stands."""
+    taken: list[tuple[int, int]] = []
+    for words in extra:
+        pattern = r"\W+".join(_loose(word) for word in words.split()[:60])
+        places = [m.span() for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
+        free = [(a, b) for a, b in places if all(b <= c or a >= d for c, d in taken)]
+        taken += free[-1:]
+    at = 0
+    for start, end in sorted(taken):
+        yield from (
+            (kind, part) for kind, part in (("same", text[at:start]), ("new", text[start:end])) if part
+        )
+        at = end
+    if text[at:]:
+        yield "same", text[at:]
+
+
+def _loose(word: str) -> str:
+    """A pattern for a word as it was before it was folded: digits may be grouped."""
+    return "[,\u2009\u202f\u00a0]?".join(word) if word.isdigit() else re.escape(word)

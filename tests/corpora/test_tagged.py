@@ -1,0 +1,340 @@
+"""`tagged:DIR`: what structure trees say, and when they are not believed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+from pikepdf import Array, Dictionary, Name
+from tests.corpora.tagging import Node, Text, grid, span, write_tagged
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.corpora.carried.tagged import TaggedDocument, read_tagged
+from parsemark.corpora.files import load_folder, write_manifest, write_page
+from parsemark.errors import CorpusError, PdfError
+from parsemark.model import Category, Table
+from parsemark.pdf import tags as pdf_tags
+
+ROWS = [["Name", "One", "Two"], ["alpha", "1", "2"], ["beta", "3", "4"]]
+
+
+def read(tmp_path: Path, pages: list[list[Text]], *tree: Node, **more: Any) -> TaggedDocument:
+    found = read_tagged(write_tagged(tmp_path / "a.pdf", pages, tree, **more))
+    assert found is not None
+    return found
+
+
+def only_table(document: TaggedDocument) -> Table:
+    (table,) = document.tables
+    assert not table.refused
+    (part,) = table.parts
+    return part.table
+
+
+def refusal(document: TaggedDocument) -> str:
+    (table,) = document.tables
+    assert not table.parts
+    return table.refused
+
+
+def rows_of(table: Table) -> list[list[str]]:
+    return table.text_rows()
+
+
+class TestTables:
+    def test_plain(self, tmp_path: Path) -> None:
+        texts, node = grid(ROWS)
+        table = only_table(read(tmp_path, [texts], node))
+        assert rows_of(table) == ROWS
+        assert [cell.header for cell in table.cells] == [True] * 3 + [False] * 6
+        box = table.cells[0].box
+        assert box is not None and 19 < box.x0 < 22 and 42 < box.y0 < 44 and 49 < box.y1 < 51
+
+    def test_spans_classes_role_maps_and_namespaces(self, tmp_path: Path) -> None:
+        texts: list[Text] = [
+            (0, 20, 60, "Name"), (1, 120, 50, "Values"), (2, 100, 70, "a"), (3, 180, 70, "b"),
+            (4, 20, 90, "x"), (5, 100, 90, "1"), (6, 180, 90, "2"),
+        ]  # fmt: skip
+        own = Dictionary(NS="urn:mine", RoleMapNS=Dictionary(Kopf=Array([Name.TH, None]), Zeile=Name.Reihe))
+
+        def name_space(pdf: pikepdf.Pdf, root: Any) -> None:
+            standard = pdf.make_indirect(Dictionary(Type=Name.Namespace, NS="http://iso.org/pdf2/ssn"))
+            own.RoleMapNS.Kopf[1] = standard
+            space = pdf.make_indirect(own)
+            for row in root.K[0].K:
+                for element in (row, *row.K):
+                    if str(element.S) in ("/Kopf", "/Zeile"):
+                        element.NS = space
+
+        node = (
+            "Tafel",
+            ("Zeile", ("Kopf", 0, span(RowSpan=2)), ("Kopf", 1, {"C": Name.Wide})),
+            ("Zeile", ("Kopf", 2), ("Kopf", 3)),
+            ("Zeile", ("TD", 4), ("TD", 5), ("TD", 6)),
+        )
+        found = read(
+            tmp_path,
+            [texts],
+            node,
+            change=name_space,
+            RoleMap=Dictionary(Tafel=Name.Tabelle, Tabelle=Name.Table, Reihe=Name.TR),
+            ClassMap=Dictionary(Wide=Dictionary(O=Name.Table, ColSpan=2)),
+        )
+        table = only_table(found)
+        assert rows_of(table) == [["Name", "Values", "Values"], ["Name", "a", "b"], ["x", "1", "2"]]
+        assert (0, 0, 2, 1) in table.slots and (0, 1, 1, 2) in table.slots
+        assert [cell.header for cell in table.cells] == [True, True, True, True, False, False, False]
+
+    def test_actual_text_and_words_in_several_contents(self, tmp_path: Path) -> None:
+        texts, _ = grid([["A", "B"], ["?", "x"]])
+        texts += [(9, 20, 110, "so"), (10, 31, 110, "me"), (11, 20, 122, "words"), (12, 100, 110, "y")]
+        node = (
+            "Table",
+            ("TR", ("TH", 0), ("TH", 1)),
+            ("TR", ("TD", ("Span", 2, {"ActualText": "≥ 5"})), ("TD", 3)),
+            ("TR", ("TD", ("P", 9, ("Span", 10)), ("P", 11)), ("TD", 12)),
+        )
+        assert rows_of(only_table(read(tmp_path, [texts], node))) == [
+            ["A", "B"],
+            ["≥ 5", "x"],
+            ["some words", "y"],
+        ]
+
+    def test_over_pages_with_a_head_that_is_an_artefact(self, tmp_path: Path) -> None:
+        first, (_, *upper) = grid(ROWS)
+        second, (_, *lower) = grid([["gamma", "5", "6"], ["delta", "7", "8"]], top=70)
+        lower = [("TR", *(("TD", cell[1]) for cell in row[1:]), {"page": 1}) for row in lower]
+        heads = [(-2, x, 50, text) for _, x, y, text in first if y == 50]
+        found = read(tmp_path, [first, [*heads, *second]], ("Table", *upper, *lower))
+        (table,) = found.tables
+        assert not table.refused
+        assert [part.page for part in table.parts] == [1, 2]
+        assert rows_of(table.parts[0].table) == ROWS
+        assert rows_of(table.parts[1].table) == [ROWS[0], ["gamma", "5", "6"], ["delta", "7", "8"]]
+        parts = [e.attributes["part"] for page in found.pages.values() for e in page.elements if e.table]
+        assert parts == [1, 2]
+        assert all(Category.TABLE in page.covered for page in found.pages.values())
+
+    def test_a_head_that_each_page_gives_to_one_cell(self, tmp_path: Path) -> None:
+        first, (_, *upper) = grid(ROWS)
+        heads = [(number, x, 50, text) for number, x, y, text in first if y == 50]
+        second = [*heads, (3, 20, 70, "gamma"), (4, 100, 70, "5"), (5, 180, 70, "6")]
+
+        def repeat(pdf: pikepdf.Pdf, root: Any) -> None:
+            for number, cell in enumerate(root.K[0].K[0].K):
+                again = Dictionary(Type=Name.MCR, Pg=pdf.pages[1].obj, MCID=number)
+                cell.K.append(again)
+
+        last = ("TR", ("TD", 3), ("TD", 4), ("TD", 5), {"page": 1})
+        (table,) = read(tmp_path, [first, second], ("Table", *upper, last), change=repeat).tables
+        assert [rows_of(part.table) for part in table.parts] == [ROWS, [ROWS[0], ["gamma", "5", "6"]]]
+
+    def test_rows_that_are_gaps_are_none_and_empty_rows_stay(self, tmp_path: Path) -> None:
+        texts: list[Text] = [(0, 20, 50, "A"), (1, 100, 50, "B"), (2, 20, 65, "c"), (3, 100, 65, "d")]
+        empty = ("TR", ("TD",), ("TD",))
+        node = ("Table", ("TR", ("TD", 0), ("TD", 1)), empty, ("TR", ("TD", 2), ("TD", 3)))
+        table = only_table(read(tmp_path, [texts], node))
+        assert rows_of(table) == [["A", "B"], ["c", "d"]]
+        assert table.cells[0].header is None, "no cell says whether it is a header"
+        texts[2:] = [(2, 20, 90, "c"), (3, 100, 90, "d")]
+        assert rows_of(only_table(read(tmp_path, [texts], node))) == [["A", "B"], ["", ""], ["c", "d"]]
+
+    def test_letters_that_run_right_in_columns_that_run_left(self, tmp_path: Path) -> None:
+        texts, node = grid(ROWS)
+        turned = [(number, 200 - x, y, text) for number, x, y, text in texts]
+        assert "another order" in refusal(read(tmp_path, [turned], node))
+
+
+class TestRefused:
+    def test_a_missing_span(self, tmp_path: Path) -> None:
+        texts, (_, head, first, second) = grid(ROWS)
+        wide = ("TR", ("TD", 9))
+        found = read(
+            tmp_path,
+            [[*texts, (9, 20, 110, "a note that runs over all columns")]],
+            ("Table", head, first, second, wide),
+        )
+        assert "columns overlap" in refusal(found)
+        assert found.pages[1].covered == frozenset()
+        wide = ("TR", ("TD", 9, span(ColSpan=3)))
+        found = read(
+            tmp_path,
+            [[*texts, (9, 20, 110, "a note that runs over all columns")]],
+            ("Table", head, first, second, wide),
+        )
+        assert only_table(found).n_rows == 4
+
+    def test_a_missing_cell(self, tmp_path: Path) -> None:
+        """Empty cells without tags are found by the columns of other rows; one between two columns is not."""
+        texts, (_, head, first, second) = grid(ROWS)
+        short = ("TR", second[2], second[3])
+        found = read(tmp_path, [texts[:6] + texts[7:]], ("Table", head, first, short))
+        assert rows_of(only_table(found)) == [*ROWS[:2], ["", "3", "4"]]
+        moved = (7, 60, 90, "mid")
+        found = read(tmp_path, [[*texts[:6], moved, texts[8]]], ("Table", head, first, short))
+        assert "columns overlap" in refusal(found)
+
+    def test_an_order_other_than_the_page(self, tmp_path: Path) -> None:
+        texts, (_, head, first, second) = grid(ROWS)
+        turned = ("TR", second[2], second[1], second[3])
+        assert "row 3 stand in another order" in refusal(
+            read(tmp_path, [texts], ("Table", head, first, turned))
+        )
+
+    def test_rows_the_other_way_round(self, tmp_path: Path) -> None:
+        texts, (_, head, first, second) = grid(ROWS)
+        assert "rows overlap" in refusal(read(tmp_path, [texts], ("Table", second, first, head)))
+
+    def test_text_between_its_cells(self, tmp_path: Path) -> None:
+        texts, node = grid(ROWS)
+        stray = (9, 60, 70, "stray")
+        assert "'stray'" in refusal(read(tmp_path, [[*texts, stray]], node, ("P", 9)))
+        assert only_table(read(tmp_path, [[*texts, (-2, 60, 70, "stray")]], node)).n_rows == 3
+
+    def test_frames_and_layout(self, tmp_path: Path) -> None:
+        texts, node = grid(ROWS[:1])
+        assert "one row" in refusal(read(tmp_path, [texts], node))
+        texts, node = grid([row[:1] for row in ROWS])
+        assert "one column" in refusal(read(tmp_path, [texts], node))
+        texts, node = grid(ROWS)
+        outer = ("Table", ("TR", ("TD", node), ("TD", 9)))
+        found = read(tmp_path, [[*texts, (9, 260, 50, "side")]], outer)
+        assert [bool(table.refused) for table in found.tables] == [True, False]
+
+    def test_text_outside_of_cells(self, tmp_path: Path) -> None:
+        texts, (_, *rows) = grid(ROWS)
+        assert "outside of its cells" in refusal(
+            read(tmp_path, [[*texts, (9, 20, 30, "loose")]], ("Table", 9, *rows))
+        )
+
+
+class TestPages:
+    def test_elements_in_logical_order(self, tmp_path: Path) -> None:
+        texts, table = grid(ROWS, top=120, first=20)
+        texts += [
+            (0, 20, 30, "Title"), (1, 20, 50, "Some text"), (2, 20, 62, "goes on."), (3, 20, 80, "-"),
+            (4, 30, 80, "item"), (5, 20, 92, "-"), (6, 30, 92, "other"), (7, 20, 108, "Table 1. Words"),
+            (8, 20, 200, "1 note"), (-2, 20, 12, "running head"), (-2, 140, 390, "7"),
+        ]  # fmt: skip
+        items = (("LI", ("Lbl", 3), ("LBody", 4)), ("LI", ("Lbl", 5), ("LBody", 6)))
+        caption = ("Caption", ("P", 7))
+        tree = ("Document", ("H2", 0), ("P", 1, 2), ("L", *items), (*table, caption), ("Note", 8))
+        page = read(tmp_path, [texts], tree).pages[1]
+        assert [(e.category, e.text) for e in page.elements] == [
+            ("title", "Title"),
+            ("text_block", "Some text goes on."),
+            ("list_group", "- item\n- other"),
+            ("table", None),
+            ("table_caption", "Table 1. Words"),
+            ("page_footnote", "1 note"),
+            ("header", "running head"),
+            ("page_number", "7"),
+        ]
+        assert page.elements[0].attributes == {"level": 2}
+        assert {e.derivation for e in page.elements} == {"structure tree"}
+        assert page.covered == {str(c) for c in Category} - {"equation_isolated"}
+
+    def test_text_without_tags_leaves_the_page_uncovered(self, tmp_path: Path) -> None:
+        page = read(tmp_path, [[(0, 20, 30, "known"), (-1, 20, 60, "not tagged")]], ("P", 0)).pages[1]
+        assert [e.text for e in page.elements] == ["known"]
+        assert page.covered == frozenset()
+
+    def test_an_order_that_the_page_contradicts_is_not_told(self, tmp_path: Path) -> None:
+        texts = [(k, 20, 30 + 20 * k, f"line {k}") for k in range(5)]
+        page = read(tmp_path, [texts], *(("P", k) for k in (3, 0, 4, 1, 2))).pages[1]
+        assert all(e.order is None for e in page.elements)
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        texts, node = grid(ROWS)
+        write_tagged(tmp_path / "good.pdf", [texts], [node, ("P", 9)])
+        plain = pikepdf.new()
+        plain.add_blank_page()
+        plain.save(tmp_path / "plain.pdf")
+        corpus = load_corpus(f"tagged:{tmp_path}")
+        (sample,) = corpus.samples()
+        assert sample.truth is not None and sample.truth.covered is not None
+        assert [str(remark) for remark in corpus.left_out] == [
+            "plain.pdf: is left out: it has no structure tree."
+        ]
+        write_page(tmp_path / "kept", sample, None)
+        write_manifest(tmp_path / "kept", name="kept")
+        (again,) = load_folder(tmp_path / "kept").samples()
+        assert again.truth == sample.truth
+
+    def test_no_tagged_file_at_all(self, tmp_path: Path) -> None:
+        plain = pikepdf.new()
+        plain.add_blank_page()
+        plain.save(tmp_path / "plain.pdf")
+        with pytest.raises(CorpusError, match="no structure tree"):
+            load_corpus(f"tagged:{tmp_path}")
+
+
+class TestHostile:
+    def test_a_tree_that_holds_itself(self, tmp_path: Path) -> None:
+        def close(pdf: pikepdf.Pdf, root: Any) -> None:
+            inner = root.K[0].K[0]
+            inner.K.append(root.K[0])
+            inner.K.append(inner)
+
+        found = read(tmp_path, [[(0, 20, 30, "text")]], ("Document", ("P", 0)), change=close)
+        assert found.faults == {"elements that are reached twice": 2}
+        assert [e.text for e in found.pages[1].elements] == ["text"]
+
+    def test_too_deep(self, tmp_path: Path) -> None:
+        node: Node = ("P", 0)
+        for _ in range(pdf_tags.MAX_DEPTH + 5):
+            node = ("Div", node)
+        with pytest.raises(PdfError, match="deeper than 200"):
+            read(tmp_path, [[(0, 20, 30, "text")]], node)
+
+    def test_too_many(self, tmp_path: Path) -> None:
+        def many(pdf: pikepdf.Pdf, root: Any) -> None:
+            direct = Dictionary(S=Name.P)
+            root.K[0].K = Array([direct] * (pdf_tags.MAX_ELEMENTS + 1))
+
+        with pytest.raises(PdfError, match="more than 400,000 elements"):
+            read(tmp_path, [[(0, 20, 30, "text")]], ("Document",), change=many)
+
+    def test_contents_and_pages_that_do_not_exist(self, tmp_path: Path) -> None:
+        def nowhere(pdf: pikepdf.Pdf, root: Any) -> None:
+            root.K[0].K.append(Dictionary(Type=Name.MCR, MCID=3, Pg=Dictionary()))
+            root.K[0].K.append(-7)
+            root.K[0].K.append(Name.What)
+
+        tree = ("P", 0, 99, 12345678901)
+        found = read(tmp_path, [[(0, 20, 30, "text")]], tree, change=nowhere)
+        assert [e.text for e in found.pages[1].elements] == ["text"]
+        assert found.pages[1].n_missing == 2
+        assert found.faults == {"contents without a page": 3}
+
+    def test_spans_without_end(self, tmp_path: Path) -> None:
+        texts, (_, head, first, second) = grid(ROWS)
+        huge = ("TR", ("TD", 3, span(ColSpan=999_999, RowSpan=10**9)), *first[2:])
+        assert "too large" in refusal(read(tmp_path, [texts], ("Table", head, huge, second)))
+
+    def test_roles_in_a_circle(self, tmp_path: Path) -> None:
+        roles = Dictionary(A=Name.B, B=Name.A)
+        found = read(tmp_path, [[(0, 20, 30, "text")]], ("A", 0), RoleMap=roles)
+        assert [e.text for e in found.pages[1].elements] == ["text"]
+        assert found.faults == {"roles that are mapped in a circle": 1}
+
+
+def test_the_command(tmp_path: Path) -> None:
+    texts, node = grid(ROWS)
+    frame = grid([["alone"]], top=200, first=20)
+    pdf = write_tagged(tmp_path / "a.pdf", [[*texts, *frame[0]]], [node, frame[1], ("H1",), ("Figure",)])
+    said = CliRunner().invoke(app, ["corpus", "tags", str(pdf)])
+    assert said.exit_code == 0, said.output
+    assert "agrees: 3 × 3 cells" in said.output and "refused: it has text in only one" in said.output
+    data = json.loads(CliRunner().invoke(app, ["corpus", "tags", str(pdf), "--json"]).output)
+    assert ["page 1", "a table whose tags are wrong"] in data["Pages"]
+    plain = pikepdf.new()
+    plain.add_blank_page()
+    plain.save(tmp_path / "plain.pdf")
+    failed = CliRunner().invoke(app, ["corpus", "tags", str(tmp_path / "plain.pdf")])
+    assert failed.exit_code != 0
