@@ -196,12 +196,14 @@ def test_votes(reference_data: Path) -> None:
 
 def test_what_is_refused_and_why(reference_data: Path) -> None:
     """Spans are missing in five tables of the report, and Excel tags cells in the order of their kinds."""
-    refused = [
-        (t.pages[:1], t.refused[:20]) for t in read(reference_data, "chelsea_pdta").tables if t.refused
+    refused = [t for t in read(reference_data, "chelsea_pdta").tables if t.refused]
+    frames = [t.pages for t in refused if "only one row" in t.refused]
+    without_spans = [
+        t.pages for t in refused if "rows overlap" in t.refused or "columns overlap" in t.refused
     ]
-    layout, spans = "it has text in only ", "its columns overlap:"
-    wanted = [((page,), why) for page in (26, 27, 28, 29, 30) for why in (layout, spans)]
-    assert sorted(refused) == sorted([*wanted, ((), "none of its cells ha")])
+    assert sorted(frames) == sorted(without_spans) == [(26,), (27,), (28,), (29,), (30,)]
+    assert [t.refused for t in refused if not t.pages] == ["none of its cells has text"]
+    assert len(refused) == 11
     (table,) = read(reference_data, "ca-warn-report").tables
     assert table.refused == "the cells of row 4 stand in another order than their tags"
 

@@ -231,10 +231,10 @@ def _spelling(found: WordFates, start: int, said: str) -> range:
 
 def _joins(fates: Sequence[Fate], wanted: Fate) -> Iterator[tuple[int, ...]]:
     """Stretches of neighbours of which nothing is known yet, the longest first."""
+    runs = _runs(fates, wanted)
     for size in range(_MAX_JOINED, 0, -1):
-        for start in range(len(fates) - size + 1):
-            if all(fate is wanted for fate in fates[start : start + size]):
-                yield tuple(range(start, start + size))
+        for run in runs:
+            yield from (tuple(run[k : k + size]) for k in range(len(run) - size + 1))
 
 
 def _alter(found: WordFates) -> None:

@@ -20,6 +20,8 @@ LINE_END_HYPHEN = 2
 """pdfium's code for a hyphen that it takes for a division of a word."""
 MAX_GLYPHS = 1_000_000
 """On a page; a dense one has 20,000."""
+_BLANKS = frozenset(map(ord, " \r\n"))
+"""All that pdfium makes up."""
 _HYPHEN_IN_TEXT = "\ufffe"
 """The same in the text of a whole page."""
 
@@ -98,7 +100,7 @@ def pack_glyphs(page: Any) -> PackedGlyphs:
         texts.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd")
         raw.FPDFText_GetCharBox(text, index, *edges)
         boxes.extend((left.value, bottom.value, right.value, top.value))
-        generated.append(raw.FPDFText_IsGenerated(text, index) == 1)
+        generated.append(code in _BLANKS and raw.FPDFText_IsGenerated(text, index) == 1)
     text.close()
     return "".join(texts), to_page_boxes(page, boxes), bytes(generated)
 

@@ -137,7 +137,7 @@ def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord],
         beside = " ".join(_beside(page))
         objects = list(_painted(page))
         shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
-        words = list(_words(texts, array("d", boxes), generated, shown))
+        words = list(_words(texts, array("d", boxes), generated, shown.tolist()))
         n_shown = sum(word[3] for word in words)
         why = _doubt(words, n_shown, objects, width * height, ink)
     heads = _running_lines(pdf, page_number, words, height)
@@ -195,6 +195,8 @@ def _painted(page: Any) -> Iterator[_Painted]:
 def _placed(edges: Sequence[float], matrices: Sequence[Any]) -> Edges:
     """Bounds on the page of what lies in forms."""
     left, bottom, right, top = edges
+    if not matrices:
+        return left, bottom, right, top
     corners = [(left, bottom), (left, top), (right, bottom), (right, top)]
     for m in matrices:
         corners = [(m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f) for x, y in corners]
@@ -294,7 +296,7 @@ def _changed(
 
 
 def _words(
-    texts: str, boxes: array[float], generated: bytes, shown: NDArray[np.bool_]
+    texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]
 ) -> Iterator[tuple[str, Edges, int, bool]]:
     """Runs of characters between blanks; a word is shown if half of its characters are."""
     line, word = 0, list[int]()
@@ -311,10 +313,10 @@ def _words(
 
 
 def _word(
-    texts: str, boxes: array[float], own: Sequence[int], line: int, shown: NDArray[np.bool_]
+    texts: str, boxes: array[float], own: Sequence[int], line: int, shown: Sequence[bool]
 ) -> tuple[str, Edges, int, bool]:
     x0, y0, x1, y1 = ([boxes[4 * k + side] for k in own] for side in range(4))
-    is_shown = 2 * int(shown[list(own)].sum()) >= len(own)
+    is_shown = 2 * sum(shown[k] for k in own) >= len(own)
     return "".join(texts[k] for k in own), (min(x0), min(y0), max(x1), max(y1)), line, is_shown
 
 

@@ -92,6 +92,7 @@ def _checked_parts(
 ) -> tuple[TablePart, ...]:
     rows = _rows(content, index)
     slots, n_cols = _laid(content, rows)
+    slots = _moved_to_columns(slots, n_cols)
     filled = [slot for slot in slots if any(piece.text.strip() for piece in slot.pieces)]
     if not filled:
         raise RefusedError("none of its cells has text")
@@ -169,6 +170,57 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
             slots.append(_Slot(r, col, down, across, header, tuple(content.pieces(cell))))
             col += across
     return slots, max((col for _, col in taken), default=-1) + 1
+
+
+def _moved_to_columns(slots: Sequence[_Slot], n_cols: int) -> list[_Slot]:
+    """The cells of rows that are short, under the columns where they stand: browsers tag no empty cells.
+
+    Where columns are is known from the rows that are whole. A row of which a cell fits no column, or several,
+    stays as it is, and is refused then.
+    """
+    width: dict[int, int] = {}
+    for slot in slots:
+        for row in range(slot.row, slot.row + slot.rowspan):
+            width[row] = width.get(row, 0) + slot.colspan
+    known = [s for s in slots if s.boxes and s.colspan == 1 and width[s.row] == n_cols]
+    ends = [max((b.x1 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)]
+    begins = [
+        min((b.x0 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)
+    ]
+    rights, lefts = [x for x in ends if x is not None], [x for x in begins if x is not None]
+    if len(rights) < n_cols:
+        return list(slots)
+    before, after = list(accumulate(rights, max)), list(accumulate(lefts[::-1], min))[::-1]
+
+    def place(slot: _Slot) -> int | None:
+        low, high = _extent((box.x0, box.x1) for _, box in slot.boxes)
+        fits = [
+            c
+            for c in range(n_cols - slot.colspan + 1)
+            if (c == 0 or low >= before[c - 1] - TOLERANCE)
+            and (c + slot.colspan == n_cols or high <= after[c + slot.colspan] + TOLERANCE)
+        ]
+        touched = [c for c in fits if low < rights[c + slot.colspan - 1] and high > lefts[c]]
+        chosen = touched if len(fits) > 1 else fits
+        return chosen[0] if len(chosen) == 1 else None
+
+    by_row: dict[int, list[_Slot]] = {}
+    for slot in slots:
+        by_row.setdefault(slot.row, []).append(slot)
+    found: list[_Slot] = []
+    for row, cells in sorted(by_row.items()):
+        taken = {c for s in slots if s.row < row < s.row + s.rowspan for c in range(s.col, s.col + s.colspan)}
+        spoken = [cell for cell in cells if cell.boxes]
+        places = [place(cell) for cell in spoken] if width[row] < n_cols else []
+        columns = [
+            c + k for c, s in zip(places, spoken, strict=False) if c is not None for k in range(s.colspan)
+        ]
+        is_sure = None not in places and columns == sorted({*columns} - taken) and len(places) == len(spoken)
+        if not is_sure or any(cell.rowspan > 1 for cell in cells):
+            found += cells
+            continue
+        found += [replace(s, col=c) for s, c in zip(spoken, places, strict=True) if c is not None]
+    return found
 
 
 def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> tuple[list[_Slot], int]:
