@@ -32,7 +32,7 @@ def _write(site: Site) -> None:
 def _cells(
     row: dict[str, Any], makers: list[str], verdicts: dict[str, str], parser: str
 ) -> list[tuple[str, str, str]]:
-    """Maker, verdict and link of each page that shows a feature; no verdict where a maker has no such page."""
+    """Maker, verdict and link of each page that shows a feature; no verdict where a maker has none."""
     return [(m, verdicts.get(m, ""), viewer_link(page=row["pages"].get(m), parser=parser)) for m in makers]
 
 
