@@ -17,6 +17,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.derive import question
 
 TEXTS: list[Text] = [
+    (-1, 150, 12, "7"),
     (-1, 20, 30, "1 Introduction"), (-1, 20, 60, "See our site for more."), (-1, 20, 90, "1.1 Aims and"),
     (-1, 20, 104, "scope of it all"), (-1, 20, 140, "Much is said here of methods."),
 ]  # fmt: skip

@@ -170,19 +170,16 @@ def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
 
 
 def _line_of(title: str, lines: Sequence[_Line]) -> _Line | None:
-    """The line that says a title, or the two lines that do, with a number before it if there is one."""
+    """The line that says a title, else the two lines that do, with a number before it if it lacks one."""
     wanted = _bare(title)
-    for k, (text, box) in enumerate(lines):
-        following = lines[k + 1 : k + 2]
-        for said, frame in (
-            (text, box),
-            *((f"{text} {more}", Box.hull((box, at))) for more, at in following),
-        ):
-            words = said.split(" ")
-            for n in range(min(3, len(words))):
-                before = " ".join(words[:n])
-                if _bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
-                    return said, frame.rounded()
+    numbers = range(1 if _NUMBER.fullmatch(title.split(" ", maxsplit=1)[0]) else 3)
+    pairs = ((f"{one} {two}", Box.hull((box, other))) for (one, box), (two, other) in pairwise(lines))
+    for said, frame in (*lines, *pairs):
+        words = said.split(" ")
+        for n in numbers[: len(words)]:
+            before = " ".join(words[:n])
+            if _bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
+                return f"{before} {title}".strip(), frame.rounded()
     return None
 
 
