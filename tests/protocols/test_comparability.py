@@ -39,6 +39,7 @@ SPECS = (
     "olmocr",
     "omni-parse",
     "opendataloader",
+    "parsebench",
     "rd-tablebench",
 )
 NOT_HELD = {"docling-eval", "features", "marker", "score-bench"}

@@ -31,6 +31,7 @@ CORPORA = Registry(
         "olmocr-bench": "parsemark.corpora.loaders.olmocr_bench:load",
         "omni-parse-bench": "parsemark.corpora.loaders.omni_parse_bench:load",
         "opendataloader-bench": "parsemark.corpora.loaders.boards:load_opendataloader",
+        "parsebench": "parsemark.corpora.loaders.parsebench:load",
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",

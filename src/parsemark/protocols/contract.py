@@ -154,6 +154,7 @@ PROTOCOLS = Registry(
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
         "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
         "opendataloader": "parsemark.protocols.opendataloader:OpendataloaderProtocol",
+        "parsebench": "parsemark.protocols.parsebench.protocol:ParsebenchProtocol",
         "rd-tablebench": "parsemark.protocols.rd_tablebench:RdTableBenchProtocol",
         "score-bench": "parsemark.protocols.score_bench:ScoreBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",

@@ -1,0 +1,122 @@
+r"""`parsebench:DIR`: rules on documents (LlamaIndex).
+
+    DIR/*.jsonl            {"pdf": "docs/text/a.pdf", "category": "text_content", "id": "…", "type": "order",
+                            "rule": "{…}", "page": 1, "expected_markdown": "…", "tags": […]}
+    DIR/docs/text/a.pdf
+
+Every PDF is a sample, its first page; its rules are facts, grouped by category. Where the PDFs are missing,
+outputs can be imported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora.base import MALFORMED, Corpus, Remark
+from parsemark.corpora.loaders.files import (
+    FactLines,
+    SampleIds,
+    read_text,
+    require_inside,
+    require_some,
+    skip_with_remark,
+)
+from parsemark.errors import CorpusError
+from parsemark.model import Box, Fact, Page, Sample
+from parsemark.pdf import page_shapes
+from parsemark.protocols.parsebench.protocol import CASES, RULES
+from parsemark.protocols.parsebench.rules import is_known
+
+_FLAGS = {"allow_splitting_ambiguous_merged_tables": False, "trm_unsupported": False, "max_top_title_rows": 1}
+_OTHERS = ("layout", "expected_markdown")
+
+
+def load(root: Path) -> Corpus:
+    """Load the rows of the folder; one that cannot be read costs itself."""
+    remarks: list[Remark] = []
+    paths = sorted(path for path in root.glob("*.jsonl") if path.is_file())
+    if not paths:
+        raise CorpusError(f"{root} has no *.jsonl. Is this a folder of ParseBench?")
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for path in paths:
+        lines = FactLines(path.name, ())
+        for row in _rows(path, lines):
+            rows.setdefault(row["pdf"], []).append(row)
+        remarks += lines.remarks()
+    ids = SampleIds()
+    samples: list[Sample] = []
+    for pdf, own in sorted(rows.items()):
+        with skip_with_remark(remarks, root, root / pdf):
+            samples.append(_sample(root, pdf, own, ids))
+    require_some(samples, remarks, root)
+    missing = sum(sample.pdf is None for sample in samples)
+    if missing:
+        why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."
+        remarks.append(Remark("pdfs", why, left_out=False))
+    return Corpus.of(RULES, samples, root=root, version="1", licence="Apache-2.0", remarks=remarks)
+
+
+def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            rule = row.get("rule") or {}
+            rule = json.loads(rule) if isinstance(rule, str) else dict(rule)
+            kind = str(row["type"])
+            if not isinstance(row["pdf"], str) or not isinstance(rule, dict):
+                raise CorpusError("its pdf or rule is not of the right form")
+            if kind == "layout":
+                Box(
+                    *(
+                        float(v)
+                        for v in (
+                            *rule["bbox"][:2],
+                            rule["bbox"][0] + rule["bbox"][2],
+                            rule["bbox"][1] + rule["bbox"][3],
+                        )
+                    )
+                )
+        except (CorpusError, RecursionError, *MALFORMED) as error:
+            lines.refused(str(error), number)
+            continue
+        if kind not in _OTHERS and not is_known(kind):
+            lines.unknown(kind, number)
+            continue
+        yield {**row, "rule": rule, "category": str(row.get("category") or path.stem), "number": number}
+
+
+def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) -> Sample:
+    path: Path | None = require_inside(root, root / pdf)
+    if path is None or not path.is_file() or path.suffix.lower() != ".pdf":
+        path = None
+    width, height = (page_shapes(path)[0].width, page_shapes(path)[0].height) if path else (1.0, 1.0)
+    cases: dict[str, dict[str, Any]] = {}
+    facts = []
+    for row in rows:
+        rule, kind, category = row["rule"], row["type"], row["category"]
+        case = cases.setdefault(category, {"flags": {}})
+        case["flags"] |= {key: rule[key] for key in _FLAGS if key in rule}
+        if row.get("expected_markdown") and "expected_markdown" not in case:
+            case["expected_markdown"] = str(row["expected_markdown"])
+        if kind == "expected_markdown":
+            continue
+        box = None
+        if kind == "layout":
+            x, y, w, h = (float(v) for v in rule["bbox"])
+            box = Box(x * width, y * height, (x + w) * width, (y + h) * height)
+        arguments = {key: value for key, value in rule.items() if key not in ("type", *_FLAGS)}
+        if row.get("page") is not None:
+            arguments["page"] = row["page"]
+        identifier = f"{category}/{row['number']}"
+        tags = tuple(str(tag) for tag in row.get("tags") or ())
+        facts.append(Fact(identifier, kind, RULES, arguments, 1, group=category, tags=tags, box=box))
+    stem = pdf.removesuffix(".pdf")
+    identifier = ids.make(stem)
+    page = Page(identifier, width, height, annotation={CASES: cases}, facts=tuple(facts), only_facts=True)
+    name = stem.rpartition("/")[2]
+    return Sample(identifier, stem, 1, page, path, aliases=(stem, name))

@@ -1,0 +1,167 @@
+"""The recipe: the five dimensions of a document and their mean, and the board's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from parsemark.errors import FormatError
+from parsemark.formats import markdown_of
+from parsemark.model import Category, Fact, Page, Prediction
+from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.measured import MeasuredProtocol, Measures, html_of, own_truth, score_info
+from parsemark.protocols.parsebench.charts import TablesValuesError
+from parsemark.protocols.parsebench.layout import layout_metrics
+from parsemark.protocols.parsebench.rules import Output, document_metrics
+from parsemark.protocols.parsebench.tables import table_metrics
+from parsemark.protocols.result_files import BoardRun, Files, as_json
+from parsemark.protocols.run_tables import RunTables
+
+RULES = "parsebench"
+CASES = "parsebench_cases"
+"""Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
+_LABELS = {
+    Category.TITLE: "Section-header",
+    Category.LIST_GROUP: "List-item",
+    Category.FIGURE: "Picture",
+    Category.TABLE: "Table",
+    Category.HEADER: "Page-header",
+    Category.FOOTER: "Page-footer",
+    Category.PAGE_NUMBER: "Page-footer",
+    Category.EQUATION_ISOLATED: "Formula",
+    Category.PAGE_FOOTNOTE: "Footnote",
+}
+_OVERALL = score_info(
+    "overall", "Overall", "Mean of the five dimensions' means.", "all dimensions", main=True
+)
+_METRICS = {
+    "chart": ("charts", "rule_pass_rate"),
+    "text_content": ("content_faithfulness", "content_faithfulness"),
+    "text_formatting": ("semantic_formatting", "semantic_formatting"),
+}
+
+
+@dataclass(frozen=True)
+class ParsebenchProtocol(MeasuredProtocol):
+    """Tables, charts, content, formatting and grounding of documents, as ParseBench computes them.
+
+    Args:
+        crashes_left_out: A document on which upstream's code fails (a colspan that is no number) leaves the
+            mean of its dimension, as upstream has it; else it is worth nothing.
+        no_boxes_left_out: A page without predicted boxes leaves the mean of grounding, as upstream has it;
+            else it is worth nothing.
+    """
+
+    name: ClassVar[str] = "parsebench"
+    title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
+    comparability: ClassVar[int] = 1
+    reads_facts: ClassVar[bool] = True
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info("tables", "Tables", "GriTS of contents and matched records.", "table cases", main=True),
+        score_info("charts", "Charts", "Values under their labels.", "chart cases", main=True),
+        score_info(
+            "content_faithfulness", "Content", "Words, sentences, digits, order.", "text cases", main=True
+        ),
+        score_info("semantic_formatting", "Formatting", "Styles, titles, code.", "text cases", main=True),
+        score_info("grounding", "Grounding", "Elements found where they are.", "layout cases", main=True),
+    )
+
+    crashes_left_out: bool = True
+    no_boxes_left_out: bool = True
+
+    def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """The dimensions that a document has rules of."""
+        by_category: dict[str, list[Fact]] = {}
+        for fact in truth.facts:
+            if fact.rules == RULES:
+                by_category.setdefault(fact.group, []).append(fact)
+        cases: Mapping[str, Any] = own_truth(truth, CASES) or {}
+        markdown = markdown_of(prediction)
+        values: dict[str, float | list[float] | None] = {}
+        crashed = None if self.crashes_left_out else 0.0
+        for category, (name, metric) in _METRICS.items():
+            if category in by_category:
+                rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
+                try:
+                    values[name] = document_metrics(rules, Output(markdown))["metrics"].get(metric)
+                except TablesValuesError:
+                    values[name] = crashed
+                except FormatError:
+                    values[name] = 0.0
+        for case in cases.values():
+            if case.get("expected_markdown"):
+                try:
+                    found = table_metrics(case["expected_markdown"], markdown, **case.get("flags", {}))
+                    values["tables"] = found.get("grits_trm_composite")
+                except FormatError:
+                    values["tables"] = 0.0
+                except ValueError:
+                    values["tables"] = crashed
+        if "layout" in by_category:
+            values["grounding"] = self._grounding(by_category["layout"], truth, prediction)
+        return values or None
+
+    def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> float | None:
+        boxes = predicted_layout(prediction)
+        if not boxes:
+            return None if self.no_boxes_left_out else 0.0
+        rules = [dict(fact.arguments) for fact in facts]
+        ontology = str(rules[0].get("ontology") or "basic")
+        try:
+            found = layout_metrics(rules, boxes, ontology, truth.width, truth.height)
+        except FormatError:
+            return 0.0
+        return found.get("layout_element_rule_pass_rate")
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """The mean of the dimensions that a run has, and each."""
+        from parsemark.protocols.aggregate import mean_of_figures
+
+        own = super().figure_sums(tables)
+        return [mean_of_figures(_OVERALL, own[: len(self.infos)]), *own]
+
+    def result_files(self, board: BoardRun) -> Files:
+        """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
+        for parser in board.parsers:
+            for sample, document, _ in board.pages():
+                prediction = board.prediction(sample, parser)
+                output = {
+                    "task_type": "parse",
+                    "example_id": document,
+                    "pipeline_name": parser,
+                    "markdown": markdown_of(prediction),
+                }
+                request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
+                data = {
+                    "request": request,
+                    "pipeline_name": parser,
+                    "product_type": "parse",
+                    "raw_output": {},
+                }
+                yield f"{parser}/{document}.result.json", as_json({**data, "output": output})
+        yield from super().result_files(board)
+
+
+def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
+    """The elements of an output that have boxes, in the board's form."""
+    found = []
+    for number, element in enumerate(prediction.elements):
+        if element.box is None:
+            continue
+        is_table = element.category == Category.TABLE
+        text = element.text if element.text is not None else element.latex
+        content = (
+            {"type": "table", "html": html_of(element)} if is_table else {"type": "text", "text": text or ""}
+        )
+        found.append(
+            {
+                "bbox": list(element.box.as_tuple()),
+                "label": _LABELS.get(str(element.category), "Text"),  # type: ignore[call-overload]
+                "page": 1,
+                "content": content,
+                "score": element.confidence if element.confidence is not None else 1.0,
+                "provider_metadata": {"order_index": number},
+            }
+        )
+    return found

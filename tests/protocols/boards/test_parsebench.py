@@ -1,0 +1,168 @@
+"""ParseBench: its own results on examples, its loader, and the protocol on documents."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.protocols.boards.test_docling_eval import families, same
+
+from parsemark.corpora import load_corpus
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import CorpusError
+from parsemark.model import Box, Element, Fact, Page, Prediction
+from parsemark.protocols import get_protocol
+from parsemark.protocols.parsebench import charts, content, grids, layout, rules, tables, text
+from parsemark.report.outputs import export_board
+from parsemark.store import Run
+
+pytest.importorskip("fuzzysearch")
+pytest.importorskip("unidecode")
+NOT_COMPARED = {"teds", "run"}
+"""An option that is off, and the board's program around its rules."""
+LAYOUT = ("layout_localization_pass_rate", "layout_classification_pass_rate", "layout_element_rule_pass_rate")
+
+
+def grid_of(grid: grids.HeadedGrid) -> dict[str, Any]:
+    return {
+        "data": grid.data or [[]],
+        "header_rows": sorted(grid.header_rows),
+        "header_cols": sorted(grid.header_cols),
+        "header_cells": [list(cell) for cell in sorted(grid.header_cells)],
+        "col_headers": {str(c): [list(e) for e in own] for c, own in grid.col_headers.items()},
+        "row_headers": {str(r): [list(e) for e in own] for r, own in grid.row_headers.items()},
+        "context_before": grid.context,
+    }
+
+
+def own_result(family: str, given: dict[str, Any]) -> Any:
+    if family == "normalise":
+        own = given["text"]
+        return {
+            "normalize_text": text.norm(own),
+            "normalize_text_light": text.norm_light(own),
+            "normalize_cell_text": text.norm_cell(own),
+            "trm_cell": text.norm_record(own),
+            "sentence_fragment": content.fragment(own),
+        }
+    if family == "normalise_layout":
+        own = layout.norm_layout(given["text"], images=given["image_markup"])
+        return {"text": own, "tokens": layout.tokens(own)}
+    if family == "html_tables":
+        found = grids.html_grids(given["content"])
+        return {"slices": grids.table_slices(given["content"]), "grids": [grid_of(grid) for grid in found]}
+    if family == "pipe_tables":
+        return {"grids": [grid_of(grid) for grid in grids.pipe_grids(given["content"])]}
+    if family == "bags":
+        asked = content.Asked(given["content"])
+        names = ("sentences", "words")
+        bags = {f"{n}{'_with_cells' * c}": dict(getattr(asked, n)(bool(c))) for n in names for c in (0, 1)}
+        return {**bags, "digits": dict(asked.digits()), "full_text": asked.full_text}
+    if family == "rule":
+        output = rules.Output(
+            given["markdown"], given.get("parse_output") or {}, given.get("raw_output") or {}
+        )
+        return rules.run_rule(given["rule"], output)
+    if family == "tables":
+        return tables.table_metrics(given["expected_markdown"], given["markdown"], **given["flags"])
+    if family == "document":
+        found = rules.document_metrics(given["rules"], rules.Output(given["markdown"]))
+        return {**found, "rule_scores": [own["score"] for own in found["results"]]}
+    return layout.layout_metrics(**given)
+
+
+@pytest.mark.conformance
+def test_parsebench_examples(reference_data: Path) -> None:
+    for example in families(reference_data, "parsebench"):
+        family, given, expected = example["family"], example["input"], example["output"]
+        if family in NOT_COMPARED or (family == "rule" and given["rule"]["type"] == "form_field"):
+            continue
+        if "crash" in expected:
+            if family == "layout":  # its reading order, which is not compared
+                continue
+            with pytest.raises((ValueError, charts.TablesValuesError)):
+                own_result(family, given)
+            continue
+        if family == "layout":
+            expected = {key: value for key, value in expected.items() if key in LAYOUT}
+        for grid in expected.get("grids", ()):
+            del grid["context_after"]
+        assert same(own_result(family, given), expected), example["id"]
+
+
+HTML = "<table><tr><th>Port</th><th>Ships</th></tr><tr><td>Riga</td><td>12</td></tr></table>"
+
+
+def rule(kind: str, group: str, **arguments: Any) -> Fact:
+    return Fact(f"{group}/{kind}", kind, "parsebench", arguments, group=group)
+
+
+ORDER = rule("order", "text_content", before="one", after="two")
+BOLD = rule("is_bold", "text_formatting", text="two")
+POINT = rule("chart_data_point", "chart", value="12", labels=["Riga", "Ships"])
+PLACE = rule("layout", "layout", bbox=[0.1, 0.1, 0.4, 0.2], canonical_class="Text", page=1)
+
+
+def values(truth: Page, prediction: Prediction, spec: str = "parsebench") -> dict[str, float | None]:
+    return {row.metric: row.value for row in get_protocol(spec).score_page(truth, prediction, None).scores}
+
+
+def test_a_perfect_document_passes_in_every_dimension() -> None:
+    cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
+    truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT, PLACE), annotation=cases, only_facts=True)
+    block = Element("b", "text_block", Box(10, 10, 50, 30), text="one")
+    good = Prediction("p", "one", text=f"one\n\n**two**\n\n{HTML}", elements=(block,))
+    assert set(values(truth, good).values()) == {1.0}
+    nothing = values(truth, Prediction("p", "one", text=""))
+    assert nothing.pop("grounding") is None and set(nothing.values()) == {0.0}
+
+
+def test_what_leaves_upstreams_means_is_worth_nothing_on_demand() -> None:
+    cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
+    truth = Page("p", 100, 100, facts=(PLACE,), annotation=cases, only_facts=True)
+    wrong = Prediction("p", "one", text=HTML.replace("<td>", "<td colspan='x'>"))
+    assert values(truth, wrong)["tables"] is None and values(truth, wrong)["grounding"] is None
+    strict = values(truth, wrong, "parsebench(crashes_left_out=false,no_boxes_left_out=false)")
+    assert strict["tables"] == strict["grounding"] == 0
+
+
+def test_hostile_documents_and_rules_are_bounded() -> None:
+    truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT), only_facts=True)
+    for hostile in (
+        "<table>" * 3000,
+        "<table><tr><td colspan=99999999>a</td></tr></table>",
+        "|" * 20_000,
+        "*" * 5000,
+    ):
+        found = values(truth, Prediction("p", "one", text=hostile))
+        assert found["tables"] is None and found["charts"] == 0
+    broken = (rule("order", "text_content", before=5), rule("is_bold", "text_formatting", text=["x"]))
+    assert values(Page("p", 1, 1, facts=broken, only_facts=True), Prediction("p", "one", text="x"))
+
+
+def test_folders_of_the_board_are_loaded_scored_and_exported(tmp_path: Path) -> None:
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    order = {"pdf": "docs/text/a.pdf", "type": "order", "rule": json.dumps({"before": "one", "after": "two"})}
+    table = {"pdf": "docs/table/b.pdf", "type": "expected_markdown", "expected_markdown": HTML}
+    unknown = {"pdf": "docs/text/a.pdf", "type": "is_blinking", "rule": "{}"}
+    broken = {"pdf": "docs/text/a.pdf", "type": "order", "rule": "{"}
+    (folder / "text_content.jsonl").write_text("\n".join(map(json.dumps, (order, unknown, broken))))
+    (folder / "table.jsonl").write_text(json.dumps(table))
+    corpus = load_corpus(f"parsebench:{folder}")
+    said = " ".join(str(remark) for remark in corpus.remarks)
+    assert "is_blinking" in said and "2 of 2 PDFs" in said and "text_content.jsonl" in said
+    outputs = tmp_path / "out"
+    outputs.mkdir()
+    (outputs / "a.md").write_text("one and two")
+    (outputs / "b.md").write_text(HTML)
+    run = import_predictions(tmp_path / "run", corpus, outputs, protocols=("parsebench",))
+    score_run(run, n_workers=1)
+    figures = Run.open(run.path).summary("parsebench").parsers["out"]
+    assert figures["tables"].value == figures["content_faithfulness"].value == figures["overall"].value == 1
+    export_board(run.path, "parsebench", tmp_path / "files")
+    written = json.loads((tmp_path / "files/out/docs/text/a.result.json").read_text())
+    assert written["output"]["markdown"] == "one and two"
+    with pytest.raises(CorpusError, match="Is this"):
+        load_corpus(f"parsebench:{outputs}")
