@@ -5,7 +5,7 @@ import pytest
 
 from parsemark.choose.sanity import measure_sanity
 from parsemark.model import Box, Cell, Element, Prediction, Status, Table
-from parsemark.pdf import SeenPage, SeenWord
+from parsemark.pdf.visible import SeenPage, SeenWord
 
 
 def answer(rows: list[list[str]], confidence: float | None = None) -> Prediction:

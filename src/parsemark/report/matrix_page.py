@@ -20,15 +20,20 @@ def _write(site: Site) -> None:
         makers=matrix["makers"],
         states=matrix["states"],
         rows=[
-            (row["title"], [_cells(row, matrix["cells"][parser][number], parser) for parser in parsers])
+            (
+                row["title"],
+                [_cells(row, matrix["makers"], matrix["cells"][p][number], p) for p in parsers],
+            )
             for number, row in enumerate(matrix["rows"])
         ],
     )
 
 
-def _cells(row: dict[str, Any], verdicts: dict[str, str], parser: str) -> list[tuple[str, str, str]]:
-    """Maker, verdict and link of each page that shows a feature."""
-    return [(m, v, viewer_link(page=row["pages"][m], parser=parser)) for m, v in sorted(verdicts.items())]
+def _cells(
+    row: dict[str, Any], makers: list[str], verdicts: dict[str, str], parser: str
+) -> list[tuple[str, str, str]]:
+    """Maker, verdict and link of each page that shows a feature; no verdict where a maker has none."""
+    return [(m, verdicts.get(m, ""), viewer_link(page=row["pages"].get(m), parser=parser)) for m in makers]
 
 
 PAGE = ReportPage(
