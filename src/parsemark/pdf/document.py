@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -155,14 +156,14 @@ def producer(pdf: Path) -> str:
 
 
 _MAKERS = {
-    "LaTeX": ("tex", "dvips", "dvipdfm", "ghostscript dvi"),
+    "LaTeX": ("tex(?!t)", r"\bcontext\b", "dvips", "dvipdfm", "ghostscript dvi"),
     "word processor": ("word", "office", "writer", "pages", "excel", "powerpoint", "google docs", "wps"),
     "publishing": (
         "indesign", "quark", "framemaker", "pagemaker", "arbortext", "3b2", "xpp", "antenna house", "pdflib",
         "prince", "apogee", "itext", "springer", "elsevier",
     ),
 }  # fmt: skip
-"""Words in the metadata of a PDF by which programs of a kind are known; the first kind that fits counts."""
+"""Patterns in the metadata of a PDF that tell programs of a kind; the first kind that fits counts."""
 
 
 def made_with(pdf: Path) -> str:
@@ -185,9 +186,11 @@ def maker_kind(named: str) -> str:
 
     >>> maker_kind("LaTeX with hyperref pdfTeX-1.40.21"), maker_kind("Microsoft® Word 2016"), maker_kind("")
     ('LaTeX', 'word processor', 'other')
+    >>> maker_kind("iText 5.5"), maker_kind("macOS 13 Quartz PDFContext"), maker_kind("ConTeXt LMTX")
+    ('publishing', 'other', 'LaTeX')
     """
     folded = named.casefold()
-    return next((kind for kind, words in _MAKERS.items() if any(w in folded for w in words)), "other")
+    return next((kind for kind, words in _MAKERS.items() if re.search("|".join(words), folded)), "other")
 
 
 _frames: WeakKeyDictionary[Any, tuple[tuple[float, float, float, float], int]] = WeakKeyDictionary()

@@ -174,7 +174,9 @@ def _heading(summary: Summary) -> Text:
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as pages without an answer" if summary.failures_count else "are left out of the means"
-    parts = [f"small figures: 95 % intervals over documents; failed pages {failed}"]
+    parts = [
+        f"small figures: 95 % intervals over documents, or kinds of them that differ; failed pages {failed}"
+    ]
     if summary.ranking.best is not None:
         parts.insert(0, f"sorted by {info.label} ({info.name})")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}
