@@ -185,6 +185,11 @@ class DocumentContent:
         said = (" ".join(paragraph.split()) for paragraph in paragraphs)
         return between.join(paragraph for paragraph in said if paragraph)
 
+    def latex(self, index: int) -> str | None:
+        """The LaTeX of an element `Formula`, from a file attached to it; None where nothing says it."""
+        source = (self.tree.tags[index].source or "").strip()
+        return source if source and not source.startswith("<") else None
+
 
 def _made(number: int, page: OwnedPage, text: str, indices: Sequence[int], breaks: bool) -> TaggedText:
     boxes = [page.glyphs[k].box for k in indices if is_ink(page, k)]

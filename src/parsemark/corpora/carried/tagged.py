@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import INLINE, DocumentContent, TaggedText, hull, is_ink
-from parsemark.corpora.carried.formulas import latex_of
 from parsemark.corpora.carried.tables import HOLDS_TABLE, TaggedTable, read_table
 from parsemark.extras import require
 from parsemark.model import AttributeValue, Box, Category, Element
@@ -192,7 +191,7 @@ class _Walk:
                 index,
                 Category.EQUATION_ISOLATED,
                 (tuple(self.content.pieces(index)),),
-                latex=latex_of(self.content, index),
+                latex=self.content.latex(index),
             )
         elif role == "Caption":
             yield self._text(index, self._caption(index))
