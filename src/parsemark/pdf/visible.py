@@ -18,7 +18,7 @@ import subprocess
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -173,8 +173,11 @@ def _painted(page: Any) -> Iterator[_Painted]:
             if kind == raw.FPDF_PAGEOBJ_FORM and len(matrices) < _MAX_DEPTH:
                 matrix = raw.FS_MATRIX()
                 raw.FPDFPageObj_GetMatrix(item, matrix)
-                inside = lambda k, form=item: raw.FPDFFormObj_GetObject(form, k)  # noqa: E731
-                yield from walk(raw.FPDFFormObj_CountObjects(item), inside, (matrix, *matrices))
+                yield from walk(
+                    raw.FPDFFormObj_CountObjects(item),
+                    partial(raw.FPDFFormObj_GetObject, item),
+                    (matrix, *matrices),
+                )
                 continue
             bounds = (0.0, 0.0, 0.0, 0.0)
             if raw.FPDFPageObj_GetBounds(item, *edges):

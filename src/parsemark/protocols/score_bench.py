@@ -43,7 +43,7 @@ from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 ELEMENTS = "score_bench_elements"
 """Where a page keeps its true elements as the board's files have them."""
 BoardElement = Mapping[str, Any]
-_TYPES = {
+_TYPES: dict[str, str] = {
     Category.TITLE: "Title",
     Category.TABLE: "Table",
     Category.FIGURE: "Image",
@@ -142,7 +142,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
     """An element in the form of the board's files."""
-    kind = _TYPES.get(str(element.category), "NarrativeText")  # type: ignore[call-overload]
+    kind = _TYPES.get(str(element.category), "NarrativeText")
     text = (element.text if element.text is not None else element.latex) or ""
     if kind != "Table":
         return {"type": kind, "text": text}

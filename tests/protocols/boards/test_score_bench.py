@@ -60,10 +60,12 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
         return {"bag": {k if isinstance(k, str) else f"0x{k.hex()}": n for k, n in bag.items()}}
     if family == "text":
         truth, pred = given["ground_truth"], given["sample"]
+        found: object
+        added: object
         try:
             found, added = score_bench.token_shares(truth, pred)
         except ValueError as error:
-            found = added = error  # type: ignore[assignment]
+            found = added = error
         names = ("cct", "percent_tokens_found", "percent_tokens_added")
         return dict(zip(names, (score_bench.cct(truth, pred), found, added), strict=True))
     if family == "cells":

@@ -24,7 +24,7 @@ _WRITTEN = {
 }  # fmt: skip
 _NO_TEXT = ("table", "document_index", "picture", "chart", "form", "key_value_region")
 _MARKS = {"title": "# ", "checkbox_selected": "- [x] ", "checkbox_unselected": "- [ ] "}
-_LABELS = {
+_LABELS: dict[str, str] = {
     Category.TITLE: "section_header",
     Category.LIST_GROUP: "list_item",
     Category.FIGURE: "picture",
@@ -208,7 +208,7 @@ def document_of(page: Page, elements: Iterable[Element]) -> Doc:
 
 def _item(element: Element) -> dict[str, Any]:
     category = str(element.category)
-    label = "caption" if category.endswith("_caption") else _LABELS.get(category, "text")  # type: ignore[call-overload]
+    label = "caption" if category.endswith("_caption") else _LABELS.get(category, "text")
     item: dict[str, Any] = {"label": label, "prov": []}
     item["text"] = (element.latex if label == "formula" else element.text) or element.text or ""
     level = element.attributes.get("level")

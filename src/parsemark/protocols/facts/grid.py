@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from parsemark.errors import FormatError
 from parsemark.plain_words import counted
@@ -202,10 +202,10 @@ def _spec(cell: Tag, text_of: Callable[[Tag], str], rows_left: int, in_head: boo
     return CellSpec(text_of(cell).strip(), rowspan, colspan, cell.name == "th" or in_head)
 
 
-def _span(raw: object) -> int:
+def _span(raw: Any) -> int:
     """A span as a positive number; 1 for anything else."""
     try:
-        number = int(raw)  # type: ignore[call-overload]
+        number = int(raw)
     except (TypeError, ValueError):
         return 1
     return number if number > 0 else 1

@@ -21,7 +21,7 @@ from parsemark.protocols.run_tables import RunTables
 RULES = "parsebench"
 CASES = "parsebench_cases"
 """Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
-_LABELS = {
+_LABELS: dict[str, str] = {
     Category.TITLE: "Section-header",
     Category.LIST_GROUP: "List-item",
     Category.FIGURE: "Picture",
@@ -157,7 +157,7 @@ def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
         found.append(
             {
                 "bbox": list(element.box.as_tuple()),
-                "label": _LABELS.get(str(element.category), "Text"),  # type: ignore[call-overload]
+                "label": _LABELS.get(str(element.category), "Text"),
                 "page": 1,
                 "content": content,
                 "score": element.confidence if element.confidence is not None else 1.0,
