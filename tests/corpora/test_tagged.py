@@ -324,6 +324,20 @@ class TestHostile:
         assert found.faults == {"roles that are mapped in a circle": 1}
 
 
+def test_text_that_nobody_sees_is_no_truth(tmp_path: Path) -> None:
+    texts = [(0, 20, 30, "Shown words here"), (1, 20, 60, "Hidden words there")]
+
+    def whiten(pdf: pikepdf.Pdf, _: Any) -> None:
+        page = pdf.pages[0]
+        written = page.Contents.read_bytes()
+        page.Contents = pdf.make_stream(written.replace(b"/Span <</MCID 1>>", b"1 g /Span <</MCID 1>>"))
+
+    write_tagged(tmp_path / "a.pdf", [texts], [("P", 0), ("P", 1)], change=whiten)
+    (sample,) = load_corpus(f"tagged:{tmp_path}").samples()
+    assert sample.truth is not None
+    assert [e.text for e in sample.truth.elements] == ["Shown words here"]
+
+
 def test_the_command(tmp_path: Path) -> None:
     texts, node = grid(ROWS)
     frame = grid([["alone"]], top=200, first=20)

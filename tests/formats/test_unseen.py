@@ -62,6 +62,14 @@ def test_what_is_only_spoken_of_hides_nothing() -> None:
     assert len(read_tables(text)) == 1
     spoken = "Write `<div hidden>` or a <p hidden> one."
     assert "one." in " ".join(e.text or "" for e in read_document(spoken).elements)
+    for honest in (
+        "Inline `\\iffalse` only.\n\nLast.",
+        "Use `\\iffalse` and `\\fi` here. Last.",
+        "An \\iffalse that nobody closes.\n\nLast.",
+        "<template> is inert.\n\nLast.",
+        "The <template> element and the <script> tag. Last.",
+    ):
+        assert "Last." in " ".join(e.text or "" for e in read_document(honest, "markdown").elements)
     assert seen('<td class="hidden">a</td> <p style="overflow:hidden;display:block">b</p>').count(">") == 4
 
 

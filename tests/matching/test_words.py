@@ -148,3 +148,24 @@ def test_what_is_left_out_is_lost_in_number(start: int, size: int) -> None:
     lost = sum(fate in (Fate.LOST, Fate.ALTERED) for fate in found.of_page)
     assert lost == len(gone)
     assert not found.moved and set(found.of_output) <= {Fate.KEPT, Fate.PASSED}
+
+
+@pytest.mark.parametrize(
+    ("output", "altered"),
+    [
+        (COPY.replace("126,329     118.7", "126329118.7"), ["126329", "118.7"]),
+        (COPY.replace("1923", "19 23"), ["1923"]),
+        (COPY.replace("4,500", "45 00"), ["4500"]),
+    ],
+)
+def test_numbers_that_are_run_together_or_torn_are_altered(output: str, altered: list[str]) -> None:
+    assert wrong(output) == {"altered": altered}
+
+
+def test_groups_of_thousands_are_one_number() -> None:
+    assert wrong(COPY.replace("4,500", "4 500")) == {}
+    page = page_of(["a sum of 4 500 crowns and 412    230 more"])
+    said = [
+        fate.value for fate in word_fates(page, (), atoms("a sum of 4500 crowns and 412230 more")).of_page
+    ]
+    assert said[3:5] == ["kept", "kept"] and said[7:9] == ["altered", "altered"]

@@ -173,3 +173,11 @@ def test_true_pages_written_by_us_lose_and_invent_next_to_nothing() -> None:
         words += found.counts["words"]
         wrong += sum(found.counts[kind] for kind in ("lost", "altered", "invented", "doubled", "leaked"))
     assert words > 500 and wrong <= 0.01 * words
+
+
+def test_who_invents_leads_nowhere(summary: Summary) -> None:
+    assert summary.primary == "agreement"
+    assert value(summary, "honest", "agreement") == 1.0
+    expected = 2 * (2 * N - 1) / (2 * (2 * N - 1) + 2 * 1 + 5)  # one altered, five invented
+    assert value(summary, "liar", "agreement") == pytest.approx(expected)
+    assert value(summary, "leaky", "agreement") < value(summary, "honest", "agreement")

@@ -50,7 +50,7 @@ def unseen(text: str, format: str | None = None) -> list[Span]:
         spans += ((c.start, c.end) for c in read_comments(text))
         spans += _unseen_html(blanked(text, spans))
     if format not in ("html", "csv", "tsv") and ("\\iffalse" in text or "\\end" in text):
-        spans += _unseen_latex(text)
+        spans += _unseen_latex(text, open_ended=format == "latex")
     return sorted(spans)
 
 
@@ -90,11 +90,15 @@ def _unseen_html(text: str) -> Iterator[Span]:
             return
         stop, position = _end(text, tag)
         if not position:
-            is_meant = begins_line(text, tag.start) or text[tag.end : tag.end + 50].lstrip()[:1] == "<"
+            behind = text[tag.end : tag.end + 50]
+            is_alone = begins_line(text, tag.start) and not behind.partition("\n")[0].strip()
+            is_meant = is_alone or behind.lstrip()[:1] in ("<", "|", "\\")  # else a sentence speaks of it
             n_stray += tag.name not in _RAW
             hides_rest = n_stray > _MAX_STRAY or (is_meant and tag.name not in _RAW)
             stop, position = (len(text), len(text)) if hides_rest else (0, tag.end)
             open_ends |= {tag.name} & _RAW
+            if not stop:
+                yield tag.start, tag.end  # the tag alone, or a reader of HTML would drop what follows it
         if stop:
             keeps_place = tag.name in ("td", "th") and not _is_gone(tag)
             yield (tag.end, stop) if keeps_place else (tag.start, position)
@@ -137,11 +141,13 @@ def _end(text: str, tag: Tag) -> Span:
     return 0, 0
 
 
-def _unseen_latex(text: str) -> Iterator[Span]:
+def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
+    """Where conditions, comments and what is behind the document stand, open ends too if wanted."""
     start, depth, behind = 0, 0, 0
     for found in _CONDITION.finditer(text):
         word = found["word"]
-        if found.start() < behind or (not depth and word in ("fi", "else")):
+        spoken_of = text[max(0, found.start() - 1) : found.start()] == "`"
+        if found.start() < behind or spoken_of or (not depth and word in ("fi", "else")):
             continue
         if depth:
             depth += {"fi": -1, "else": -(depth == 1)}.get(word, word.startswith("if"))
@@ -158,5 +164,5 @@ def _unseen_latex(text: str) -> Iterator[Span]:
             if closing >= 0:
                 behind = closing + len("\\end{comment}")
                 yield found.start(), behind
-    if depth:
+    if depth and open_ended:
         yield start, len(text)

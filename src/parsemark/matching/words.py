@@ -34,6 +34,8 @@ _SHORT = 3
 """Words in a row that may be repeated without their neighbours."""
 _WIDE = 1.0
 """Heights of a letter between two words of a line from which on they are two cells."""
+_NARROW = 0.65
+"""The same up to which two groups of digits may be one number."""
 _FAR = 8.0
 """The same between two lines of which one follows the other."""
 _LOOK_BACK = 60
@@ -42,6 +44,7 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SIGN = re.compile(f"[{_CJK}]")
 _ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
 _LONE_ACCENT = re.compile("[\u02b0-\u02ff\u00ad\u200b-\u200f]")
+_THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+")
 _GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
 
 
@@ -193,11 +196,24 @@ def _regroup(found: WordFates) -> None:
         text = "".join(found.page[i].text for i in own)
         for other in joined.get(text, ()):
             if all(found.of_output[j] is Fate.INVENTED for j in other):
+                fate = Fate.KEPT if _says_the_same_numbers(found, own, other) else Fate.ALTERED
                 for k, i in enumerate(own):
-                    found.of_page[i], found.place[i] = Fate.KEPT, other[min(k, len(other) - 1)]
+                    found.of_page[i], found.place[i] = fate, other[min(k, len(other) - 1)]
+                    if fate is Fate.ALTERED:
+                        found.said[i] = " ".join(found.output[j] for j in other)
                 for j in other:
-                    found.of_output[j] = Fate.KEPT
+                    found.of_output[j] = fate
                 break
+
+
+def _says_the_same_numbers(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether words that are put together otherwise leave numbers as they are, or group their thousands."""
+    ours, theirs = [found.page[i].text for i in own], [found.output[j] for j in other]
+    if [*filter(is_number, ours)] == [*filter(is_number, theirs)]:
+        return True
+    boxes = [found.page[i].box for i in own]
+    near = all(b.x0 - a.x1 <= _NARROW * max(a.height, b.height) for a, b in pairwise(boxes))
+    return near and _THOUSANDS.fullmatch(" ".join(max(ours, theirs, key=len))) is not None
 
 
 def _glued(found: WordFates) -> None:

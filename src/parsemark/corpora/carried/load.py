@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
@@ -11,8 +12,8 @@ from parsemark.corpora.carried.facts import carried_facts
 from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
 from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
 from parsemark.errors import CorpusError
-from parsemark.model import Page, Sample
-from parsemark.pdf import made_with, page_shapes
+from parsemark.model import Element, Page, Sample
+from parsemark.pdf import made_with, page_shapes, seen_page
 from parsemark.plain_words import counted
 
 _LISTED = 8
@@ -71,14 +72,24 @@ def _samples(pdf: Path, where: str, document: TaggedDocument) -> Iterator[Sample
             page_id(name, number),
             shapes[number - 1].width,
             shapes[number - 1].height,
-            tuple(page.elements),
+            tuple(_shown(pdf, page)),
             attributes={"made_with": kind},
             covered=page.covered,
             facts=facts.get(number, ()),
-            only_facts=not page.elements,
         )
+        truth = replace(truth, only_facts=not truth.elements)
         if truth.elements or truth.facts:
             yield Sample(truth.id, name, number, truth, pdf)
+
+
+def _shown(pdf: Path, page: TaggedPage) -> Iterator[Element]:
+    """The elements of a page without those of which no word can be seen: to read them out is no merit."""
+    seen = seen_page(pdf, page.number)
+    words = seen.words if seen.source == "layer" else ()
+    for element in page.elements:
+        inside = [word.shown for word in words if element.box and element.box.holds_centre(word.box)]
+        if not element.text or not inside or any(inside):
+            yield element
 
 
 def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:

@@ -17,6 +17,8 @@ FATES = ("kept", "altered", "lost", "moved")
 EXTRAS = ("doubled", "invented", "leaked")
 NUMBERS = "numbers_"
 """Before the name of a count: the same for numbers alone."""
+TABLES_ALONE = "tables_alone"
+"""1 where an output says nothing but tables, or nothing at all."""
 _PLACEHOLDER = re.compile(
     r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.IGNORECASE
 )

@@ -11,7 +11,7 @@ import polars as pl
 
 from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import mean_statistic, run_sums, total_statistic
-from parsemark.protocols.evidence.compare import EXTRAS, NUMBERS
+from parsemark.protocols.evidence.compare import EXTRAS, NUMBERS, TABLES_ALONE
 from parsemark.protocols.figures import FigureSums, read_figures
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
@@ -25,7 +25,16 @@ def _pages(tables: RunTables) -> pl.DataFrame:
     """One row for each page of a parser: how many words have which fate; null where nobody can say."""
     columns = ("sample", "parser", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
-    return rows.pivot("metric", index=["sample", "parser"], values="value", aggregate_function="first")
+    pages = rows.pivot("metric", index=["sample", "parser"], values="value", aggregate_function="first")
+    if not {TABLES_ALONE, "said"} <= set(pages.columns):
+        return pages
+    # Who gives tables alone and found none on a page is asked for none of its words.
+    unasked = (pl.col(TABLES_ALONE).min().over("parser") == 1) & (pl.col("said") == 0)
+    unasked &= pl.col(TABLES_ALONE) == 1
+    names = [name for name in pages.columns if name not in ("sample", "parser")]
+    return pages.with_columns(
+        pl.when(unasked).then(0.0).otherwise(pl.col(name)).alias(name) for name in names
+    )
 
 
 def figure_sums(tables: RunTables) -> list[FigureSums]:
@@ -40,6 +49,9 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
             is_seen = pl.col("words") > 0
             wanted = is_seen & (pl.col("said") == 0) if name == "nothing" else pl.col("words").is_null()
             of = is_seen if name == "nothing" else pl.lit(1.0)
+        elif name == "agreement":
+            wanted = 2 * pl.col("kept")
+            of = wanted + 2 * pl.col("altered") + pl.sum_horizontal("lost", *EXTRAS)
         else:
             part = NUMBERS if name.startswith(NUMBERS) else ""
             wanted = pl.col(name)

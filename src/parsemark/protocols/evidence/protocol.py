@@ -11,7 +11,7 @@ from parsemark.errors import PdfError
 from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.evidence.compare import FATES, PageEvidence, compare
+from parsemark.protocols.evidence.compare import FATES, TABLES_ALONE, PageEvidence, compare
 from parsemark.protocols.exhibits import PageViews
 from parsemark.protocols.figures import FigureSums
 from parsemark.protocols.presentation import Presentation
@@ -108,6 +108,9 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
         rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, told))
     wrong = sum(found.counts[name] for name in names[3:])
     rows.append(ScoreRow.of_page(prediction, WRONG, float(wrong), Status.OK))
+    if not failed:
+        alone = prediction.text is None and all(e.table is not None for e in prediction.elements)
+        rows.append(ScoreRow.of_page(prediction, TABLES_ALONE, float(alone), Status.OK))
     for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
         box = finding.box
         entry = {
