@@ -59,13 +59,16 @@ def test_what_it_fails_on_is_named() -> None:
 
 def test_without_truth_the_next_step_is_said() -> None:
     summary = summary_of({"x": "worse"})
-    summary = summary.model_copy(update={"ranking": summary.ranking.model_copy(update={"best": None})})
+    ranking = summary.ranking.model_copy(update={"best": None})
+    summary = summary.model_copy(update={"ranking": ranking, "counts": {"pages with truth": 0}})
     said = plain_verdict(summary, parsed("a", failed=2) + parsed("b"), "folder:my docs")
     assert (
         said[0]
         == "Nobody knows yet who is right: no page has truth. 2 parsers read 4 pages; no answer from a on 2."
     )
     assert said[1].startswith("Next: parsemark choose 'folder:my docs' --labels 10")
+    said = plain_verdict(summary.model_copy(update={"counts": {}}), parsed("a"), "demo")
+    assert said == [f"Nothing to compare: of these 4 pages none has what {summary.protocol} asks for."]
 
 
 def test_the_report_begins_with_it_and_compare_opens_on_the_two_best(site: Path, source: RunSource) -> None:

@@ -213,7 +213,8 @@ def _says_the_same_numbers(found: WordFates, own: Sequence[int], other: Sequence
         return True
     boxes = [found.page[i].box for i in own]
     near = all(b.x0 - a.x1 <= _NARROW * max(a.height, b.height) for a, b in pairwise(boxes))
-    return near and _THOUSANDS.fullmatch(" ".join(max(ours, theirs, key=len))) is not None
+    parted = ours if len(ours) > len(theirs) else theirs
+    return near and _THOUSANDS.fullmatch(" ".join(parted)) is not None
 
 
 def _glued(found: WordFates) -> None:

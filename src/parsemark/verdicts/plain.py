@@ -107,6 +107,8 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
     failed = {p: sum(r.parser == p and r.status != "ok" for r in records) for p in parsers}
     bad = [f"{p} on {n}" for p, n in failed.items() if n]
     pages = counted(len({r.sample for r in records}), "page")
+    if summary.counts.get("pages with truth") != 0:
+        return [f"Nothing to compare: of these {pages} none has what {summary.protocol} asks for."]
     said = [
         f"Nobody knows yet who is right: no page has truth. {counted(len(parsers), 'parser')} read {pages}"
         + (f"; no answer from {listed(bad)}." if bad else ", each with an answer to every page.")
