@@ -82,7 +82,7 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
     class Raising:
         whole_documents = False
 
-        def score_page(self, truth, prediction, text):
+        def score_pdf(self, pdf, page_number, truth, prediction, text):
             if prediction.status == "ok":
                 raise ZeroDivisionError("oops")
             return real.score_page(truth, prediction, text)

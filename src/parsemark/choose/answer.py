@@ -100,7 +100,7 @@ def _unsettled(choice: Choice) -> list[str]:
         if more:
             all_of_them = more == choice.n_pages - n_labels
             number = (
-                f"Labels of all {choice.n_pages} pages"
+                f"Labels of all {counted(choice.n_pages, 'page')}"
                 if all_of_them
                 else f"About {counted(more, 'more label')}"
             )

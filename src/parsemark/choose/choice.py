@@ -68,13 +68,13 @@ class ParserCandidate:
     """Share of the words in its tables that the pages' text layers do not have; None where unknown."""
     ragged: float | None = None
     """Share of the rows of its tables with one filled cell at most."""
-    lost: float | None = None
-    """Share of the words seen on the pages that its outputs have lost or altered; None where unknown."""
     errors: tuple[tuple[str, int], ...] = ()
     """Kinds of errors with the number of labelled pages that have them, most frequent first."""
     standing: float | None = None
     """The score that is shown and that the order follows: the estimate drawn towards what the agreement of
     the parsers says, within its interval; None without labels."""
+    lost: float | None = None
+    """Share of the words seen on the pages that its outputs have lost or altered; None where unknown."""
 
     @property
     def value(self) -> float:

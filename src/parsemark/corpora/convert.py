@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from parsemark.corpora.loaders.truth_tables import table_element
@@ -105,7 +106,8 @@ def _element(data: ElementFile, where: str) -> Element:
     try:
         rest["box"] = None if data.poly is None else Box.of_points(data.poly[0::2], data.poly[1::2])
         if data.category_type == Category.TABLE and data.table is None and (data.html or data.latex):
-            return table_element(str(data.anno_id), **rest)
+            derivation = rest.pop("derivation")
+            return replace(table_element(str(data.anno_id), **rest), derivation=derivation)
         table = None if data.table is None else table_from_json(data.table.model_dump())
         return Element(str(data.anno_id), data.category_type, table=table, **rest)
     except (ValueError, FormatError) as error:

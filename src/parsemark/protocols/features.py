@@ -19,6 +19,7 @@ from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import markdown_of
 from parsemark.kernels.search import TooHardError
 from parsemark.model import Category, Fact, Page, Prediction, Table
+from parsemark.plain_words import counted
 from parsemark.protocols.facts.grid import MAX_SLOTS, TableTooLargeError
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals, Outcome, share_info
 from parsemark.protocols.figures import FigureInfo, FigureSums
@@ -103,7 +104,9 @@ class ReadOutput:
         """As it was written, in lines with their indentation; quotes and hyphens are of one kind."""
         text = markdown_of(self.prediction)
         if len(text) > MAX_CHARACTERS:
-            raise TooHardError(f"the output has {len(text):,} characters, more than a page of this corpus")
+            raise TooHardError(
+                f"the output has {counted(len(text), 'character')}, more than a page of this corpus"
+            )
         text = unicodedata.normalize("NFC", text).translate(_FOLDED)
         return "\n".join(map(_spaced, filter(str.strip, text.expandtabs(4).splitlines())))
 

@@ -55,19 +55,19 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
     if family == "pipe_tables":
         return {"grids": [grid_of(grid) for grid in grids.pipe_grids(given["content"])]}
     if family == "bags":
-        asked = content.Asked(given["content"])
+        asked = content.AskedMarkdown(given["content"])
         names = ("sentences", "words")
         bags = {f"{n}{'_with_cells' * c}": dict(getattr(asked, n)(bool(c))) for n in names for c in (0, 1)}
         return {**bags, "digits": dict(asked.digits()), "full_text": asked.full_text}
     if family == "rule":
-        output = rules.Output(
+        output = rules.RuledOutput(
             given["markdown"], given.get("parse_output") or {}, given.get("raw_output") or {}
         )
         return rules.run_rule(given["rule"], output)
     if family == "tables":
         return tables.table_metrics(given["expected_markdown"], given["markdown"], **given["flags"])
     if family == "document":
-        found = rules.document_metrics(given["rules"], rules.Output(given["markdown"]))
+        found = rules.document_metrics(given["rules"], rules.RuledOutput(given["markdown"]))
         return {**found, "rule_scores": [own["score"] for own in found["results"]]}
     return layout.layout_metrics(**given)
 

@@ -59,7 +59,7 @@ def tokens(text: str, least: int = 2) -> list[str]:
     return found
 
 
-class Asked:
+class AskedMarkdown:
     """A document as the rules of content look at it."""
 
     def __init__(self, markdown: str) -> None:
@@ -157,7 +157,7 @@ def bag_of(rule: Rule, unit: str) -> Counter[str]:
     return bag
 
 
-def decide_bag(rule: Rule, asked: Asked) -> tuple[bool, float]:
+def decide_bag(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
     """Rules that compare a bag with a document: missing, unexpected, too many; in percent or not."""
     kind = rule["type"]
     unit = "sentence" if "sentence" in kind else "word"
@@ -176,7 +176,7 @@ def decide_bag(rule: Rule, asked: Asked) -> tuple[bool, float]:
         given = asked.sentences(False) if unit == "sentence" else asked.words(False)
         joined = " ".join(bag) if unit == "sentence" else ""
         original = (
-            Asked(rule["original_md"]).full_text
+            AskedMarkdown(rule["original_md"]).full_text
             if kind.endswith("percent") and rule.get("original_md")
             else ""
         )
@@ -190,14 +190,14 @@ def decide_bag(rule: Rule, asked: Asked) -> tuple[bool, float]:
     return passed, share if kind.endswith("_percent") else float(passed)
 
 
-def decide_extra(rule: Rule, asked: Asked) -> bool:
+def decide_extra(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether no sentence occurs more often than it should."""
     bag = bag_of(rule, "sentence")
     joined = " ".join(bag)
     return all(n <= (bag[key] or int(key in joined)) for key, n in asked.sentences(False).items())
 
 
-def decide_specific(rule: Rule, asked: Asked) -> bool:
+def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether one sentence or word occurs."""
     if rule["type"] == "missing_specific_sentence":
         wanted = fragment(str(rule.get("sentence") or ""))
@@ -214,7 +214,7 @@ def decide_specific(rule: Rule, asked: Asked) -> bool:
     return word in asked.words(True) or count_in(word, text, whole=not re.search(f"[{_CJK}]", word)) > 0
 
 
-def decide_digits(rule: Rule, asked: Asked) -> float:
+def decide_digits(rule: Rule, asked: AskedMarkdown) -> float:
     """The share of the digits that are found."""
     bag = rule.get("bag_of_digit") or {}
     if not bag or any(str(key) not in "0123456789" for key in bag):
@@ -237,7 +237,7 @@ def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:
     return sorted((m.start, m.end) for m in find_near_matches(query, text, max_l_dist=errors))
 
 
-def decide_order(rule: Rule, asked: Asked) -> bool:
+def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether one text stands before another."""
     own = norm_light if rule.get("keep_formatting_text_normalisation") else norm
 
@@ -264,7 +264,7 @@ def decide_order(rule: Rule, asked: Asked) -> bool:
     return b < a
 
 
-def decide_present(rule: Rule, asked: Asked) -> bool:
+def decide_present(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether a text is there, or is not."""
     light = bool(rule.get("keep_formatting_text_normalisation"))
     query, text = (
@@ -290,7 +290,7 @@ def decide_present(rule: Rule, asked: Asked) -> bool:
     return bool((partial(query, text) >= threshold) == (rule["type"] == "present"))
 
 
-def decide_baseline(rule: Rule, asked: Asked) -> bool:
+def decide_baseline(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether an output is neither empty nor endless."""
     text, most = asked.markdown, rule.get("max_length")
     if most is not None:

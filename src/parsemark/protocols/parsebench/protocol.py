@@ -13,7 +13,7 @@ from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.measured import MeasuredProtocol, Measures, html_of, own_truth, score_info
 from parsemark.protocols.parsebench.charts import TablesValuesError
 from parsemark.protocols.parsebench.layout import layout_metrics
-from parsemark.protocols.parsebench.rules import Output, document_metrics
+from parsemark.protocols.parsebench.rules import RuledOutput, document_metrics
 from parsemark.protocols.parsebench.tables import table_metrics
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.run_tables import RunTables
@@ -84,7 +84,7 @@ class ParsebenchProtocol(MeasuredProtocol):
             if category in by_category:
                 rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
                 try:
-                    values[name] = document_metrics(rules, Output(markdown))["metrics"].get(metric)
+                    values[name] = document_metrics(rules, RuledOutput(markdown))["metrics"].get(metric)
                 except TablesValuesError:
                     values[name] = crashed
                 except FormatError:

@@ -10,11 +10,11 @@ from statistics import fmean
 from typing import Any
 
 from parsemark.protocols.parsebench import charts, content, styling
-from parsemark.protocols.parsebench.content import Asked, Rule, WrongRuleError
+from parsemark.protocols.parsebench.content import AskedMarkdown, Rule, WrongRuleError
 
 
 @dataclass(frozen=True)
-class Output:
+class RuledOutput:
     """What a parser gives: its Markdown, and what its pages are where it says so."""
 
     markdown: str
@@ -22,9 +22,9 @@ class Output:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> AskedMarkdown:
         """The Markdown as the rules of content look at it."""
-        return Asked(self.markdown)
+        return AskedMarkdown(self.markdown)
 
     @property
     def layout_pages(self) -> list[Mapping[str, Any]]:
@@ -35,7 +35,7 @@ class Output:
 Decided = bool | float | tuple[bool, float]
 
 
-def _rotated(rule: Rule, output: Output) -> bool:
+def _rotated(rule: Rule, output: RuledOutput) -> bool:
     if rule.get("value") is None:
         raise WrongRuleError("there is no angle")
     pages = output.layout_pages or list(output.raw.get("pages") or ())
@@ -52,7 +52,7 @@ def _share(value: float) -> tuple[bool, float]:
     return value >= 0.999, value
 
 
-def decide(rule: Rule, output: Output) -> Decided:
+def decide(rule: Rule, output: RuledOutput) -> Decided:
     """Decide one rule.
 
     Raises:
@@ -73,7 +73,7 @@ def decide(rule: Rule, output: Output) -> Decided:
     return _DECIDERS[kind](rule, output)
 
 
-_DECIDERS: dict[str, Callable[[Rule, Output], Decided]] = {
+_DECIDERS: dict[str, Callable[[Rule, RuledOutput], Decided]] = {
     "extra_content": lambda rule, out: content.decide_extra(rule, out.asked),
     "missing_specific_word": lambda rule, out: content.decide_specific(rule, out.asked),
     "missing_specific_sentence": lambda rule, out: content.decide_specific(rule, out.asked),
@@ -103,7 +103,7 @@ _DECIDERS: dict[str, Callable[[Rule, Output], Decided]] = {
 def is_known(kind: str) -> bool:
     """Whether there is such a kind of rule."""
     try:
-        decide({"type": kind}, Output("x"))
+        decide({"type": kind}, RuledOutput("x"))
     except KeyError as error:
         return error.args != (kind,)
     except (WrongRuleError, ValueError, TypeError):
@@ -111,7 +111,7 @@ def is_known(kind: str) -> bool:
     return True
 
 
-def run_rule(rule: Rule, output: Output) -> dict[str, Any]:
+def run_rule(rule: Rule, output: RuledOutput) -> dict[str, Any]:
     """What came of a rule; an error of the rule, or on the output, fails it.
 
     Raises:
@@ -181,7 +181,7 @@ def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
     return found
 
 
-def document_metrics(rules: Sequence[Rule], output: Output) -> dict[str, Any]:
+def document_metrics(rules: Sequence[Rule], output: RuledOutput) -> dict[str, Any]:
     """All metrics of a document's rules, under the names of the board's files."""
     results = [run_rule(rule, output) for rule in rules]
     scores = [(str(rule["type"]), own["score"]) for rule, own in zip(rules, results, strict=True)]
