@@ -12,7 +12,9 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 from rapidfuzz.distance import LCSseq
@@ -26,6 +28,7 @@ from parsemark.model import Page, Prediction
 from parsemark.protocols.figures import FigureInfo
 from parsemark.protocols.measured import MeasuredProtocol, Measures, own_truth, score_info
 from parsemark.protocols.result_files import BoardRun, Files, as_json
+from parsemark.system.files import cache_folder
 
 QUESTIONS = "ohr_bench_questions"
 """Where a page keeps its questions as the board's file has them, each perhaps with `generated` (parser to the
@@ -162,7 +165,18 @@ def _is_cjk(text: str) -> bool:
 def _cut(text: str) -> list[str]:
     if len(text) > 100_000:
         raise FormatError("The answer has more than 100,000 characters")
+    return list(_segmenter().lcut(text))
+
+
+@cache
+def _segmenter() -> Any:
+    """Jieba with its dictionary in our cache: by itself it believes a file that anyone may put into /tmp."""
     with needed_for("Words of Chinese answers"):
         import jieba
     jieba.setLogLevel(60)
-    return list(jieba.lcut(text))
+    found = jieba.Tokenizer()
+    folder = cache_folder("jieba")
+    with suppress(OSError):  # without a place for it the dictionary is read anew each time
+        folder.mkdir(parents=True, exist_ok=True)
+    found.tmp_dir = str(folder)
+    return found

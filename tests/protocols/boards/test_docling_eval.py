@@ -20,6 +20,7 @@ TABLE = Element("t", "table", order=1, table=Table.from_rows([["a", "b"], ["c", 
 
 @pytest.fixture(autouse=True)
 def needs_words() -> None:
+    """Skip where nobody may install Debian's `wordnet-base`; `make system`, and so `make test`, brings it."""
     try:
         get_protocol("docling-eval").preload()
     except MissingDependencyError as error:

@@ -58,3 +58,14 @@ def test_what_was_fetched_counts_where_it_is_known() -> None:
     assert values("ohr-bench", nothing, "")["lcs"] is None
     assert values("ohr-bench(empty_left_out=false)", nothing, "")["lcs"] == 0
     assert values("ohr-bench", page(), "text")["lcs"] is None
+
+
+def test_the_dictionary_of_chinese_words_is_in_no_folder_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jieba")
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    ohr_bench._segmenter.cache_clear()
+    assert ohr_bench._cut("我们在北京") == ["我们", "在", "北京"]
+    assert list((tmp_path / "jieba").iterdir())
+    ohr_bench._segmenter.cache_clear()
