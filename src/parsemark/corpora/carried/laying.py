@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
@@ -79,7 +79,7 @@ def _letters(text: str) -> tuple[str, list[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _LaidRun:
     """A stretch of letters of a source that pages have."""
 
     at: int
@@ -125,9 +125,9 @@ class _PageLetters:
                 yield at
             at = self.text.find(key, at + 1, high)
 
-    def follow(self, wanted: str, at: int) -> list[_Run] | None:
+    def follow(self, wanted: str, at: int) -> list[_LaidRun] | None:
         """The runs of a text that begins at a place; None if it goes on otherwise there."""
-        runs: list[_Run] = []
+        runs: list[_LaidRun] = []
         i, inserted, after_gap, joined = 0, 0, False, True
         while i < len(wanted):
             if wanted[i] == _GAP:
@@ -136,7 +136,7 @@ class _PageLetters:
             stop = wanted.find(_GAP, i)
             part = wanted[i : stop if stop >= 0 else len(wanted)]
             if n := 0 if after_gap and runs else self._common(part, at):
-                runs.append(_Run(i, at, at + n, joined))
+                runs.append(_LaidRun(i, at, at + n, joined))
                 i, at, joined, after_gap = i + n, at + n, True, False
                 continue
             if not runs:
@@ -165,20 +165,20 @@ class _PageLetters:
             low, high = (middle, high) if self.text.startswith(part[:middle], at) else (low, middle - 1)
         return low
 
-    def own(self, runs: Sequence[_Run]) -> None:
+    def own(self, runs: Sequence[_LaidRun]) -> None:
         """Keep what a text has from others."""
         for run in runs:
             self.owned[run.start : run.stop] = b"\1" * (run.stop - run.start)
 
 
 @dataclass(slots=True)
-class _Piece:
+class _LaidPiece:
     """A text of a block: itself, an item or a cell."""
 
     text: str
     letters: str
     where: list[int]
-    runs: list[_Run] = field(default_factory=list)
+    runs: list[_LaidRun] = field(default_factory=list)
     label: str = ""
     """What the page has before it."""
 
@@ -193,9 +193,9 @@ class _Piece:
 
 
 @dataclass(slots=True)
-class _Block:
+class _LaidBlock:
     element: Element
-    pieces: list[_Piece]
+    pieces: list[_LaidPiece]
     cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
     """Row, column, spans, whether it is a header, and its piece, of each cell."""
     is_placed: bool = False
@@ -247,38 +247,38 @@ def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> Tagge
     blocks = [made for element in elements if (made := _block(element)).pieces or element.latex]
     _place_all(letters, blocks)
     _place_formulas(letters, blocks)
-    tree = _Tree(pdf, letters).make([block for block in blocks if block.is_placed])
+    tree = _LaidTree(pdf, letters).make([block for block in blocks if block.is_placed])
     content = _LaidContent(pdf, TagTree(tuple(tree.tags), {}), derivation, tree.owners)
     found = read_content(content, frozenset(_between(letters, blocks)))
     found.missing = tuple(_first_words(block) for block in blocks if not block.is_placed)
     return found
 
 
-def _first_words(block: _Block) -> str:
+def _first_words(block: _LaidBlock) -> str:
     text = " ".join(piece.text for piece in block.pieces) or block.element.latex or ""
     return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}"
 
 
-def _block(element: Element) -> _Block:
+def _block(element: Element) -> _LaidBlock:
     if element.table is not None:
-        pieces: list[_Piece] = []
+        pieces: list[_LaidPiece] = []
         cells = []
         for cell in element.table.cells:
-            piece = _Piece(cell.text, *_letters(cell.text))
+            piece = _LaidPiece(cell.text, *_letters(cell.text))
             has_text = bool(piece.letters.strip(_GAP))
             place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
             cells.append((*place, len(pieces) if has_text else None))
             pieces += [piece] * has_text
-        return _Block(element, pieces, cells)
+        return _LaidBlock(element, pieces, cells)
     if element.category == Category.EQUATION_ISOLATED or element.text is None:
-        return _Block(element, [])
+        return _LaidBlock(element, [])
     text = element.text.replace("\xad", "")
     lines = text.split("\n") if element.category == Category.LIST_GROUP else [text]
-    made = [_Piece(line, *_letters(line)) for line in lines]
-    return _Block(element, [piece for piece in made if piece.letters.strip(_GAP)])
+    made = [_LaidPiece(line, *_letters(line)) for line in lines]
+    return _LaidBlock(element, [piece for piece in made if piece.letters.strip(_GAP)])
 
 
-def _place_all(letters: _PageLetters, blocks: Sequence[_Block]) -> None:
+def _place_all(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
     """First what has one place only, then the rest between that, then what stands elsewhere."""
     keys = Counter(block.letters[:_SURE] for block in blocks)
     for block in blocks:
@@ -301,17 +301,15 @@ def _place_all(letters: _PageLetters, blocks: Sequence[_Block]) -> None:
                     low = block.pieces[-1].runs[-1].stop
 
 
-def _place(letters: _PageLetters, block: _Block, low: int, high: int) -> bool:
+def _place(letters: _PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
     """Lay a block down where its text begins between two places; numbers of items may be missing."""
     for strip in (False, True) if block.element.category == Category.LIST_GROUP else (False,):
         pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
         wanted = "".join(piece.letters for piece in pieces)
-        key = pieces[0].letters.strip(_GAP).partition(_GAP)[0][:_SURE]
-        if not key:
-            continue
-        for tried, at in enumerate(letters.places(key, low, high)):
-            if tried >= _MAX_TRIES:
-                break
+        key = pieces[0].letters.strip(_GAP).partition(_GAP)[0]
+        tried = dict.fromkeys((key[:_SURE], key[:_KEY])) if key else ()
+        places = (at for begin in tried for at in letters.places(begin, low, high))
+        for at in islice(places, _MAX_TRIES):
             runs = letters.follow(wanted, at)
             if runs is not None:
                 _share(pieces, runs)
@@ -322,18 +320,18 @@ def _place(letters: _PageLetters, block: _Block, low: int, high: int) -> bool:
     return False
 
 
-def _without_number(piece: _Piece) -> _Piece:
+def _without_number(piece: _LaidPiece) -> _LaidPiece:
     text = _ITEM_NUMBER.sub("", piece.text, count=1) if _ITEM_NUMBER.match(piece.text) else piece.text
-    return _Piece(text, *_letters(text))
+    return _LaidPiece(text, *_letters(text))
 
 
-def _share(pieces: Sequence[_Piece], runs: Sequence[_Run]) -> None:
+def _share(pieces: Sequence[_LaidPiece], runs: Sequence[_LaidRun]) -> None:
     """Give each piece its part of the runs of all."""
     begin = 0
     for piece in pieces:
         end = begin + len(piece.letters)
         piece.runs = [
-            _Run(
+            _LaidRun(
                 max(run.at, begin) - begin,
                 run.start + max(begin - run.at, 0),
                 min(run.stop, run.start + end - run.at),
@@ -345,7 +343,7 @@ def _share(pieces: Sequence[_Piece], runs: Sequence[_Run]) -> None:
         begin = end
 
 
-def _place_formulas(letters: _PageLetters, blocks: Sequence[_Block]) -> None:
+def _place_formulas(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
     """A formula is what stands alone between two texts that are placed, if it has the letters for it."""
     for before, block, after in zip(blocks, blocks[1:], blocks[2:], strict=False):
         latex = block.element.latex
@@ -361,12 +359,12 @@ def _place_formulas(letters: _PageLetters, blocks: Sequence[_Block]) -> None:
         said = Counter(letters.text[start:stop])
         meant = Counter(_letters(re.sub(r"\\(?:[a-zA-Z]+|.)", " ", latex))[0])
         if meant and (said & meant).total() >= 0.8 * meant.total():
-            piece = _Piece("", letters.text[start:stop], [], [_Run(0, start, stop, True)])
+            piece = _LaidPiece("", letters.text[start:stop], [], [_LaidRun(0, start, stop, True)])
             block.pieces, block.is_placed = [piece], True
             letters.own(piece.runs)
 
 
-def _between(letters: _PageLetters, blocks: Sequence[_Block]) -> Iterator[int]:
+def _between(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[int]:
     """The pages on which blocks without a place may stand: from what is before them to what is after."""
     last, is_open = (letters.pages[0] if letters.pages else 1), False
     for block in blocks:
@@ -381,7 +379,7 @@ def _between(letters: _PageLetters, blocks: Sequence[_Block]) -> Iterator[int]:
         yield from range(last, letters.pages[-1] + 1)
 
 
-class _Tree:
+class _LaidTree:
     """What was placed, as the structure tree of a tagged PDF."""
 
     def __init__(self, pdf: Path, letters: _PageLetters) -> None:
@@ -389,10 +387,10 @@ class _Tree:
         self.tags: list[StructureTag] = [StructureTag("StructTreeRoot", "StructTreeRoot", ())]
         self.owners: dict[int, array[int]] = {}
         self.number = 0
-        self.labels: dict[int, list[tuple[_Piece, int]]] = {}
+        self.labels: dict[int, list[tuple[_LaidPiece, int]]] = {}
 
-    def make(self, blocks: Sequence[_Block]) -> _Tree:
-        by_page: dict[int, list[tuple[int, _Piece]]] = {}
+    def make(self, blocks: Sequence[_LaidBlock]) -> _LaidTree:
+        by_page: dict[int, list[tuple[int, _LaidPiece]]] = {}
         numbers: dict[int, dict[int, int]] = {}
         for block in blocks:
             for piece in block.pieces:
@@ -415,7 +413,7 @@ class _Tree:
         self.tags[0] = replace(self.tags[0], kids=tuple(kids))
         return self
 
-    def _own(self, number: int, owned: Sequence[tuple[int, _Piece]]) -> None:
+    def _own(self, number: int, owned: Sequence[tuple[int, _LaidPiece]]) -> None:
         """Give the glyphs of a page to what is laid onto it."""
         page = marked_page(self.pdf, number)
         owners = array("q", [UNMARKED]) * len(page.glyphs)
@@ -436,7 +434,7 @@ class _Tree:
         self._mark_running(page, owners)
         self.owners[number] = owners
 
-    def _add_signs(self, page: OwnedPage, owners: array[int], own: int, piece: _Piece) -> None:
+    def _add_signs(self, page: OwnedPage, owners: array[int], own: int, piece: _LaidPiece) -> None:
         """Add signs at the ends of a text, and the number or bullet before it."""
         indices = [k for k, owner in enumerate(owners) if owner == own]
         first, last = indices[0], indices[-1]
@@ -472,7 +470,7 @@ class _Tree:
             if owner == UNMARKED and (above or below):
                 owners[k] = ARTEFACT
 
-    def _tags(self, block: _Block, numbers: dict[int, dict[int, int]]) -> Iterator[int]:
+    def _tags(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> Iterator[int]:
         element = block.element
         level = element.attributes.get("level")
         is_title = element.category == Category.TITLE
@@ -490,7 +488,7 @@ class _Tree:
         else:
             yield self._add(role, self._spans(block.pieces[0], numbers))
 
-    def _rows(self, block: _Block, numbers: dict[int, dict[int, int]]) -> list[int]:
+    def _rows(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
         assert block.element.table is not None
         rows: list[list[int]] = [[] for _ in range(block.element.table.n_rows)]
         for row, _, down, across, header, piece in block.cells:
@@ -499,7 +497,7 @@ class _Tree:
             rows[row].append(self._add("TH" if header else "TD", kids, attributes=spans))
         return [self._add("TR", row) for row in rows]
 
-    def _spans(self, piece: _Piece, numbers: dict[int, dict[int, int]]) -> list[int]:
+    def _spans(self, piece: _LaidPiece, numbers: dict[int, dict[int, int]]) -> list[int]:
         """What a piece has on each page, in the words of the source where the page has the same."""
         spans: list[int] = []
         pages = list(numbers[id(piece)].items())
@@ -513,7 +511,7 @@ class _Tree:
             spans.append(self._add("Span", (), actual=text, contents=(Content(page, number),)))
         return spans
 
-    def _end(self, piece: _Piece, page: int) -> int:
+    def _end(self, piece: _LaidPiece, page: int) -> int:
         """How many letters of a piece are on a page and those before it."""
         stream = self.letters
         last = [
