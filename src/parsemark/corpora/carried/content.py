@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
 from parsemark.model import Box
 from parsemark.pdf.marked import FORM, OwnedPage, marked_page
-from parsemark.pdf.tags import Content, StructureTag, TagTree
+from parsemark.pdf.tags import MATH, Content, StructureTag, TagTree
 
 _GAPS = {"next": 0.4, "blank": 0.04, "apart": 0.12}
 """Shares of a line's height: glyphs that stand further apart are of two words. For those that follow each
@@ -203,9 +204,18 @@ class DocumentContent:
         return "\n".join(line.rstrip() for line in said.splitlines() if line.strip())
 
     def latex(self, index: int) -> str | None:
-        """The LaTeX of an element `Formula`, from a file attached to it; None where nothing says it."""
+        """The LaTeX of an element `Formula`: of a file attached to it, or of its tags; None where none says it."""
         source = (self.tree.tags[index].source or "").strip()
-        return source if source and not source.startswith("<") else None
+        if source:
+            return read_mathml(source) if source.startswith("<") else source
+        math = next((k for k, tag in self.walk(index) if tag.role == f"{MATH}math"), None)
+        return None if math is None else write_latex(self._math(math)) or None
+
+    def _math(self, index: int) -> MathNode:
+        tag = self.tree.tags[index]
+        kids = [kid for kid in tag.kids if isinstance(kid, int)]
+        own = "" if kids else self.text(self.pieces(index))
+        return MathNode(tag.role.removeprefix(MATH), own, tuple(map(self._math, kids)))
 
 
 def _made(number: int, page: OwnedPage, text: str, indices: Sequence[int], breaks: bool) -> TaggedText:
