@@ -212,8 +212,43 @@ class TestRefused:
             read(tmp_path, [[*texts, (9, 20, 30, "loose")]], ("Table", 9, *rows))
         )
 
+    def test_headers_that_other_cells_name(self, tmp_path: Path) -> None:
+        texts, _ = grid(ROWS)
+        rows = [[("TD", 3 * r + c, span(Headers=Array(["a"]))) for c in range(3)] for r in range(1, 3)]
+        head = (("TD", 0, {"ID": "a"}), ("TD", 1, span(Scope=Name.Column)), ("TD", 2))
+        table = only_table(read(tmp_path, [texts], ("Table", ("TR", *head), *(("TR", *row) for row in rows))))
+        assert [cell.header for cell in table.cells] == [True, True, False] + [False] * 6
+
 
 class TestPages:
+    @pytest.mark.parametrize("attached", [True, False])
+    def test_formulas_in_mathml(self, tmp_path: Path, attached: bool) -> None:
+        space = Dictionary(NS="http://www.w3.org/1998/Math/MathML")
+        source = b"<math xmlns='http://www.w3.org/1998/Math/MathML'><msup><mi>x</mi><mn>2</mn></msup></math>"
+
+        def attach(pdf: pikepdf.Pdf, root: Any) -> None:
+            formula = root.K[0]
+            if attached:
+                file = Dictionary(Type=Name.Filespec, EF=Dictionary(F=pdf.make_stream(source)))
+                formula.AF = Array([pdf.make_indirect(file)])
+            else:
+                for element in (formula.K[0], formula.K[0].K[0], *formula.K[0].K[0].K):
+                    element.NS = pdf.make_indirect(space)
+
+        math = ("math", ("msup", ("mi", 0), ("mn", 1)))
+        node = ("Formula", 0, 1) if attached else ("Formula", math)
+        page = read(tmp_path, [[(0, 50, 60, "x"), (1, 56, 56, "2")]], node, change=attach).pages[1]
+        assert [(e.category, e.latex, e.ignore) for e in page.elements] == [
+            (Category.EQUATION_ISOLATED, "x^{2}", False)
+        ]
+
+    def test_lines_of_code(self, tmp_path: Path) -> None:
+        texts: list[Text] = [(0, 20, 60, "for x in y:"), (0, 33.2, 72, "print(x)")]
+        page = read(tmp_path, [texts], ("P", ("Code", 0))).pages[1]
+        assert [(e.category, e.text) for e in page.elements] == [
+            (Category.CODE_TXT, "for x in y:\n    print(x)")
+        ]
+
     def test_elements_in_logical_order(self, tmp_path: Path) -> None:
         texts, table = grid(ROWS, top=120, first=20)
         texts += [
