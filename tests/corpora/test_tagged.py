@@ -169,6 +169,26 @@ class TestRefused:
         )
         assert only_table(found).n_rows == 4
 
+    @pytest.mark.parametrize("is_drawn", [True, False])
+    def test_an_empty_cell_without_the_line_that_others_have(self, tmp_path: Path, is_drawn: bool) -> None:
+        texts, node = grid([["Name", "Values", ""], ["alpha", "1", "2"], ["beta", "3", "4"]])
+
+        def draw(pdf: pikepdf.Pdf, root: Any) -> None:
+            top = 365 if is_drawn else 345
+            lines = [(15, 365), (95, 365), (170, top), (230, 365)]
+            paths = "".join(f"{x} 300 m {x} {y} l S " for x, y in lines)
+            pdf.pages[0].contents_add(f"/Artifact BMC {paths} EMC".encode())
+
+        found = read(tmp_path, [texts], node, change=draw)
+        if is_drawn:
+            assert only_table(found).text_rows()[0] == ["Name", "Values", ""]
+        else:
+            assert "no line stands right of column 2 in row 1" in refusal(found)
+
+    def test_columns_that_nobody_sees(self, tmp_path: Path) -> None:
+        texts, node = grid([["Name", "", "Two"], ["alpha", "", "2"]])
+        assert "column 2 has no text" in refusal(read(tmp_path, [texts], node))
+
     def test_a_missing_cell(self, tmp_path: Path) -> None:
         """Empty cells without tags are found by the columns of other rows; one between two columns is not."""
         texts, (_, head, first, second) = grid(ROWS)

@@ -91,9 +91,3 @@ def test_other_folders_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not empty"):
         harvest(folder, tmp_path / "full")
     assert (tmp_path / "out" / JOURNAL).exists()
-
-
-@pytest.mark.ray
-def test_on_ray(folder: Path, tmp_path: Path) -> None:
-    found = harvest(folder, tmp_path / "out", executor="ray", workers=1)
-    assert found["documents"] == {"carries nothing": 1, "failed": 1, "taken": 3}

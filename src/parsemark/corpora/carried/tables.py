@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from parsemark.corpora.carried.content import DocumentContent, TaggedText, hull, is_ink
+from parsemark.corpora.carried.rulings import missing_span
 from parsemark.errors import FormatError
 from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Cell, Table
@@ -116,6 +117,8 @@ def _checked_parts(
     for page in sorted({page for slot in filled for page, _ in slot.boxes}):
         part = _part(content, slots, repeated.get(page, ()), n_cols, page)
         _raise_if_foreign(content.page(page), part, {k for at, k in inside if at == page})
+        if (why := missing_span(content.page(page), part.table, part.box)) is not None:
+            raise RefusedError(f"a span is missing: {why}")
         parts.append(part)
     return tuple(_with_repeated_heads(content, parts))
 
