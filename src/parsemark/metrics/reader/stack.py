@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from parsemark.metrics.reader.likeness import likeness
-from parsemark.metrics.reader.marks import answers
 from parsemark.metrics.reader.rejoin import lines_joined
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.signs import answers
 from parsemark.metrics.reader.structure import Structure
 
 NARROW = 2

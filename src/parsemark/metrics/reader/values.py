@@ -18,15 +18,13 @@ from parsemark.metrics.reader.likeness import (
     Change,
     Difference,
     difference,
-    is_numeric,
     likeness,
-    numbers,
     slip,
-    tight,
 )
-from parsemark.metrics.reader.marks import SAYS
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.signs import SAYS
 from parsemark.metrics.reader.structure import Structure
+from parsemark.metrics.reader.texts import is_numeric, numbers, tight
 
 Position = tuple[int, int]
 _SHORT = 4

@@ -294,7 +294,7 @@ class Work:
         return self._db.write(change)
 
     def withdraw(self, name: str) -> Future[None]:
-        """Take back that a page is right, whoever said so: the files are again those that were there."""
+        """Take back that a page is right: the files are again those that were there."""
         key, first = self._keys[name], self._first(self.samples[name])
 
         def change(db: sqlite3.Connection) -> None:
@@ -333,7 +333,7 @@ class Work:
         """
         sample, target = self.samples[name], self._truth_file(name)
         assert sample.pdf is not None
-        # Whoever left the text out has said nothing about it: no parser's text is extra then.
+        # A person who left the text out has said nothing about it: no parser's text is extra then.
         only_tables = all(element.category == Category.TABLE for element in page.elements)
         whole = replace(sample, truth=replace(page, id=sample.id, only_tables=only_tables))
         write_text(target, page_file_text(whole, sample.pdf.name, self._hashes[name]))
