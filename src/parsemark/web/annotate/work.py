@@ -133,25 +133,10 @@ class Work:
         self._rank = {name: place for place, name in enumerate(first)}
         self.n_named = len(self._rank)
         self.secret = self._db.secret()
-        self._take_over().result()
 
     def close(self) -> None:
         """Write what is waiting, and close."""
         self._db.close()
-
-    def _take_over(self) -> Future[None]:
-        """Work that was kept under names alone is bound to the PDFs that are there."""
-
-        def change(db: sqlite3.Connection) -> None:
-            for table in ("pages", "edits", "accepted"):
-                for row in db.execute(
-                    f"SELECT DISTINCT sample FROM {table} WHERE sample NOT LIKE '%@%'"
-                ).fetchall():
-                    if row["sample"] in self._keys:
-                        pair = (self._keys[row["sample"]], row["sample"])
-                        db.execute(f"UPDATE OR IGNORE {table} SET sample = ? WHERE sample = ?", pair)
-
-        return self._db.write(change)
 
     def _predictions(self, sample: str) -> dict[str, Prediction]:
         return {
