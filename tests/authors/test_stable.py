@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from tests.pdf.test_visible import SEEN, written
 
-from parsemark import authors
-from parsemark.cli.authors import _stability_parts
+from parsemark import api
+from parsemark.cli.stable import _stability_parts
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.rewritten import CHECK_DPI, VARIANTS, looks_same, rewrite_corpus, rewrite_pdf
 from parsemark.errors import PdfError, UnknownNameError
@@ -64,7 +64,7 @@ def found(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stabil
     truth = Page("two-p1", 600, 800, (Element("t0", "table", Box(10, 10, 200, 100), table=table),))
     samples = [Sample("two-p1", "two", 1, truth, pages), Sample("two-p2", "two", 2, None, pages)]
     corpus = Corpus.of("two", samples, root=folder, version="1", licence="CC0")
-    stability, run = authors.stable(corpus, [str(worker)], out=folder / "out", workers=1)
+    stability, run = api.stable(corpus, [str(worker)], out=folder / "out", workers=1)
     assert len(run.records()) == len(run.table("samples"))
     return stability, run.path
 

@@ -1,27 +1,19 @@
-"""`parsemark history`, `bisect`, `stable`, `repro`, `badge`: for authors of parsers."""
+"""`parsemark history`, `bisect`, `repro`, `badge`: for authors of parsers."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsemark import api, authors
+from parsemark import api, version_history
 from parsemark.cli import options as opt
-from parsemark.plain_words import counted, percent, rounded
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from parsemark.protocols import Figure
     from parsemark.store import Run
     from parsemark.verdicts.bisection import Bisection
-    from parsemark.verdicts.stability import Stability
 
-_MOST_REASONS = 10
 Parser = Annotated[str, typer.Argument(help="A parser, with settings: camelot(flavor=stream), or worker.py.")]
 Pre = Annotated[bool, typer.Option("--pre", help="Also releases before the final ones.")]
 
@@ -30,7 +22,7 @@ def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
-    releases: Annotated[int, typer.Option(min=1, help="How many, the newest.")] = authors.RELEASES,
+    releases: Annotated[int, typer.Option(min=1, help="How many, the newest.")] = version_history.RELEASES,
     also: Annotated[
         list[str] | None, typer.Option(help="Another spec beside them, such as your own version. Repeat it.")
     ] = None,
@@ -53,7 +45,7 @@ def history(
 
     console = Console(stderr=True)
     with running.stoppable(console) as events:
-        found, run = authors.history(
+        found, run = version_history.history(
             parser,
             running.load(corpus),
             releases=releases,
@@ -108,7 +100,7 @@ def bisect(
 
     console = Console(stderr=True)
     with progress_for(console) as events:
-        found, run = authors.bisect(
+        found, run = version_history.bisect(
             parser,
             good,
             bad,
@@ -132,79 +124,6 @@ def bisect(
         _show_both(run, parser, found)
     if found.first_bad is None:
         raise typer.Exit(1)
-
-
-def stable(
-    *,
-    corpus: opt.Corpus = api.CORPUS,
-    parser: opt.Parsers = None,
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
-    ] = None,
-    pages: opt.Pages = None,
-    protocol: opt.Protocols = None,
-    workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
-    memory_mb: opt.MemoryMb = api.MEMORY_MB,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
-    ] = None,
-) -> None:
-    """Does a parser say the same of the same visible page, however its file is written?
-
-    Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
-    words or tables; every row is in OUT/stability.parquet.
-    """
-    from parsemark.cli import running
-    from parsemark.cli.printing import page_progress, plain_console
-
-    console = plain_console()
-    with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
-        found, run = authors.stable(
-            running.load(corpus),
-            parser,
-            variants=variant or (),
-            pages=pages,
-            protocols=protocol,
-            workers=workers,
-            timeout_s=timeout_s,
-            memory_mb=memory_mb,
-            out=out,
-            events=events,
-            progress=progress,
-        )
-    for part in _stability_parts(found):
-        console.print(part)
-    console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)
-
-
-def _stability_parts(found: Stability) -> Iterator[Table | str]:
-    """Who is steady, which variants move whom, and what was left out."""
-    from parsemark.cli.printing import plain_table
-
-    rows = []
-    for own in found.parsers:
-        worst = own.worst
-        said = "" if worst is None else f"{worst.sample}, {worst.variant}"
-        shares = (_share(own.moved), _share(own.changed))
-        rows.append([own.parser, *shares, "" if worst is None else rounded(worst.move, 2), said])
-    score = found.figure or "likeness"
-    yield plain_table(("parser", f"{score} moves", "output changes", "worst move", "page and variant"), rows)
-    names = list(dict.fromkeys(name for own in found.parsers for name in own.by_variant()))
-    by_variant = [
-        [name, *("/".join(map(str, own.by_variant()[name])) for own in found.parsers)] for name in names
-    ]
-    yield "\nPages that move / whose output changes / all, by variant:"
-    yield plain_table(("variant", *(own.parser for own in found.parsers)), by_variant)
-    left_out = Counter((one.variant, one.why) for one in found.left_out)
-    for (name, why), n in left_out.most_common(_MOST_REASONS):
-        yield f"Left out: {name} of {counted(n, 'page')}: {why}."
-
-
-def _share(figure: Figure) -> str:
-    between = "–".join(percent(end).removesuffix(" %") for end in figure.interval or ())
-    return f"{percent(figure.value)} [{between}]" if between else percent(figure.value)
 
 
 def _show_both(run: Run, parser: str, found: Bisection) -> None:

@@ -1,4 +1,4 @@
-"""What authors of parsers ask: how it did over its versions, which of them broke a page, how steady it is."""
+"""A parser over its versions: how it did in each, and which of them broke a page."""
 
 from __future__ import annotations
 
@@ -19,13 +19,10 @@ if TYPE_CHECKING:
     from parsemark.store import Run
     from parsemark.verdicts.bisection import Bisection, Probe
     from parsemark.verdicts.history import History
-    from parsemark.verdicts.stability import Stability
 
 RELEASES = 12
 """The newest, in a history."""
 COMMAND_TIMEOUT_S = 600
-THREADS_TRIED = 4
-"""In place of one, to see whether an output depends on it."""
 SKIP = 125
 """With this code a command says that a version cannot be tried, as for `git bisect run`."""
 
@@ -164,75 +161,6 @@ def bisect(
         return found
 
     return bisect_versions(line, probe), None if command is not None else Run.open(folder)
-
-
-def stable(
-    corpus: str | Corpus = api.CORPUS,
-    parsers: Sequence[str] | None = None,
-    *,
-    variants: Sequence[str] = (),
-    pages: str | None = None,
-    protocols: Sequence[str] | None = None,
-    workers: int | None = None,
-    timeout_s: float = api.TIMEOUT_S,
-    memory_mb: int = api.MEMORY_MB,
-    out: str | Path | None = None,
-    events: Events | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> tuple[Stability, Run]:
-    """Rewrite pages so that they look the same, and say whose outputs change.
-
-    Args:
-        corpus: A spec as `--corpus` takes it, or a loaded corpus.
-        parsers: Specs; by default a fast set that installs itself.
-        variants: Some of `parsemark.corpora.rewritten.VARIANTS`; all by default.
-        pages: A subset, as `--pages`.
-        protocols: Specs; the first one's primary figure is the score. `tables` by default.
-        workers: Processes; one per CPU by default.
-        timeout_s: Per page.
-        memory_mb: Per worker.
-        out: The run directory; by default `runs/stable-CORPUS`. What it holds is not done again.
-        events: Told about progress.
-        progress: Called with 1 after each page that has been rewritten.
-    """
-    from dataclasses import replace
-
-    from parsemark.corpora import load_corpus
-    from parsemark.corpora.making import silent
-    from parsemark.corpora.rewritten import THREADS, rewrite_corpus
-    from parsemark.engine.parsing.parse import parse_corpus
-    from parsemark.engine.parsing.plan import select_keys
-    from parsemark.parsers import DEFAULT_PARSERS, get_parser
-    from parsemark.parsers.versions import usable_parsers
-    from parsemark.protocols import DEFAULT_PROTOCOLS
-    from parsemark.system import write_bytes
-    from parsemark.verdicts.stability import stability_of
-
-    options = api.parse_options(
-        workers=workers,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-        cache=False,
-        protocols=protocols or DEFAULT_PROTOCOLS,
-    )
-    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
-    note = api.LOG.warning if events is None else events.note
-    chosen = usable_parsers(parsers or DEFAULT_PARSERS, get_parser, note)
-    folder = Path(out) if out is not None else Path("runs") / f"stable-{loaded.name}"
-    keys = select_keys(loaded.keys, pages)
-    made = rewrite_corpus(loaded, keys, folder / "variants", variants, progress or silent)
-    apart = [key for key, (_, variant) in made.origin.items() if variant == THREADS]
-    parts = [(1, [key for key in made.origin if key not in set(apart)]), (THREADS_TRIED, apart)]
-    for threads, own in parts:
-        if own:
-            some = replace(options, anew=False, pages=",".join(own) + ",")
-            tried = [replace(parser, threads=threads) for parser in chosen]
-            run = parse_corpus(folder, made.corpus, tried, some, events)
-    api.score_run(run, workers=workers, events=events)
-    found = stability_of(run, made, [parser.name for parser in chosen])
-    write_bytes(folder / "stability.json", found.as_json().encode())
-    found.table().write_parquet(folder / "stability.parquet")
-    return found, run
 
 
 def _folder(out: str | Path | None, what: str, parser: str) -> Path:
