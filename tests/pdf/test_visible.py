@@ -98,6 +98,55 @@ def test_running_heads_and_page_numbers_are_at_the_edge(tmp_path: Path) -> None:
     assert [w.text for w in alone.words if w.edge] == ["-", "7", "-"]
 
 
+def test_a_page_number_may_stand_deep_if_a_gap_parts_it_from_the_text(tmp_path: Path) -> None:
+    text = b"".join(SEEN % (y, b"Text of the page 19") for y in (440, 426, 412, 152, 138))
+    deep = seen_page(
+        written(tmp_path / "a.pdf", SEEN % (466, b"Head of all") + text + SEEN % (100, b"17")), 1
+    )
+    assert [w.text for w in deep.words if w.edge] == ["17"]
+    close = seen_page(written(tmp_path / "b.pdf", text + SEEN % (124, b"17")), 1)
+    assert not any(w.edge for w in close.words), "it is the last line of the text"
+    pages = [SEEN % (466, b"Head of all") + text.replace(b"19", b"%d" % k) for k in (21, 22)]
+    both = seen_page(written(tmp_path / "c.pdf", *pages), 2)
+    assert [w.text for w in both.words if w.edge] == ["Head", "of", "all"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "painted", "beside", "asked"),
+    [
+        (4, b"/Tx BMC BT /F 9 Tf 0 g (Jane Doe) Tj ET EMC", b"", True),
+        (2, b"/Tx BMC BT /F 9 Tf 0 g (Jane Doe) Tj ET EMC", b"", False),  # hidden
+        (4, b"0 g 0 0 5 5 re f", b"", False),  # its appearance says nothing
+        (
+            4,
+            b"/Tx BMC BT /F 9 Tf 0 g (Jane Doe) Tj ET EMC",
+            SEEN % (305, b"Jane Doe"),
+            False,
+        ),  # the page does
+    ],
+)
+def test_what_fields_show_is_seen(
+    flags: int, painted: bytes, beside: bytes, asked: bool, tmp_path: Path
+) -> None:
+    import pikepdf
+
+    path = written(tmp_path / "a.pdf", SEEN % (400, b"Name of the pupil") + beside)
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        font = pikepdf.Dictionary(Font=pikepdf.Dictionary(F=pdf.pages[0].Resources.Font.F))
+        look = pdf.make_stream(painted, Type=pikepdf.Name.XObject, Subtype=pikepdf.Name.Form, Resources=font)
+        look.BBox = pikepdf.Array([0, 0, 200, 20])
+        field = pikepdf.Dictionary(
+            Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Widget, FT=pikepdf.Name.Tx, F=flags,
+            T=pikepdf.String("name"), V=pikepdf.String("Jane Doe"), AP=pikepdf.Dictionary(N=look),
+            Rect=pikepdf.Array([40, 300, 240, 320]),
+        )  # fmt: skip
+        pdf.pages[0].Annots = pikepdf.Array([pdf.make_indirect(field)])
+        pdf.save(path)
+    fields = [word for word in seen_page(path, 1).words if word.line < 0]
+    assert [word.text for word in fields] == (["Jane", "Doe"] if asked else [])
+    assert all((w.box.x0, round(w.box.y0), w.shown, w.edge) == (40, 240, True, False) for w in fields)
+
+
 @pytest.mark.parametrize("kind", [INVISIBLE, OFF_PAGE, WHITE])
 def test_lies_are_hidden_by_the_same_rule(kind: str, tmp_path: Path) -> None:
     honest = written(tmp_path / "a.pdf", SEEN % (400, b"visible words"))
