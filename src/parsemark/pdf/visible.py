@@ -306,25 +306,18 @@ def _words(
     texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]
 ) -> Iterator[tuple[str, Edges, int, bool]]:
     """Runs of characters between blanks; a word is shown if half of its characters are."""
-    line, word = 0, list[int]()
-    for k, text in enumerate(texts):
+    left, top, right, bottom = (boxes[side::4] for side in range(4))
+    line, start = 0, -1
+    for k, text in enumerate(f"{texts} "):
         if text.strip() and not generated[k]:
-            word.append(k)
+            start = k if start < 0 else start
             continue
-        if word:
-            yield _word(texts, boxes, word, line, shown)
-            word = []
+        if start >= 0:
+            own = slice(start, k)
+            edges = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
+            yield texts[own], edges, line, 2 * sum(shown[own]) >= k - start
+            start = -1
         line += text == "\n"
-    if word:
-        yield _word(texts, boxes, word, line, shown)
-
-
-def _word(
-    texts: str, boxes: array[float], own: Sequence[int], line: int, shown: Sequence[bool]
-) -> tuple[str, Edges, int, bool]:
-    x0, y0, x1, y1 = ([boxes[4 * k + side] for k in own] for side in range(4))
-    is_shown = 2 * sum(shown[k] for k in own) >= len(own)
-    return "".join(texts[k] for k in own), (min(x0), min(y0), max(x1), max(y1)), line, is_shown
 
 
 def _doubt(
