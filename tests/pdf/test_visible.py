@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -17,7 +19,7 @@ from parsemark.corpora.misleading_text_layers import (
     WHITE,
     write_misleading,
 )
-from parsemark.pdf import save_picture_pdf, seen_page
+from parsemark.pdf import ocr, save_picture_pdf, seen_page
 
 SEEN = b"BT /F 12 Tf 0 g 1 0 0 1 50 %d Tm (%s) Tj ET\n"
 
@@ -177,6 +179,23 @@ def test_a_scan_is_read_by_ocr(tmp_path: Path) -> None:
     assert [w.text for w in seen.words] == ["The", "engineer", "moved", "to", "the", "harbour"]
     first = seen.words[0].box
     assert 25 <= first.x0 <= 35 and 30 <= first.y0 <= 45
+
+
+def test_rapidocr_reads_where_there_is_no_tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [([(60, 60), (460, 60), (460, 90), (60, 90)], "To the harbour", 0.9), ([(0, 0)] * 4, "dust", 0.2)]
+    boxes, texts, scores = zip(*lines, strict=True)
+    result = SimpleNamespace(boxes=boxes, txts=texts, scores=scores)
+    monkeypatch.setitem(sys.modules, "rapidocr", SimpleNamespace(RapidOCR=lambda: lambda _: result))
+    monkeypatch.setattr(ocr.shutil, "which", lambda name: None)
+    ocr._rapidocr.cache_clear()
+    seen = seen_page(picture(tmp_path, "To the harbour"), 1, ocr=True)
+    ocr._rapidocr.cache_clear()
+    assert (seen.source, [(w.text, w.line) for w in seen.words]) == (
+        "ocr",
+        [("To", 0), ("the", 0), ("harbour", 0)],
+    )
+    first, last = seen.words[0].box, seen.words[-1].box
+    assert (round(first.x0, 1), round(last.x1, 1), round(first.y1, 1)) == (21.6, 165.6, 32.4)
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")

@@ -10,11 +10,8 @@ mean something else), OCR may say what is there.
 
 from __future__ import annotations
 
-import csv
 import ctypes
 import re
-import shutil
-import subprocess
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,13 +26,13 @@ from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import Edges, open_page, to_page_edges
+from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.text import character_codes, pack_glyphs
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PIL import Image
 
 LOOK_DPI = 72
 CONTRAST = 12
@@ -60,10 +57,6 @@ _INK = 0.0005
 """Share of the pixels that must differ from the paper for a page to say anything."""
 _STRANGE = 0.2
 """Share of characters without meaning (private, replaced, control) above which a layer says nothing."""
-OCR_DPI = 200
-_OCR_TIMEOUT_S = 120
-_SURE = 50
-"""Per cent: words that OCR is less sure of say nothing."""
 _SAMPLE_LINES, _SAMPLE_LETTERS, _ALIKE = 4, 40, 0.5
 """How many lines of a layer are compared with their picture, how many letters they must have at least, and
 how alike both must be."""
@@ -105,10 +98,10 @@ def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
     Args:
         pdf: The document.
         page_number: From 1.
-        ocr: Whether pictures may be read, by tesseract where it is installed: samples of the text layer are
-            compared with them, and pages whose layer cannot be believed are read so.
+        ocr: Whether pictures may be read where tesseract or rapidocr is installed: samples of the text layer
+            are compared with them, and pages whose layer cannot be believed are read so.
     """
-    return _seen_page(pdf, page_number, pdf.stat().st_mtime_ns, ocr and shutil.which("tesseract") is not None)
+    return _seen_page(pdf, page_number, pdf.stat().st_mtime_ns, ocr and can_read())
 
 
 @lru_cache(maxsize=64)
@@ -122,7 +115,7 @@ def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPa
         return page
     if not ocr:
         return replace(page, source="none", why=why)
-    read = tuple(_read_picture(render_page(pdf, page_number, OCR_DPI)))
+    read = tuple(SeenWord(*word) for word in read_picture(render_page(pdf, page_number, OCR_DPI)))
     if not read:
         return replace(page, source="none", why=f"{why}, and OCR reads nothing")
     return replace(page, words=read, source="ocr", why=why)
@@ -484,8 +477,8 @@ def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
     scale, hull = OCR_DPI / 72, Box.hull(word.box for word in best)
     picture = render_page(pdf, page_number, OCR_DPI)
     left, top, right, bottom = (int(side * scale) for side in (hull.x0, hull.y0, hull.x1, hull.y1))
-    read = list(_read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16))))
-    found = _latin(read)
+    read = read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16)))
+    found = _latin([SeenWord(*word) for word in read])
     if len(found) < _SAMPLE_LETTERS / 2:
         return ""  # OCR cannot read it: that says nothing about the layer
     alike = Indel.normalized_similarity(_latin(best), found)
@@ -494,33 +487,3 @@ def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
 
 def _latin(words: Sequence[SeenWord]) -> str:
     return re.sub(r"[^a-z0-9]", "", "".join(word.text for word in words).casefold())
-
-
-def _read_picture(picture: Image.Image) -> Iterator[SeenWord]:
-    """The words that tesseract is sure of, in points."""
-    import io
-
-    data = io.BytesIO()
-    picture.convert("L").save(data, format="PNG")
-    command = ["tesseract", "stdin", "stdout", "--dpi", str(OCR_DPI), "--psm", "3", "tsv"]
-    try:
-        done = subprocess.run(
-            command,
-            input=data.getvalue(),
-            capture_output=True,
-            timeout=_OCR_TIMEOUT_S,
-            check=True,
-            env={"PATH": "/usr/bin:/bin:/usr/local/bin", "OMP_THREAD_LIMIT": "1"},
-        )
-    except (OSError, subprocess.SubprocessError):
-        return
-    rows = csv.DictReader(
-        io.StringIO(done.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=csv.QUOTE_NONE
-    )
-    lines: dict[tuple[str, ...], int] = {}
-    for row in rows:
-        text = (row.get("text") or "").strip()
-        if text and float(row["conf"]) >= _SURE:
-            line = lines.setdefault((row["block_num"], row["par_num"], row["line_num"]), len(lines))
-            x, y, w, h = (int(row[key]) * 72 / OCR_DPI for key in ("left", "top", "width", "height"))
-            yield SeenWord(text, Box(x, y, x + w, y + h), line)
