@@ -87,5 +87,9 @@ def _rapidocr() -> Any:
 
     from rapidocr import RapidOCR
 
-    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
-    return RapidOCR()
+    quiet = logging.root.manager.disable
+    logging.disable(logging.INFO)  # it names every file that it loads
+    try:
+        return RapidOCR()
+    finally:
+        logging.disable(quiet)
