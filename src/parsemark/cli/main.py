@@ -16,6 +16,7 @@ from parsemark import __version__
 from parsemark.cli import (
     authors,
     bench,
+    boards,
     bundle,
     calibrate,
     choose,
@@ -78,7 +79,16 @@ def root(
 
 for command in (  # in the order of the help
     *(setup.init, bench.bench, parse.parse, parse.try_file, score.score, report.report, export.export),
-    *(report.figures, choose.choose, compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
+    *(
+        boards.boards,
+        report.figures,
+        choose.choose,
+        compare.compare,
+        gate.gate,
+        bundle.bundle,
+        bundle.verify,
+        bundle.board,
+    ),
     *(authors.history, authors.bisect, authors.repro, authors.badge),
     *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
     *(calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
