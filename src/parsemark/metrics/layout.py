@@ -123,6 +123,7 @@ def _evaluate(
 
     with needed_for("Layout scores"):
         import hotcoco
+    evaluation: Any = hotcoco.COCOeval
     with (
         ScratchFolder("parsemark-layout-") as folder,
         contextlib.redirect_stdout(io.StringIO()),
@@ -131,7 +132,7 @@ def _evaluate(
         truth_file.write_text(json.dumps(data), encoding="utf-8")
         pred_file.write_text(json.dumps(results), encoding="utf-8")
         truth = hotcoco.COCO(str(truth_file))
-        run = hotcoco.COCOeval(truth, truth.loadRes(str(pred_file)), "bbox")
+        run = evaluation(truth, truth.loadRes(str(pred_file)), "bbox")
         run.evaluate()
         run.accumulate()
         run.summarize()

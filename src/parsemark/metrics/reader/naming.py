@@ -65,8 +65,6 @@ class Named(NamedTuple):
     where: dict[str, Any]
     needed: bool = True
     """Whether what it names cannot be known without it; the header over names is not needed."""
-    torn: bool = False
-    """Whether a group over it was cut into pieces."""
     label: str = ""
     """How it is called in a message."""
 
@@ -120,9 +118,6 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     levels = (level for _, _, found in best for level in found.levels)
     out_of_place = others.texts - {level.text for level in levels if level.difference.change != Change.OTHER}
     for name, (how, given, found) in zip(named, best, strict=True):
-        if name.torn:
-            message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
-            causes.add(Event(Kind.SPAN_WRONG, name.extent, message, name.where), "torn")
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN:
@@ -234,7 +229,6 @@ def _explain(
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
             own = level.text == name.truth[-1]
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
-            needed = needed or _tells_apart(level.text, name.truth, others.paths)
             _misread(name, level, axis, causes, needed=needed)
         elif told and (instead := _named_in(found.extra, around.of_others | out_of_place - {*name.truth})):
             stands = f"{quote(instead)} stands over {axis.noun.lower()} {_in_words(name)}"
@@ -293,13 +287,6 @@ def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
     close = extract(" ".join(given), list(rivals), scorer=scorer, limit=_MOST_RIVALS)
     near = [*last[:_MOST_RIVALS], *(rivals[text] for text, _, _ in close)]
     return [path for path in near if path != own]
-
-
-def _tells_apart(text: str, own: Path, rivals: dict[str, Path]) -> bool:
-    """Whether a name is another one's without one of its levels."""
-    rest = tuple(level for level in own if level != text)
-    others = (tuple(level for level in path if level != text) for path in rivals.values() if path != own)
-    return not rest or rest in others
 
 
 def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:
