@@ -16,6 +16,8 @@ from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.values import Asked, Side, Values
 
 _POINTERS = str.maketrans("\\↓→", "///")
+_PUT_TOGETHER = 0.9
+"""Pieces that are so much like a name when put together are that name, cut."""
 
 
 def find_events(
@@ -85,11 +87,12 @@ def _columns(values: Values) -> Iterable[Named]:
     padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
     told = any(side.truth.goes_on(r, c) for r in range(side.structure.n_header) for c in range(len(truth)))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
-    literal = column_paths(side.pred, rows, Fill.NOT)
-    given = {fill: _carried(side.pred, rows, literal, fill) for fill in Fill}
+    heads, torn = _mended(side, rows)
+    literal = column_paths(heads, rows, Fill.NOT)
+    given = {fill: _carried(heads, rows, literal, fill) for fill in Fill}
     partners = side.alignment.columns
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
-    counted = counted_paths(side.pred, rows, sorted(partners.values()), groups)
+    counted = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -110,13 +113,38 @@ def _columns(values: Values) -> Iterable[Named]:
                 continue
         # The only column of values is known without a name.
         needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
-        yield Named(path, readings, extent, {"row": None, "col": col}, needed, values.header(col))
+        label = values.header(col)
+        yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
 
 
 def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:
     """The header paths with empty cells filled, which are the literal ones where none is empty."""
     full = all(all(sheet.present[row]) for row in rows)
     return literal if full or fill is Fill.NOT else column_paths(sheet, rows, fill)
+
+
+def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
+    """The prediction with group headers put together that were cut at the columns, and these columns."""
+    truth, partners = side.truth, side.alignment.columns
+    texts: dict[int, list[str]] = {}
+    torn: set[int] = set()
+    for row in range(side.structure.n_header):
+        for columns in _groups(truth, row, partners):
+            if len(columns) < 2:
+                continue
+            col = next(c for c, p in partners.items() if p == columns[0])
+            name = tight(truth.texts[row][col])
+            for at in rows:
+                pieces = [side.pred.texts[at][p] for p in sorted(columns)]
+                cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
+                if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
+                    line = texts.setdefault(at, list(side.pred.texts[at]))
+                    for p in columns:
+                        line[p] = truth.texts[row][col]
+                    torn.update(columns)
+    if not torn:
+        return side.pred, torn
+    return side.pred.with_texts([texts.get(r, line) for r, line in enumerate(side.pred.texts)]), torn
 
 
 def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]:

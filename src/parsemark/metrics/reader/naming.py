@@ -65,6 +65,8 @@ class Named(NamedTuple):
     where: dict[str, Any]
     needed: bool = True
     """Whether what it names cannot be known without it; the header over names is not needed."""
+    torn: bool = False
+    """Whether a group over it was cut into pieces."""
     label: str = ""
     """How it is called in a message."""
 
@@ -118,6 +120,9 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     levels = (level for _, _, found in best for level in found.levels)
     out_of_place = others.texts - {level.text for level in levels if level.difference.change != Change.OTHER}
     for name, (how, given, found) in zip(named, best, strict=True):
+        if name.torn:
+            message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
+            causes.add(Event(Kind.SPAN_WRONG, name.extent, message, name.where), "torn")
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN:
