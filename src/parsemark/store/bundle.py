@@ -231,7 +231,10 @@ def _public(manifest: Manifest) -> Manifest:
     loader, colon, path = manifest.corpus.spec.rpartition(":")
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
-    return manifest.model_copy(update={"corpus": corpus, "command": command, "origin": ""})
+    parsers = [entry.model_copy(update={"spec": None}) for entry in manifest.parsers]
+    return manifest.model_copy(
+        update={"corpus": corpus, "command": command, "origin": "", "parsers": parsers}
+    )
 
 
 def _last_name(argument: str) -> str:

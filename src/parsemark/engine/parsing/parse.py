@@ -342,6 +342,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         name=parser.name,
         fingerprint=parser.fingerprint,
         worker=file_sha256(parser.script),
+        spec=None if parser.builtin else parser.spec,
         settings=dict(parser.options),
         licence=parser.info.licence,
         gives=list(parser.info.gives),
