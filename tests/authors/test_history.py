@@ -9,8 +9,7 @@ import pytest
 from tests.authors.releases import SCRIPT, make_releases, write_pages, write_worker_script
 from tests.packages import index_of_wheels, write_wheel
 
-from parsemark import api, authors
-from parsemark.authors import _misfit
+from parsemark import api, version_history
 from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.protocols import FigureInfo, FigureSums
@@ -24,6 +23,7 @@ from parsemark.verdicts.history import (
     ratio_figure,
     version_order,
 )
+from parsemark.version_history import _misfit
 
 VERSIONS = [f"p@1.{k}" for k in range(12)]
 N_DOCUMENTS = 30
@@ -106,7 +106,7 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write_pages(tmp_path / "corpus", 24)
     script = write_worker_script(tmp_path)
     monkeypatch.chdir(tmp_path)
-    found, run = authors.history(str(script), "corpus", releases=8, also=[str(script)])
+    found, run = version_history.history(str(script), "corpus", releases=8, also=[str(script)])
     assert found.versions == (*(f"mine@1.{k}" for k in (3, 4, 5, 6, 8, 9, 10)), "mine")
     primary = found.figures[0]
     steps = {(step.before, step.after): step.state for step in primary.steps if step.state != "none"}
@@ -127,7 +127,7 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         and "viewer.html#page=s000&amp;parser=mine%401.5&amp;with=mine%401.4" in page
     )
     with pytest.raises(UsageError, match="at least two versions"):
-        authors.history(str(script), "corpus", releases=1, out="one")
+        version_history.history(str(script), "corpus", releases=1, out="one")
 
 
 def test_a_worker_that_asks_for_what_a_release_lacks_says_nothing_about_it(tmp_path: Path) -> None:
