@@ -7,6 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import UsageError
 from parsemark.report import (
+    boards_page,
     compare_page,
     figures_page,
     history_page,
@@ -29,6 +30,7 @@ MARK = ".parsemark-report"
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
     leaderboard.PAGE,
+    boards_page.PAGE,
     matrix_page.PAGE,
     figures_page.PAGE,
     tables_page.PAGE,

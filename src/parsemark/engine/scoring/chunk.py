@@ -15,6 +15,7 @@ import polars as pl
 
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
+from parsemark.formats import neutral
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
@@ -318,6 +319,8 @@ def _score(
 ) -> PageScores:
     if truth is not None and truth.only_facts and not protocol.reads_facts:
         truth = None
+    if protocol.serialise == "neutral":
+        prediction = neutral(prediction)
     try:
         scores = protocol.score_pdf(*place, truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
