@@ -232,8 +232,8 @@ def _take(page: Page, edit: Edit) -> Page:
 
 def _box(page: Page, edit: Edit) -> Box:
     edges = edit.get("box")
-    are_edges = isinstance(edges, list) and all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges)
-    if not are_edges or len(edges) != 4:
+    edges = edges if isinstance(edges, list) else []
+    if len(edges) != 4 or not all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges):
         raise EditError("A box has four edges.")
     x0, y0, x1, y1 = map(float, edges)
     box = Box.of_points((x0, x1), (y0, y1))
