@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.choose.kinds import Kinds
 from parsemark.choose.route import learn_routing
+from parsemark.pdf import Kinds
 
 DRAWS = 200
 PARSERS = ("a", "b", "c", "d")

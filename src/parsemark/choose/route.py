@@ -20,11 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy import stats
 
 from parsemark.choose.choice import Choice, known_mean, page_scores
-from parsemark.choose.kinds import TRAITS, Kinds, corpus_kinds
-from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
+from parsemark.pdf.kinds import TRAITS, Kinds
 from parsemark.plain_words import counted, first_problem
 from parsemark.protocols.contract import get_protocol
+from parsemark.protocols.page_kinds import run_kinds
 from parsemark.registry import is_derived
 from parsemark.store import Run
 from parsemark.system.files import write_text
@@ -192,14 +192,11 @@ def learn_routing(
     )
 
 
-def route_run(
-    run: Run, corpus: Corpus, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0
-) -> Routing:
+def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0) -> Routing:
     """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages.
 
     Args:
         run: The run.
-        corpus: Its pages.
         choice: What was chosen from it: a rule is held against that parser, and named beside it.
         skip: Pages that the choice is not about.
         seed: Of the folds.
@@ -211,7 +208,7 @@ def route_run(
     parsers = sorted({parser for _, parser in records})
     single = next(c.parser for c in choice.candidates if c.parser in parsers)
     scores, _ = page_scores(run, get_protocol(choice.protocol), parsers, samples)
-    kinds = corpus_kinds(corpus, samples)
+    kinds = run_kinds(run.run_tables())
     own = [i for i, key in enumerate(samples) if key in kinds and not np.isnan(scores[:, i]).any()]
     if len(own) < MIN_PAGES:
         raise UsageError(
