@@ -145,7 +145,8 @@ def choose(
     for page in sorted(skip):
         require_known("page", page, table["sample"].to_list())
     kinds = run_kinds(run.run_tables())
-    unread = {*skip, *(page for page, own in kinds.items() if own == BROKEN)}
+    unlabelled = table.filter(table["truth"].is_null())["sample"]
+    unread = {*skip, *(page for page in unlabelled if kinds.get(page) == BROKEN)}
     rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in unread]
     samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = run.records()
