@@ -64,7 +64,11 @@ EXTRAS = (
         ("tiktoken", "jieba", "tabulate", "fuzzysearch", "unidecode", "nltk"),
     ),
     InstallExtra("marker", "marker's own scorer (--protocol marker)", ("pypandoc", "latex2mathml")),
-    InstallExtra("carried", "truth that documents carry (tagged:DIR, parsemark corpus tags)", ("pikepdf",)),
+    InstallExtra(
+        "carried",
+        "truth that documents carry (tagged:DIR, pairs:DIR, parsemark corpus tags)",
+        ("pikepdf", "docx", "openpyxl"),
+    ),
     InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.authors.releases import make_releases, write_pages, write_worker_script
 
-from parsemark import api, authors
+from parsemark import api, version_history
 from parsemark.errors import UsageError
 from parsemark.protocols import FigureInfo, FigureSums
 from parsemark.report.history_page import history_markdown
@@ -100,7 +100,7 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write_pages(tmp_path / "corpus", 24)
     script = write_worker_script(tmp_path)
     monkeypatch.chdir(tmp_path)
-    found, run = authors.history(str(script), "corpus", releases=8, also=[str(script)])
+    found, run = version_history.history(str(script), "corpus", releases=8, also=[str(script)])
     assert found.versions == (*(f"mine@1.{k}" for k in (3, 4, 5, 6, 8, 9, 10)), "mine")
     primary = found.figures[0]
     steps = {(step.before, step.after): step.state for step in primary.steps if step.state != "none"}
@@ -121,4 +121,4 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         and "viewer.html#page=s000&amp;parser=mine%401.5&amp;with=mine%401.4" in page
     )
     with pytest.raises(UsageError, match="at least two versions"):
-        authors.history(str(script), "corpus", releases=1, out="one")
+        version_history.history(str(script), "corpus", releases=1, out="one")

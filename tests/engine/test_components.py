@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.components import answered, crops_for
+from parsemark.engine.component_tasks import answered, crops_for
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.model import Status
 from parsemark.protocols.document.tasks import component_task

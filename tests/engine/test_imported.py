@@ -16,7 +16,7 @@ from parsemark import api
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imports.outputs import import_predictions, page_texts
+from parsemark.engine.import_outputs import import_predictions, page_texts
 from parsemark.engine.parsing.parse import ParseOptions, open_run
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, StoreError

@@ -1,3 +1,4 @@
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import pytest
 from tests.engine.hostile_tasks import do
 
 from parsemark.engine.forking import Template
-from parsemark.engine.pool import Finished, Lost, ProcessPool
+from parsemark.engine.pool import Finished, Lost, ProcessPool, _serve
 from parsemark.errors import StoreError
 
 
@@ -145,3 +146,13 @@ def test_what_a_process_starts_has_a_bound_of_memory_that_it_cannot_raise() -> N
         pool.submit("limits")
         (done,) = pool.results()
     assert isinstance(done, Finished) and done.result.strip() == str(3000 * 1024)
+
+
+def test_a_killed_command_leaves_no_traceback_of_its_processes() -> None:
+    """Whoever asked is gone before the first word: the process ends as after any other task."""
+    ours, theirs = multiprocessing.Pipe()
+    ours.close()
+    asked = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, do, 16_384))
+    asked.start()
+    asked.join()
+    assert asked.exitcode == 0

@@ -12,7 +12,18 @@ from pathlib import Path
 from tests.faults.common import Case
 from tests.faults.suites import SUITES, attack_of
 
-SECTIONS = ("kills", "workers", "confinement", "damage", "inputs", "sanitizer", "growth", "fuzz", *SUITES)
+SECTIONS = (
+    "kills",
+    "commands",
+    "workers",
+    "confinement",
+    "damage",
+    "inputs",
+    "sanitizer",
+    "growth",
+    "fuzz",
+    *SUITES,
+)
 SHOWN = 12
 
 

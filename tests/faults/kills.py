@@ -47,7 +47,7 @@ def attack(work: Path) -> Iterator[Case]:
             n_kills += process.poll() is None
             process.kill()
             finish(process)
-        orphans = _gone(lambda mark=mark: not living(mark))
+        orphans = within(lambda mark=mark: not living(mark))
         done = parsemark(work, *arguments, mark=mark)
         same = done.code == 0 and results(run) == expected
         yield Case(f"{n_kills} kills, then resumed", same, done.output[-300:] if not same else "")
@@ -55,7 +55,9 @@ def attack(work: Path) -> Iterator[Case]:
     for pause in PAUSES:
         run = work / f"paused-{pause.strip('.')}"
         first = start(work, *bench, *one, "--out", str(run))
-        _gone(lambda run=run, pause=pause, first=first: any(run.glob(pause)) or first.poll() is not None, 600)
+        within(
+            lambda run=run, pause=pause, first=first: any(run.glob(pause)) or first.poll() is not None, 600
+        )
         first.send_signal(signal.SIGSTOP)
         second = start(work, *bench, *two, "--out", str(run))
         time.sleep(took)
@@ -66,7 +68,7 @@ def attack(work: Path) -> Iterator[Case]:
         yield Case(f"paused at {pause} while another writes", held, "" if held else ended[0].output[-300:])
 
 
-def _gone(condition: Callable[[], bool], seconds: float = 60) -> bool:
+def within(condition: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -16,7 +16,7 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
 from parsemark.plain_words import format_value
-from parsemark.protocols.exhibits import Chart, Series
+from parsemark.protocols.charts import Chart, Series
 from parsemark.protocols.tables.charts.structure import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json

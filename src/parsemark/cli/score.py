@@ -69,8 +69,8 @@ def score(
 
     from parsemark.cli import running
     from parsemark.cli.printing import plain_console
-    from parsemark.engine.imports.confidences import apply_calibrator
-    from parsemark.engine.imports.outputs import import_predictions
+    from parsemark.engine.derived.confidences import apply_calibrator
+    from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
     from parsemark.errors import UsageError, require_known

@@ -36,6 +36,7 @@ CORPORA = Registry(
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",
         "carried": "parsemark.corpora.carried.load:load_facts",
+        "pairs": "parsemark.corpora.carried.load:load_pairs",
         "tagged": "parsemark.corpora.carried.load:load",
         "soric": "parsemark.corpora.loaders.soric:load",
         "sources": "parsemark.corpora.loaders.sources:load",

@@ -115,18 +115,17 @@ def fork_worker(requests: Connection, theirs: Connection) -> None:
     theirs.close()
     for stop in (signal.SIGINT, signal.SIGTERM):  # the business of the pool, which closes the other side
         signal.signal(stop, signal.SIG_IGN)
+    with contextlib.suppress(EOFError, OSError, RuntimeError):  # closed, given up in the middle, or killed
+        _fork_as_asked(requests)
+
+
+def _fork_as_asked(requests: Connection) -> None:
     context = multiprocessing.get_context("fork")
     workers: dict[int, Any] = {}
     while True:
-        try:
-            what, subject, args = requests.recv()
-        except (EOFError, OSError):
-            return
+        what, subject, args = requests.recv()
         if what == "start":
-            try:
-                pipe = Connection(reduction.recv_handle(requests))
-            except (EOFError, OSError, RuntimeError):  # the other side has given up in the middle
-                return
+            pipe = Connection(reduction.recv_handle(requests))
             worker = context.Process(target=_work, args=(requests, subject, pipe, *args), daemon=True)
             try:
                 worker.start()

@@ -199,19 +199,16 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> 
     with contextlib.suppress(ValueError, OSError):
         # What is allocated, not address space: a browser that a protocol starts reserves more than it uses.
         resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 2**20, memory_mb * 2**20))
-    pipe.send("ready")  # only now the clock of the first task starts
-    while True:
-        try:
-            task = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer: tuple[Any, Any, str | None] = (function(task), None, None)
-        except ParsemarkError as error:
-            answer = (None, error, None)
-        except Exception as error:  # the boundary: handed to the pool, which raises it
-            answer = (None, repr(error), traceback.format_exc())
-        try:
-            pipe.send(answer)
-        except OSError:  # the pool is gone: its process was killed
-            return
+    with contextlib.suppress(EOFError, OSError):  # the pool is gone: closed, or its process was killed
+        pipe.send("ready")  # only now the clock of the first task starts
+        while True:
+            pipe.send(_answer(function, pipe.recv()))
+
+
+def _answer(function: Callable[[Any], Any], task: Any) -> tuple[Any, Any, str | None]:
+    try:
+        return function(task), None, None
+    except ParsemarkError as error:
+        return None, error, None
+    except Exception as error:  # the boundary: handed to the pool, which raises it
+        return None, repr(error), traceback.format_exc()

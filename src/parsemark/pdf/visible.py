@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 LOOK_DPI = 72
-_CONTRAST = 12
+CONTRAST = 12
 """Of 255: what differs by less from its ground, nobody sees."""
 _FAINT, _LIGHT = 26, 230
 """Opacity up to which, and colour from which on, text must show by itself that it is painted."""
@@ -248,9 +248,7 @@ def _shown_glyphs(
     shown |= ~doubtful & _changed(whole, bare, edges)
     _activate([o.item for o in objects if o.is_text], True)
     counts = np.bincount(bare.ravel(), minlength=256)
-    near = counts[
-        max(0, int(counts.argmax()) - 2 * _CONTRAST) : int(counts.argmax()) + 2 * _CONTRAST + 1
-    ].sum()
+    near = counts[max(0, int(counts.argmax()) - 2 * CONTRAST) : int(counts.argmax()) + 2 * CONTRAST + 1].sum()
     return shown, 1.0 - float(near) / bare.size
 
 
@@ -284,7 +282,7 @@ def _changed(
 
     height, width = one.shape
     added = np.zeros((height + 1, width + 1), dtype=np.int32)
-    differs = np.maximum(one, other) - np.minimum(one, other) >= _CONTRAST
+    differs = np.maximum(one, other) - np.minimum(one, other) >= CONTRAST
     np.cumsum(differs, axis=1, out=added[1:, 1:])
     np.cumsum(added, axis=0, out=added)
     scale = LOOK_DPI / 72

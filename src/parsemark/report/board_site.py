@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora import Corpus
-from parsemark.engine.imports.verify import verify_confined
+from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import VERDICTS, counted, signed
 from parsemark.protocols import FigureInfo, Summary

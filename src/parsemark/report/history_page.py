@@ -14,7 +14,7 @@ from parsemark.plain_words import (
     signed,
     signed_interval,
 )
-from parsemark.protocols.exhibits import Chart, ChartAxis, Series
+from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
 from parsemark.report.names import safe_name, viewer_link

@@ -19,7 +19,7 @@ from parsemark.model import Status
 from parsemark.plain_words import counted, one_line, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, get_protocol
 from parsemark.protocols.broken import broken_pages
-from parsemark.protocols.exhibits import ErrorKind
+from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
 from parsemark.verdicts.comparison import (

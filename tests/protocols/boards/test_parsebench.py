@@ -8,7 +8,7 @@ import pytest
 from tests.protocols.boards.test_docling_eval import families, same
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Element, Fact, Page, Prediction

@@ -6,7 +6,7 @@ import pytest
 from tests.corpora.writing import write_corpus
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.metrics.katex import Render
 from parsemark.metrics.teds import teds

@@ -288,10 +288,12 @@ def test_a_formula_of_many_rows_is_aligned_up_to_a_bound(monkeypatch: pytest.Mon
     monkeypatch.setattr(formulas, "kernel", SimpleNamespace(levenshtein=counted))
     assert [r.edit for r in page_records(page(*truths), markdown, V1_6).formulas] == [0.0] * 40
     assert len(compared) > 50_000
-    compared.clear()
-    monkeypatch.setattr(formulas, "_MAX_COMPARISONS", 1000)
-    assert len(page_records(page(*truths), markdown, V1_6).formulas) == 40
-    assert len(compared) < 3000
+    for bound, most in (("_MAX_COMPARISONS", 1000), ("_MAX_PREDICTIONS", 10)):
+        compared.clear()
+        with monkeypatch.context() as bounded:
+            bounded.setattr(formulas, bound, most)
+            assert len(page_records(page(*truths), markdown, V1_6).formulas) == 40
+        assert len(compared) < 3000, bound
 
 
 @pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6"])

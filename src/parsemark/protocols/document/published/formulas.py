@@ -37,8 +37,10 @@ _EPSILON = 1e-12
 _RESCUED = frozenset({"text_formula", "image_formula", "formula_rescue", "table_formula_rescue"})
 _FORMULA_TYPES = frozenset({"", INLINE, FORMULA})
 _MAX_COMBINATIONS = 128
+_MAX_PREDICTIONS = 5_000
+"""Of one page above which monotone alignment is left out; the published code has no bound."""
 _MAX_STATES = 200_000
-"""Truths times predictions above which monotone alignment is left out; the published code has no bound."""
+"""Truths times predictions, likewise."""
 _MAX_COMPARISONS = 8_000_000
 """Of truths with runs of predictions (some 30 s), likewise: rows of one formula make up to 364 each."""
 
@@ -206,7 +208,7 @@ def _aligned(prepared: _Prepared) -> list[list[Record]]:
 def _runs(prepared: _Prepared, gaps: bool) -> _Runs | None:
     """All runs; None where there are too many states or comparisons."""
     g, p = prepared.n_truths, prepared.n_preds
-    if g * max(p, 1) > _MAX_STATES:
+    if p > _MAX_PREDICTIONS or g * p > _MAX_STATES:
         return None
     found: _Runs = []
     n_comparisons = 0

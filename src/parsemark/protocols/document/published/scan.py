@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class DelimitedSpan:
 
 def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Iterator[DelimitedSpan]:
     """Leftmost matches of `open(.*?)close`; at one place the first pair that matches wins."""
-    opener = re.compile("|".join(re.escape(p[0]) for p in pairs))
+    opener = _opener(tuple(pairs))
     closed: dict[tuple[int, int], int] = {}
     position = 0
     while (found := opener.search(text, position)) is not None:
@@ -45,6 +46,11 @@ def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Itera
             break
         else:
             position = at + 1
+
+
+@cache
+def _opener(pairs: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(left) for left, _ in pairs))
 
 
 def _line_end(text: str, at: int) -> int:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from parsemark.consensus.jury import elect, estimate_jury
 from parsemark.consensus.tables import find_candidates
-from parsemark.engine.imports.estimated import signals
-from parsemark.engine.imports.outputs import table_element
+from parsemark.engine.derived.estimated import signals
+from parsemark.engine.import_outputs import table_element
 from parsemark.engine.scoring.chunk import read_record
 from parsemark.errors import UsageError, require_known
 from parsemark.model import Element, Prediction, Status

@@ -1,4 +1,4 @@
-"""What authors of parsers ask: how it did over its versions, and which of them broke a page."""
+"""A parser over its versions: how it did in each, and which of them broke a page."""
 
 from __future__ import annotations
 

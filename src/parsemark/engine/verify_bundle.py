@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imports.outputs import IMPORTED
+from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError, StoreError
