@@ -35,7 +35,7 @@ def test_lines_shape_and_direction_are_seen() -> None:
     assert ink([], lying + upright)["lines"] == "grid"
     assert ink([], lying[:2])["lines"] == "none"
     assert ink([], width=800, height=600)["shape"] == "landscape"
-    down = [(100, 50 + 6 * k, 110, 55 + 6 * k) for k in range(50)]
+    down = [(100 + 15 * k, 50, 110 + 15 * k, 350) for k in range(9)]
     assert ink(down)["turned"] == "turned"
     assert ink(lines(50, 550))["turned"] == "upright"
 
@@ -55,7 +55,7 @@ def test_words_tell_language_numbers_formulas_and_whether_the_layer_can_be_trust
 
 def test_tables_are_rows_of_three_cells_that_stand_apart() -> None:
     def table(n_rows: int) -> list[Sides]:
-        return [box for x in (50, 200, 400) for box in lines(x, x + 60, n_rows)]
+        return [(x, 50 + 15 * k, x + 60, 60 + 15 * k) for x in (50, 200, 400) for k in range(n_rows)]
 
     assert [ink(table(n))["tables"] for n in (2, 6, 30)] == ["none", "small", "large"]
     assert ink(lines(50, 290) + lines(310, 550))["tables"] == "none"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import maker_kind, open_page, to_page_boxes
 from parsemark.pdf.pictures import painted_objects
-from parsemark.pdf.text import pack_glyphs
+from parsemark.pdf.text import HYPHEN_IN_TEXT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,13 +65,13 @@ _LINE_PT = 2.0
 _RULED = 6
 _GUTTER_PT = 9.0
 """Width of the white between two columns of text."""
-_MIN_GLYPHS = 200
-"""For text that runs on in columns."""
+_MIN_TEXT_PT = 1200
+"""Length of text that runs on in columns."""
 _ROWS, _MANY_ROWS = 3, 15
 """Lines of three cells or more that make a table, and a large one."""
 _CELL_GAP = 1.5
 """White between two cells of a row, in heights of a letter."""
-_MAX_SHAPES = 20_000
+_MAX_ITEMS = 20_000
 _TAIL = 1 << 16
 """Bytes at the end of a file in which it says where its objects stand."""
 _STOP_WORDS = {
@@ -102,20 +102,24 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
     from pypdfium2 import raw
 
     with open_page(pdf, page_number) as page:
-        items = islice(painted_objects(page), _MAX_SHAPES)
+        items = islice(painted_objects(page), _MAX_ITEMS)
         shapes = [b for item, b in items if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_TEXT]
-        edges = array("d", (side for bounds in shapes if bounds for side in bounds))
-        painted = np.frombuffer(to_page_boxes(page, edges)).reshape(-1, 4)
-        text, boxes, generated = pack_glyphs(page)
-        inked = [bool(c.strip()) and not made_up for c, made_up in zip(text, generated, strict=True)]
-        glyphs = np.frombuffer(boxes).reshape(-1, 4)[np.array(inked, dtype=bool)]
+        layer = page.get_textpage()
+        text = str(layer.get_text_range()).replace(HYPHEN_IN_TEXT, "")
+        # Runs of characters: their own boxes take ten times as long.
+        runs = [layer.get_rect(k) for k in range(min(layer.count_rects(), _MAX_ITEMS))]
+        layer.close()
+        inked, painted = (
+            np.frombuffer(to_page_boxes(page, array("d", (s for b in boxes if b for s in b)))).reshape(-1, 4)
+            for boxes in (runs, shapes)
+        )
         size = page.get_size()
         named = [str(page.pdf.get_metadata_value(key)) for key in ("Creator", "Producer")]
     state = pdf.stat()
     said = text_kinds(text)
-    inside = ink_kinds(size, glyphs, painted)
+    inside = ink_kinds(size, inked, painted)
     if said["layer"] == NO_LAYER:  # of what is in a picture nothing is known
-        said = {"layer": NO_LAYER if shapes or len(glyphs) else BLANK}
+        said = {"layer": NO_LAYER if shapes or len(inked) else BLANK}
         inside = {"shape": inside["shape"]}
     file = WHOLE if is_whole(pdf, state.st_mtime_ns) else DAMAGED
     maker = maker_kind(" ".join(named))
@@ -182,12 +186,12 @@ def _language(words: Sequence[str], counts: Mapping[str, int]) -> str:
     return best if hits[best] >= max(3, 0.03 * len(words)) else "unclear"
 
 
-def ink_kinds(size: tuple[float, float], glyphs: Boxes, painted: Boxes) -> Kinds:
+def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
     """What the shapes of a page say.
 
     Args:
         size: Width and height of the page.
-        glyphs: Boxes of its characters, in the order of the file.
+        runs: Boxes of its text, run by run.
         painted: Boxes of all else.
     """
     import numpy as np
@@ -197,61 +201,58 @@ def ink_kinds(size: tuple[float, float], glyphs: Boxes, painted: Boxes) -> Kinds
     lying = int((thin & (wide > high)).sum())
     upright = int(thin.sum()) - lying
     ruled = "grid" if lying >= 3 and upright >= 3 else "lines" if lying + upright >= _RULED else "none"
-    is_turned = _is_turned(glyphs)
-    rows = _table_rows(glyphs[:, [1, 0, 3, 2]] if is_turned else glyphs)
+    is_turned = _is_turned(runs)
+    rows = _table_rows(runs[:, [1, 0, 3, 2]] if is_turned else runs)
     return {
         "turned": "turned" if is_turned else "upright",
         "shape": "landscape" if size[0] > size[1] else "portrait",
-        "columns": _columns(size[0], glyphs),
+        "columns": _columns(size[0], runs),
         "lines": ruled,
         "tables": "none" if rows < _ROWS else "large" if rows > _MANY_ROWS else "small",
     }
 
 
-def _is_turned(glyphs: Boxes) -> bool:
-    """Whether glyphs follow each other down the page instead of across it."""
-    import numpy as np
-
-    steps = np.abs(np.diff((glyphs[:, :2] + glyphs[:, 2:]) / 2, axis=0))
-    sides = (glyphs[:-1, 2:] - glyphs[:-1, :2]).max(axis=1, initial=4.0) if len(steps) else np.zeros(0)
-    near = steps[steps.sum(axis=1) <= 2 * sides]
-    return bool((near[:, 0] < near[:, 1]).sum() > len(near) / 2)
+def _is_turned(runs: Boxes) -> bool:
+    """Whether most text runs down the page instead of across it."""
+    wide, high = runs[:, 2] - runs[:, 0], runs[:, 3] - runs[:, 1]
+    is_tall = high > 2 * wide  # a single letter is higher than wide, too
+    return bool(high[is_tall].sum() > wide[~is_tall].sum())
 
 
-def _table_rows(glyphs: Boxes) -> int:
+def _table_rows(runs: Boxes) -> int:
     """How many lines consist of three parts or more that stand apart."""
     import numpy as np
 
-    if len(glyphs) < 2:
+    if len(runs) < 2:
         return 0
-    middle = (glyphs[:, 1] + glyphs[:, 3]) / 2
-    height = max(float(np.median(glyphs[:, 3] - glyphs[:, 1])), 1.0)
+    middle = (runs[:, 1] + runs[:, 3]) / 2
+    height = max(float(np.median(runs[:, 3] - runs[:, 1])), 1.0)
     order = middle.argsort(kind="stable")
-    line = np.empty(len(glyphs), dtype=np.int64)
+    line = np.empty(len(runs), dtype=np.int64)
     line[order] = np.concatenate([[0], (np.diff(middle[order]) > 0.5 * height).cumsum()])
-    order = np.lexsort((glyphs[:, 0], line))
-    gap = glyphs[order[1:], 0] - glyphs[order[:-1], 2] > _CELL_GAP * height
+    order = np.lexsort((runs[:, 0], line))
+    gap = runs[order[1:], 0] - runs[order[:-1], 2] > _CELL_GAP * height
     gaps = np.bincount(line[order[1:]], gap & (line[order[1:]] == line[order[:-1]]))
     return int((gaps >= 2).sum())
 
 
-def _columns(page_width: float, glyphs: Boxes) -> str:
+def _columns(page_width: float, runs: Boxes) -> str:
     """How many columns of text: white gutters that few lines of the page cross, with text on both sides."""
     import numpy as np
 
     width = min(max(int(page_width), 1), 20_000)
-    if len(glyphs) < _MIN_GLYPHS:
+    if (runs[:, 2] - runs[:, 0]).sum() < _MIN_TEXT_PT:
         return "1"
-    bands, band = np.unique(glyphs[:, 1] // 12, return_inverse=True)
+    bands, band = np.unique(runs[:, 1] // 12, return_inverse=True)
     if len(bands) * width > 1 << 24:
         return "1"
     edges = np.zeros((len(bands), width + 1), dtype=np.int32)
-    np.add.at(edges, (band, glyphs[:, 0].clip(0, width).astype(int)), 1)
-    np.add.at(edges, (band, (glyphs[:, 2] + 1).clip(0, width).astype(int)), -1)
+    np.add.at(edges, (band, runs[:, 0].clip(0, width).astype(int)), 1)
+    np.add.at(edges, (band, (runs[:, 2] + 1).clip(0, width).astype(int)), -1)
     inked = edges[:, :width].cumsum(axis=1) > 0
     middle = inked.sum(axis=0)[int(0.2 * width) : int(0.8 * width)] <= 0.1 * len(bands)
-    runs = [len(run) for run in "".join("w" if white else "t" for white in middle).split("t")]
-    gutters = sum(run >= _GUTTER_PT for run in runs)
+    whites = [len(run) for run in "".join("w" if white else "t" for white in middle).split("t")]
+    gutters = sum(white >= _GUTTER_PT for white in whites)
     # Tables are white between their columns too: text that runs on fills its lines.
     filled = inked.sum(axis=1).mean() / width
     return str(min(gutters + 1, 3)) if gutters and filled > 0.35 else "1"
