@@ -178,8 +178,9 @@ def learn_routing(
         for i in out:
             routed[i] = scores[index[rule.parser_for(kinds[i])], i]
             alone[i] = scores[index[rule.default], i]
-    gain, low = _gain(routed - alone, documents)
     rule = learn_rule(scores, parsers, kinds, documents, single)
+    taken = scores[[index[rule.parser_for(page)] for page in kinds], np.arange(len(kinds))]
+    gain, low = _gain(routed - alone, taken - scores[index[rule.default]], documents)
     return Routing(
         rule,
         rule.default,
@@ -232,19 +233,34 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
     )
 
 
-def _gain(differences: Floats, documents: Sequence[str]) -> tuple[float, float]:
-    """Mean over pages, and its lower 95 % limit with documents as the units.
+def _gain(unseen: Floats, seen: Floats, documents: Sequence[str]) -> tuple[float, float]:
+    """Mean over pages of what rules gain on unseen documents, and its lower 95 % limit for the rule itself.
 
-    A residual is added that few documents may lack, as in every interval of `choose`.
+    Documents are the units. The rules of folds may route fewer pages than the rule that is learned from all,
+    so its own gains, though too large, may spread further, and count then. A residual is added that few
+    documents may lack, as in every interval of `choose`.
+
+    Args:
+        unseen: Of each page, by the rule that has not seen it.
+        seen: Of each page, by the rule that is learned from all.
+        documents: Of each page.
     """
-    units: dict[str, list[float]] = {}
-    for document, value in zip(documents, differences.tolist(), strict=True):
-        units.setdefault(document, []).append(value)
-    mean, n = float(differences.mean()), len(units)
-    deviations = np.array([sum(values) - mean * len(values) for values in units.values()]) / len(differences)
+    sizes = np.unique(documents, return_counts=True)[1]
+    n = max(
+        float(sizes.sum() ** 2 / (sizes**2).sum()), 2.0
+    )  # where few documents have most pages, they are few
+    mean = float(unseen.mean())
     shared = 1 + FOLDS / (FOLDS - 1)
-    spread = shared * float((deviations**2).sum()) * n / (n - 1) + (RARE / n) ** 2
+    spread = shared * max(_variance(unseen, documents), _variance(seen, documents)) + (RARE / n) ** 2
     return mean, mean - float(stats.t.ppf(REACH, n - 1)) * math.sqrt(spread)
+
+
+def _variance(values: Floats, documents: Sequence[str]) -> float:
+    """Of the mean over pages, with documents as the units."""
+    _, owner = np.unique(documents, return_inverse=True)
+    sums, sizes = np.bincount(owner, values), np.bincount(owner)
+    deviations = (sums - values.mean() * sizes) / len(values)
+    return float((deviations**2).sum()) * len(sums) / (len(sums) - 1)
 
 
 class RouteFile(BaseModel):
