@@ -157,7 +157,7 @@ MIN_TEXT = 40
 """Pages of fewer letters and digits (empty ones, title pages of series) are not known by their text."""
 
 
-class PageLook(NamedTuple):
+class FirstLook(NamedTuple):
     """What is known of a page before any parser reads it."""
 
     identity: Mapping[str, str] = MappingProxyType({})
@@ -167,25 +167,25 @@ class PageLook(NamedTuple):
     """Empty where there is no PDF."""
 
 
-def look_at(sample: Sample) -> PageLook:
+def look_at(sample: Sample) -> FirstLook:
     """What the PDF of a page says of it, without any parser."""
     if sample.pdf is None:
-        return PageLook()
+        return FirstLook()
     try:
         state = sample.pdf.stat()
         return _look(sample.pdf, sample.page_number, state.st_mtime_ns, state.st_size)
     except (ParsemarkError, OSError):
-        return PageLook(kinds=BROKEN)
+        return FirstLook(kinds=BROKEN)
 
 
 @lru_cache(maxsize=4096)
-def _look(file: Path, page_number: int, _changed: int, _size: int) -> PageLook:
+def _look(file: Path, page_number: int, _changed: int, _size: int) -> FirstLook:
     text, kinds = pdf.look_at(file, page_number)
     letters = "".join(c for c in text.casefold() if c.isalnum())
     found = dict(_of_file(file))
     if len(letters) >= MIN_TEXT:
         found["text"] = hashlib.sha256(letters.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return PageLook(found, kinds)
+    return FirstLook(found, kinds)
 
 
 @lru_cache(maxsize=256)

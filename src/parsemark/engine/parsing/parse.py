@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.render import PageLook, look_at, with_pdf
+from parsemark.corpora.render import FirstLook, look_at, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
@@ -287,17 +287,17 @@ def add_samples(
     return pages
 
 
-def _looks(stored: pl.DataFrame) -> dict[tuple[str, str, int], PageLook]:
+def _looks(stored: pl.DataFrame) -> dict[tuple[str, str, int], FirstLook]:
     """What the run knows of pages of these files already, so that nobody looks at them again."""
     columns = stored.select("sample", "pdf_sha256", "page_number", "identity", "kinds")
     return {
-        (sample, file, number): PageLook(json.loads(identity or "{}"), stored_kinds(kinds))
+        (sample, file, number): FirstLook(json.loads(identity or "{}"), stored_kinds(kinds))
         for sample, file, number, identity, kinds in columns.iter_rows()
         if kinds
     }
 
 
-def _row(sample: Sample, pdf_sha256: str, known: Mapping[tuple[str, str, int], PageLook]) -> dict[str, Any]:
+def _row(sample: Sample, pdf_sha256: str, known: Mapping[tuple[str, str, int], FirstLook]) -> dict[str, Any]:
     look = known.get((sample.id, pdf_sha256, sample.page_number)) or look_at(sample)
     return sample_to_row(sample, pdf_sha256 or None, *look)
 
