@@ -16,6 +16,7 @@ from parsemark.model import Status
 from parsemark.pdf import save_picture_pdf
 from parsemark.protocols import Summary
 from parsemark.store import ParseRecord, Run, schema_of
+from parsemark.store.folder import RunFolder
 
 
 @pytest.fixture
@@ -41,10 +42,10 @@ def scored(run: Run, **outputs: dict[str, str | None]) -> Summary:
         for sample in run.table("samples")["sample"]:
             text = texts.get(sample, "")
             raw = json.dumps({"format": "markdown", "content": text or "---"}).encode()
-            done = {"blob": run.blobs.put(raw)} if text is not None else {}
+            done = {"blob": RunFolder.of(run).blobs.put(raw)} if text is not None else {}
             status = Status.PARSER_FAILED if text is None else Status.OK
             records.append(ParseRecord(sample, parser, status, parser, cpu_s=0.1, **done).to_json())
-    run.write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
+    RunFolder.of(run).write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
     return score_run(run, protocols=["tables"], n_workers=1)[0]
 
 
@@ -80,12 +81,12 @@ def test_broken_files_are_tried_and_counted(run: Run) -> None:
 
 
 def test_where_no_file_is_broken_nothing_is_said_of_them(run: Run) -> None:
-    run.replace_samples(r for r in run.table("samples").to_dicts() if r["sample"] != "bad-p1")
+    RunFolder.of(run).replace_samples(r for r in run.table("samples").to_dicts() if r["sample"] != "bad-p1")
     summary = scored(run, one={})
     assert "survived" not in summary.parsers["one"] and not any("broken" in note for note in summary.notes)
 
 
 @pytest.mark.parametrize("kinds", ["[1]", "{", '{"layer": [1], "other": "x"}', '"x"'])
 def test_kinds_that_somebody_else_wrote_may_be_anything(run: Run, kinds: str) -> None:
-    run.replace_samples({**row, "kinds": kinds} for row in run.table("samples").to_dicts())
+    RunFolder.of(run).replace_samples({**row, "kinds": kinds} for row in run.table("samples").to_dicts())
     assert not {part.attribute for part in scored(run, one={}).slices} & {"text layer", "other", "file"}

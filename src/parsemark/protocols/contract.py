@@ -13,10 +13,10 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
@@ -43,6 +43,8 @@ class PageProtocol(ABC):
     """Raised whenever the same outputs would get other numbers."""
     reads_facts: ClassVar[bool] = False
     """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
+    serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
+    """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 
     def __str__(self) -> str:
         """The spec: the name with the options that differ from the default."""
