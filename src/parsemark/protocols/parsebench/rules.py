@@ -100,6 +100,14 @@ _DECIDERS: dict[str, Callable[[Rule, RuledOutput], Decided]] = {
 }
 
 
+KINDS = (
+    *_DECIDERS,
+    *(f"is_{style}, is_not_{style}" for style in styling.STYLES),
+    *("missing_…, unexpected_…, too_many_word…, …_sentence…", "table_…"),
+)
+"""In words, for messages."""
+
+
 def is_known(kind: str) -> bool:
     """Whether there is such a kind of rule."""
     try:
