@@ -107,6 +107,20 @@ def test_an_unreadable_truth_is_said_and_the_other_pages_count(tmp_path: Path) -
     assert "The truth of 1 page cannot be read" in summary.notes[0] and "02" in summary.notes[0]
 
 
+def test_a_page_file_may_hold_the_truth_of_a_board(tmp_path: Path) -> None:
+    from parsemark.corpora.convert import page_from_file, page_to_file
+    from parsemark.corpora.files import page_file_text
+    from parsemark.corpora.schema import PageFile
+    from parsemark.model import Sample
+
+    own = page(table(), rd_tablebench_html=HTML.replace(">d<", ">x<"))
+    written = PageFile.model_validate_json(page_file_text(Sample("p", "d", 1, own), None))
+    assert page_from_file(written, "p").annotation == own.annotation
+    assert "annotation" not in json.loads(page_file_text(Sample("p", "d", 1, page(table())), None))
+    assert page_to_file(Sample("p", "d", 1, page(layout_dets=[])), None).annotation is None
+    assert values("rd-tablebench", own, None, elements=(table(),))["similarity"] < 1
+
+
 def test_marker_finds_blocks_and_their_order() -> None:
     pytest.importorskip("pypandoc")
     truth = page(TITLE, WORDS)

@@ -129,7 +129,7 @@ def _read_fact(line: str) -> tuple[str, Fact]:
         raise CorpusError("it needs 'arguments': an object")
     try:
         fact = fact_from_json({"rules": RULES, **data})
-    except (ArithmeticError, ValueError, TypeError) as error:
+    except (FormatError, ArithmeticError, ValueError, TypeError) as error:
         raise CorpusError("its page, tags or box is not of the right type") from error
     check_fact(fact)
     return data["sample"], fact
