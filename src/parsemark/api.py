@@ -140,7 +140,7 @@ def parse(
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.parsers.versions import usable_parsers
-    from parsemark.store import Run
+    from parsemark.store import RunFolder
 
     loaded = _loaded(corpus, strict=strict)
     options = replace(options, protocols=options.protocols or default_protocols(loaded))
@@ -150,7 +150,7 @@ def parse(
     chosen = usable_parsers(specs, get_parser, LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
-        Run.remove(folder)
+        RunFolder.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run

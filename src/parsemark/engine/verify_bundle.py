@@ -31,7 +31,7 @@ from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
-from parsemark.store import ParseRecord, Run
+from parsemark.store import ParseRecord, Run, RunFolder
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry, text_layers
 from parsemark.system.processes import describe_exit, run_our_module, tool_rights, why_not_confined
 from parsemark.system.scratch import ScratchFolder
@@ -155,8 +155,8 @@ def _verify(
     try:
         run = bundle.unpack(scratch.path / "run")
         if corpus is not None:
-            run.replace_samples(sample_rows(corpus, samples))
-            run.files.texts_path.unlink(missing_ok=True)
+            RunFolder.of(run).replace_samples(sample_rows(corpus, samples))
+            RunFolder.of(run).files.texts_path.unlink(missing_ok=True)
         checkable = [entry for entry in index.protocols if not get_protocol(entry.spec).asks]
         if not checkable:
             return

@@ -66,11 +66,12 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "value": pl.Float64,
         "status": pl.String,
         "message": pl.String,
+        "details": pl.String,
     },
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
-LATER_COLUMNS = ("identity",)
+LATER_COLUMNS = ("identity", "details")
 """Columns that runs of earlier versions lack; they are empty there."""
 SEQUENCE = "sequence"
 

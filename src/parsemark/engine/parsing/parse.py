@@ -30,6 +30,7 @@ from parsemark.store import (
     ParseCache,
     ParserEntry,
     Run,
+    RunFolder,
     RunLimits,
     sample_to_row,
 )
@@ -108,7 +109,7 @@ def parse_corpus(
         pool.execute(plan, options.n_workers)
         _end_anew(run, since)
     finally:
-        run.parses.fold()
+        RunFolder.of(run).parses.fold()
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
                 said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
@@ -133,8 +134,8 @@ def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> N
 
 def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
     """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
-    now = run.parses.now()
-    run.update_manifest(
+    now = RunFolder.of(run).parses.now()
+    RunFolder.of(run).update_manifest(
         lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
     )
     return {name: run.manifest.parsing_anew[name] for name in parsers}
@@ -143,7 +144,7 @@ def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
 def _end_anew(run: Run, since: Mapping[str, float]) -> None:
     """All pages are done: the next run that parses anew begins from its own start."""
     if since:
-        run.update_manifest(
+        RunFolder.of(run).update_manifest(
             lambda m: m.model_copy(
                 update={"parsing_anew": {k: v for k, v in m.parsing_anew.items() if k not in since}}
             )
@@ -182,8 +183,8 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     old = run.manifest.corpus
     if old.hash != corpus.hash and (old.name, old.spec) == (corpus.name, corpus.spec):
         # Corrected or grown: truths are replaced, parses of equal pages stay.
-        run.replace_samples(sample_rows(corpus, run.table("samples")))
-        run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+        RunFolder.of(run).replace_samples(sample_rows(corpus, run.table("samples")))
+        RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     elif old.hash != corpus.hash:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
@@ -191,7 +192,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             "--overwrite."
         )
     # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
-    run.update_manifest(
+    RunFolder.of(run).update_manifest(
         lambda m: m.model_copy(
             update={"limits": limits, "protocols": list(dict.fromkeys([*protocols, *m.protocols]))}
         )
@@ -226,11 +227,11 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
         return False
     before = dict(zip(stored["sample"], stored["truth"], strict=True))
     changed = sum(row["truth"] != before[row["sample"]] for row in rows)
-    run.replace_samples(rows)
+    RunFolder.of(run).replace_samples(rows)
     entry = known.model_copy(
         update={"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
     )
-    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+    RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     if changed:
         events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is taken over.")
     return bool(changed)
@@ -277,7 +278,7 @@ def add_samples(
         )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
-    run.add_samples(
+    RunFolder.of(run).add_samples(
         sample_to_row(s, p.pdf_sha256 or None, identity_of(s)) for s, p in zip(samples, pages, strict=True)
     )
     return pages
@@ -341,6 +342,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         name=parser.name,
         fingerprint=parser.fingerprint,
         worker=file_sha256(parser.script),
+        spec=None if parser.builtin else parser.spec,
         settings=dict(parser.options),
         licence=parser.info.licence,
         gives=list(parser.info.gives),
@@ -349,7 +351,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         installed_mb=parser.installed_mb,
         **(said or {}),
     )
-    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))
 
 
 def _machine() -> dict[str, str | int | float | None]:
