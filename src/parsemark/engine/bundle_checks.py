@@ -85,7 +85,7 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
     if stated.n_samples != len(corpus):
         has = counted(len(corpus), "page")
         check.differs(f"the bundle says that its corpus has {stated.n_samples}; it has {has}")
-    known = set(corpus.keys)
+    known = {*corpus.keys, *(sample.id for sample in corpus.broken)}
     for sample in ids:
         if sample not in known:
             check.differs(f"page {sample} is not in the corpus")
