@@ -20,7 +20,8 @@ from pathlib import Path
 from bench.choose import made
 from parsemark import api
 from parsemark.corpora.degrade import DegradeOptions, degrade_corpus
-from parsemark.engine.imports.derived import (
+from parsemark.engine.derived.estimated import models_by_document
+from parsemark.engine.derived.parsers import (
     JudgedTables,
     add_calibrated,
     add_ensemble,
@@ -28,7 +29,6 @@ from parsemark.engine.imports.derived import (
     judged_tables,
     read_signals,
 )
-from parsemark.engine.imports.estimated import models_by_document
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.stats.calibration import d_ece

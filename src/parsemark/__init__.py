@@ -48,12 +48,12 @@ _PUBLIC = {
     "estimate_confidence": "parsemark.api",
     "score_run": "parsemark.api",
     "verify_bundle": "parsemark.api",
-    "bisect": "parsemark.authors",
-    "history": "parsemark.authors",
+    "bisect": "parsemark.version_history",
+    "history": "parsemark.version_history",
 }
 _OF_BENCH = (
     "parsemark.api",
-    "parsemark.authors",
+    "parsemark.version_history",
     "parsemark.corpora",
     "parsemark.parsers",
     "parsemark.store",
@@ -75,8 +75,6 @@ if TYPE_CHECKING:
     from parsemark.api import score_predictions as score_predictions
     from parsemark.api import score_run as score_run
     from parsemark.api import verify_bundle as verify_bundle
-    from parsemark.authors import bisect as bisect
-    from parsemark.authors import history as history
     from parsemark.corpora import load_corpus as load_corpus
     from parsemark.errors import FormatError as FormatError
     from parsemark.errors import ParsemarkError as ParsemarkError
@@ -101,6 +99,8 @@ if TYPE_CHECKING:
     from parsemark.model import Table as Table
     from parsemark.parsers import get_parser as get_parser
     from parsemark.store import Run as Run
+    from parsemark.version_history import bisect as bisect
+    from parsemark.version_history import history as history
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,17 @@ LOG = logging.getLogger("parsemark")
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
+    from parsemark.engine.derived.confidences import Calibration, ConfidenceRow, Estimated
     from parsemark.engine.events import Events
-    from parsemark.engine.imports.confidences import Calibration, ConfidenceRow, Estimated
-    from parsemark.engine.imports.verify import Verification
     from parsemark.engine.parsing.parse import ParseOptions
+    from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.document.tasks import TaskResult
     from parsemark.report.board_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
     from parsemark.verdicts.gate import GateLimits, GateResult
+    from parsemark.verdicts.stability import Stability
 
 CORPUS = "demo"
 """Installed with parsemark."""
@@ -30,6 +31,8 @@ TIMEOUT_S = 60.0
 """Per page."""
 MEMORY_MB = 4096
 """Per worker with its children."""
+THREADS_TRIED = 4
+"""In place of one, to see whether an output depends on it."""
 
 
 def bench(
@@ -65,7 +68,7 @@ def bench(
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
         address: Of a Ray cluster; without one Ray is started on this machine.
-        events: Told about progress.
+        events: Receives progress.
 
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
@@ -133,11 +136,11 @@ def parse(
     """Parse a corpus into a run directory; see `bench`."""
     from dataclasses import replace
 
-    from parsemark.engine.imports.derived import add_made_of_others, split_specs
+    from parsemark.engine.derived.parsers import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.parsers.versions import usable_parsers
-    from parsemark.store import Run
+    from parsemark.store import RunFolder
 
     loaded = _loaded(corpus, strict=strict)
     options = replace(options, protocols=options.protocols or default_protocols(loaded))
@@ -147,7 +150,7 @@ def parse(
     chosen = usable_parsers(specs, get_parser, LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
-        Run.remove(folder)
+        RunFolder.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
@@ -178,19 +181,18 @@ def parse_routed(
     """
     from dataclasses import replace
 
-    from parsemark.choose.kinds import corpus_kinds
     from parsemark.choose.route import read_route
     from parsemark.corpora import load_corpus
-    from parsemark.engine.imports.derived import add_routed
+    from parsemark.corpora.render import look_at
+    from parsemark.engine.derived.parsers import add_routed
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import get_parser
 
     route = read_route(Path(rule))
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     keys = select_keys(loaded.keys, options.pages)
-    kinds = corpus_kinds(loaded, keys)
     named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
-    wanted = {key: route.parser_for(kinds.get(key, {})) for key in keys}
+    wanted = {key: route.parser_for(look_at(loaded.read(key)).kinds) for key in keys}
     for spec in dict.fromkeys(wanted.values()):
         # A comma makes the list one of ids, also where it is a single number.
         pages = ",".join(key for key in keys if wanted[key] == spec) + ","
@@ -251,9 +253,9 @@ def score_predictions(
         pages: A subset, as `--pages`.
         page_separator: What stands between the pages of a document's file.
         workers: Processes; one per CPU by default.
-        events: Told about progress.
+        events: Receives progress.
     """
-    from parsemark.engine.imports.outputs import import_predictions
+    from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.scoring.score import score_run as score
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 
@@ -315,6 +317,74 @@ def gate(
     )
 
 
+def stable(
+    corpus: str | Corpus = CORPUS,
+    parsers: Sequence[str] | None = None,
+    *,
+    variants: Sequence[str] = (),
+    pages: str | None = None,
+    protocols: Sequence[str] | None = None,
+    workers: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+    memory_mb: int = MEMORY_MB,
+    out: str | Path | None = None,
+    events: Events | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Stability, Run]:
+    """Rewrite pages so that they look the same, and say whose outputs change.
+
+    Args:
+        corpus: A spec as `--corpus` takes it, or a loaded corpus.
+        parsers: Specs; by default a fast set that installs itself.
+        variants: Some of `parsemark.corpora.rewritten.VARIANTS`; all by default.
+        pages: A subset, as `--pages`.
+        protocols: Specs; the first one's primary figure is the score. `tables` by default.
+        workers: Processes; one per CPU by default.
+        timeout_s: Per page.
+        memory_mb: Per worker.
+        out: The run directory; by default `runs/stable-CORPUS`. What it holds is not done again.
+        events: Told about progress.
+        progress: Called with 1 after each page that has been rewritten.
+    """
+    from dataclasses import replace
+
+    from parsemark.corpora.making import silent
+    from parsemark.corpora.rewritten import THREADS, rewrite_corpus
+    from parsemark.engine.parsing.parse import parse_corpus
+    from parsemark.engine.parsing.plan import select_keys
+    from parsemark.parsers import DEFAULT_PARSERS, get_parser
+    from parsemark.parsers.versions import usable_parsers
+    from parsemark.protocols import DEFAULT_PROTOCOLS
+    from parsemark.system import write_bytes
+    from parsemark.verdicts.stability import stability_of
+
+    options = parse_options(
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        cache=False,
+        protocols=protocols or DEFAULT_PROTOCOLS,
+    )
+    loaded = _loaded(corpus)
+    note = LOG.warning if events is None else events.note
+    chosen = usable_parsers(parsers or DEFAULT_PARSERS, get_parser, note)
+    folder = Path(out) if out is not None else Path("runs") / f"stable-{loaded.name}"
+    keys = select_keys(loaded.keys, pages)
+    made = rewrite_corpus(loaded, keys, folder / "variants", variants, progress or silent)
+    apart = [key for key, (_, variant) in made.origin.items() if variant == THREADS]
+    parts = [(1, [key for key in made.origin if key not in set(apart)]), (THREADS_TRIED, apart)]
+    for threads, own in parts:
+        if own:
+            some = replace(options, anew=False, pages=",".join(own) + ",")
+            tried = [replace(parser, threads=threads) for parser in chosen]
+            run = parse_corpus(folder, made.corpus, tried, some, events)
+    score_run(run, workers=workers, events=events)
+    found = stability_of(run, made, [parser.name for parser in chosen])
+    write_bytes(folder / "stability.json", found.as_json().encode())
+    found.table().write_parquet(folder / "stability.parquet")
+    return found, run
+
+
 def board(
     bundles: Sequence[str | Path],
     out: str | Path,
@@ -365,7 +435,7 @@ def verify_bundle(
     events: Events | None = None,
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
-    from parsemark.engine.imports.verify import verify_confined
+    from parsemark.engine.verify_bundle import verify_confined
 
     loaded = None if corpus is None else _loaded(corpus)
     return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
@@ -388,7 +458,7 @@ def calibrate(
         other: Another run: what the best threshold of this one costs there.
         apply: Also add the calibrated parser to the run, and score it.
     """
-    from parsemark.engine.imports import confidences
+    from parsemark.engine.derived import confidences
     from parsemark.engine.scoring.score import score_run as score
 
     opened, there = _opened(run), None if other is None else _opened(other)
@@ -413,8 +483,8 @@ def estimate_confidence(
         model: File of a model that was fitted on another run; without it one is fitted on this run's truth.
         apply: Add `estimated(parser=…)` to the run for each of them, and score it.
     """
-    from parsemark.engine.imports import confidences
-    from parsemark.engine.imports.estimated import ConfidenceModel
+    from parsemark.engine.derived import confidences
+    from parsemark.engine.derived.estimated import ConfidenceModel
     from parsemark.engine.scoring.score import score_run as score
 
     opened = _opened(run)
@@ -429,7 +499,7 @@ def ensemble(
     run: str | Path | Run, parsers: Sequence[str] | None = None, *, min_confidence: float = 0.05
 ) -> list[Summary]:
     """Add `ensemble` to a run, what its parsers see together voted cell by cell, and score it."""
-    from parsemark.engine.imports.derived import add_ensemble
+    from parsemark.engine.derived.parsers import add_ensemble
     from parsemark.engine.scoring.score import score_run as score
     from parsemark.registry import is_derived
 
@@ -450,9 +520,9 @@ def score_task(
         corpus: For layout: whose truth the boxes are held against.
         protocol: A spec of `document`.
     """
-    from parsemark.engine.imports import components
+    from parsemark.engine import component_tasks
 
-    return components.score_task(task, Path(predictions), lambda: _loaded(corpus), protocol)
+    return component_tasks.score_task(task, Path(predictions), lambda: _loaded(corpus), protocol)
 
 
 def bench_task(
@@ -470,16 +540,16 @@ def bench_task(
     Returns:
         The folder, which holds what each parser made of the crops as `PARSER.json`, and the results.
     """
-    from parsemark.engine.imports import components
+    from parsemark.engine import component_tasks
 
-    chosen = components.crop_task(task)
-    components.document_protocol(protocol)  # a wrong one is refused before anything is parsed
+    chosen = component_tasks.crop_task(task)
+    component_tasks.document_protocol(protocol)  # a wrong one is refused before anything is parsed
     loaded = _loaded(corpus)
     folder = Path(out) if out is not None else Path("runs") / f"{loaded.name}-{task}"
-    annotation = components.crops_for(loaded, chosen, folder)
+    annotation = component_tasks.crops_for(loaded, chosen, folder)
     crops = _loaded(f"omnidocbench:{annotation}")
     run = parse(crops, parsers, options, out=folder / "run", events=events)
-    return folder, components.score_crops(run, crops, annotation, chosen, protocol)
+    return folder, component_tasks.score_crops(run, crops, annotation, chosen, protocol)
 
 
 def _loaded(corpus: str | Corpus, *, strict: bool = False) -> Corpus:

@@ -40,6 +40,9 @@ EXTRAS = (
     InstallExtra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
     InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
     InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
+    InstallExtra(
+        "ocr", "pages read by OCR without tesseract (--protocol evidence)", ("rapidocr", "onnxruntime")
+    ),
     InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
     InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
     InstallExtra(
@@ -64,7 +67,11 @@ EXTRAS = (
         ("tiktoken", "jieba", "tabulate", "fuzzysearch", "unidecode", "nltk"),
     ),
     InstallExtra("marker", "marker's own scorer (--protocol marker)", ("pypandoc", "latex2mathml")),
-    InstallExtra("carried", "truth that documents carry (tagged:DIR, parsemark corpus tags)", ("pikepdf",)),
+    InstallExtra(
+        "carried",
+        "truth that documents carry (tagged:DIR, pairs:DIR, parsemark corpus tags)",
+        ("pikepdf", "docx", "openpyxl"),
+    ),
     InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.authors.releases import make_releases, write_pages, write_worker_script
 
-from parsemark import authors
+from parsemark import version_history
 from parsemark.errors import UsageError
 from parsemark.report.history_page import bisection_words
 from parsemark.verdicts.bisection import Probe, bisect_versions
@@ -95,24 +95,24 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_planted_regression_among_forty_releases(workplace: Path) -> None:
-    found, run = authors.bisect("mine.py", "1.1", "1.40", corpus="corpus", page="s001")
+    found, run = version_history.bisect("mine.py", "1.1", "1.40", corpus="corpus", page="s001")
     assert (found.last_good, found.first_bad) == ("1.22", "1.23")
     assert found.is_one_step and found.n_tried <= 7
     assert run is not None and len({r.parser for r in run.records()}) == found.n_tried
     words = bisection_words("mine.py", found, "s001")
     assert words.startswith("mine.py 1.23 broke s001 1.000 → ") and "good until 1.22" in words
-    backwards, _ = authors.bisect("mine.py", "1.22", "1.24", corpus="corpus", out="again")
+    backwards, _ = version_history.bisect("mine.py", "1.22", "1.24", corpus="corpus", out="again")
     assert backwards.first_bad == "1.23"
 
 
 def test_a_command_decides(workplace: Path) -> None:
     check = workplace / "check.py"
     check.write_text("import sys, tabler; sys.exit(len(tabler.read('a b')) < 2)")
-    found, run = authors.bisect("mine.py", "1.18", "1.25", command=f"python {check}")
+    found, run = version_history.bisect("mine.py", "1.18", "1.25", command=f"python {check}")
     assert (found.last_good, found.first_bad, run) == ("1.22", "1.23", None)
     check.write_text("import sys; sys.exit(125)")
     with pytest.raises(UsageError, match="cannot be tried"):
-        authors.bisect("mine.py", "1.18", "1.25", command=f"python {check}")
+        version_history.bisect("mine.py", "1.18", "1.25", command=f"python {check}")
 
 
 def test_bad_input_is_one_line(workplace: Path) -> None:
@@ -121,9 +121,9 @@ def test_bad_input_is_one_line(workplace: Path) -> None:
         ("1.1", "1.1", "Name two different versions"),
     ):
         with pytest.raises(UsageError, match=words):
-            authors.bisect("mine.py", good, bad, corpus="corpus", page="s001")
+            version_history.bisect("mine.py", good, bad, corpus="corpus", page="s001")
     with pytest.raises(UsageError, match="no figure 'beauty'"):
-        authors.bisect("mine.py", "1.1", "1.2", corpus="corpus", figure="beauty")
+        version_history.bisect("mine.py", "1.1", "1.2", corpus="corpus", figure="beauty")
 
 
 def test_commits_of_a_repository(workplace: Path) -> None:
@@ -147,7 +147,7 @@ def test_commits_of_a_repository(workplace: Path) -> None:
         )
         git("add", ".")
         git("commit", "-q", "-m", f"Commit {number}", "--no-gpg-sign")
-    found, _ = authors.bisect("mine.py", "HEAD~5", "HEAD", corpus="corpus", repo="repo", page="s000")
+    found, _ = version_history.bisect("mine.py", "HEAD~5", "HEAD", corpus="corpus", repo="repo", page="s000")
     assert found.first_bad is not None and found.versions.index(found.first_bad) == 4
 
 
@@ -165,3 +165,21 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         archive.writestr(info + "RECORD", "tabler.py,,\\n")
     return name
 """
+
+
+def test_a_mended_page_is_said_to_be_mended_by_the_later_release() -> None:
+    def probe(version: str) -> Probe:
+        return Probe(version, "good" if version >= "1.3" else "bad", float(version >= "1.3"))
+
+    found = bisect_versions(["1.5", "1.4", "1.3", "1.2", "1.1"], probe)
+    words = bisection_words("p", found, "s1")
+    assert words.startswith("p 1.3 mended s1 0.000 → 1.000: bad until 1.2; ")
+
+
+def test_with_a_command_any_package_can_be_bisected(workplace: Path) -> None:
+    """`tabler` is no parser of ours, and no worker is written for it."""
+    check = "python -c \"import sys, tabler; sys.exit(len(tabler.read('a b')) < 2)\""
+    found, run = version_history.bisect("tabler", "1.21", "1.26", command=check)
+    assert (found.last_good, found.first_bad, run) == ("1.22", "1.23", None)
+    with pytest.raises(UsageError, match="Unknown parser 'tabler'"):
+        version_history.bisect("tabler", "1.21", "1.26", corpus="corpus")

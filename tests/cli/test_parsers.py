@@ -190,7 +190,7 @@ def test_try_says_in_plain_words_that_a_parser_reads_other_files(tmp_path: Path)
 
 def test_the_newest_versions_are_listed_and_how_to_see_all(monkeypatch: pytest.MonkeyPatch) -> None:
     known = [f"1.{k}" for k in range(30)]
-    monkeypatch.setattr("parsemark.authors.versions", lambda name, pre: known)
+    monkeypatch.setattr("parsemark.version_history.versions", lambda name, pre: known)
     result = CliRunner().invoke(app, ["parsers", "versions", "camelot"])
     assert result.stdout.split() == known[-10:] and "The newest 10 of 30; all of them: --all" in result.stderr
     assert run("versions", "camelot", "--all").split() == known

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
-from parsemark.engine.imports.derived import add_calibrated, add_ensemble, add_estimated, judged_tables
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.derived.parsers import add_calibrated, add_ensemble, add_estimated, judged_tables
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.parsers import read_raw

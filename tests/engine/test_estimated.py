@@ -10,15 +10,15 @@ from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
-from parsemark.engine.imports.derived import judged_tables, read_signals, split_specs
-from parsemark.engine.imports.estimated import (
+from parsemark.engine.derived.estimated import (
     FEATURES,
     ConfidenceModel,
     fit_model,
     models_by_document,
     signals,
 )
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.derived.parsers import judged_tables, read_signals, split_specs
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.model import Box, Element, Prediction, Table

@@ -24,10 +24,11 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
+from parsemark.engine.bundle_checks import problems_in
 from parsemark.engine.events import Events
-from parsemark.engine.imports.verify import Verification, problems_in, verify_bundle, verify_confined
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
+from parsemark.engine.verify_bundle import Verification, verify_bundle, verify_confined
 from parsemark.errors import StoreError
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.store import Run
@@ -375,7 +376,7 @@ def test_another_version_of_a_protocol_is_named(sound: Path, monkeypatch: pytest
 def test_protocols_that_ask_somebody_are_not_asked(sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TablesProtocol, "asks", property(lambda self: True))
     monkeypatch.setattr(
-        "parsemark.engine.imports.verify.score_run", lambda *a, **k: pytest.fail("it was asked")
+        "parsemark.engine.verify_bundle.score_run", lambda *a, **k: pytest.fail("it was asked")
     )
     found = verify_bundle(sound, n_workers=1)
     assert found.passed and any("NOT checked" in note for note in found.notes)

@@ -7,7 +7,6 @@ import pytest
 from tests.packages import index_of_wheels, write_wheel
 from tests.parsers.pages import write_page
 
-from parsemark.authors import versions
 from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import get_parser
 from parsemark.parsers.trial import try_parser
@@ -17,6 +16,7 @@ from parsemark.parsers.versions import (
     require_start,
     usable_parsers,
 )
+from parsemark.version_history import versions
 
 SCRIPT = """\
 # /// script

@@ -9,7 +9,7 @@ from tests.packages import installed_protocol
 from tests.protocols.share_protocol import ShareProtocol
 
 from parsemark.corpora import Corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.chunk import _score
 from parsemark.engine.scoring.score import score_run

@@ -12,7 +12,7 @@ from tests.pdf.test_visible import SEEN, written
 
 from parsemark.api import default_protocols
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
 from parsemark.model import Box, Element, Prediction, Status, Table

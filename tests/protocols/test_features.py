@@ -16,7 +16,7 @@ from parsemark.corpora.features.make import (
     make_features,
     read_features,
 )
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
 from parsemark.kernels.search import TooHardError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report

@@ -9,7 +9,7 @@ from tests.engine.fakes import FakeParser, make_corpus
 from tests.parsers.pages import write_page
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Table

@@ -12,11 +12,11 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.protocols import Figure, get_protocol
-from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.report import build_report
 from parsemark.report.paper_tables import (
     RunTableSet,

@@ -9,7 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.protocols.exhibits import Chart, ChartAxis, Series
+from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import draw_chart, plain, save_chart
 from parsemark.report.colours import PALETTE, colour_indices, stylesheet
@@ -97,7 +97,7 @@ def test_names_beside_points_that_lie_close_do_not_cover_each_other() -> None:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    from parsemark.protocols.exhibits import Chart, ChartAxis, Series
+    from parsemark.protocols.charts import Chart, ChartAxis, Series
     from parsemark.report.charts.paper import draw_chart
 
     names = [f"parser-{k}(option=long)" for k in range(8)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from parsemark.engine.imports.verify import Verification
+    from parsemark.engine.verify_bundle import Verification
 
 
 def bundle(

@@ -12,7 +12,7 @@ from parsemark import api
 from parsemark.plain_words import UNDEFINED, counted, rounded
 
 if TYPE_CHECKING:
-    from parsemark.engine.imports.confidences import ConfidenceRow, Quality
+    from parsemark.engine.derived.confidences import ConfidenceRow, Quality
 
 _NAME_WIDTH = 27
 """Longer names take two lines: the table is to fit into 80 columns."""

@@ -118,7 +118,7 @@ def versions(
 
     Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
     """
-    from parsemark.authors import versions as list_versions
+    from parsemark.version_history import versions as list_versions
 
     found = list_versions(name, pre=pre)
     if not all_ and len(found) > _SHOWN_VERSIONS:

@@ -36,6 +36,7 @@ CORPORA = Registry(
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "rd-tablebench": "parsemark.corpora.loaders.boards:load_rd_tablebench",
         "carried": "parsemark.corpora.carried.load:load_facts",
+        "pairs": "parsemark.corpora.carried.load:load_pairs",
         "tagged": "parsemark.corpora.carried.load:load",
         "soric": "parsemark.corpora.loaders.soric:load",
         "sources": "parsemark.corpora.loaders.sources:load",
@@ -89,6 +90,8 @@ class Corpus:
     """Whether a sample that cannot be read is an error for the whole."""
     remarks: tuple[Remark, ...] = ()
     """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
+    broken: tuple[Sample, ...] = ()
+    """First pages of PDFs that cannot be opened here: no samples, but a run tries its parsers on them."""
 
     @classmethod
     def of(
@@ -100,6 +103,7 @@ class Corpus:
         version: str,
         licence: str,
         remarks: Iterable[Remark] = (),
+        broken: Iterable[Sample] = (),
     ) -> Corpus:
         """A corpus of samples that are already in memory; its hash is that of their truths and files."""
         by_id: dict[str, Sample] = {}
@@ -124,6 +128,7 @@ class Corpus:
             by_id.__getitem__,
             licence,
             remarks=tuple(remarks),
+            broken=tuple(broken),
         )
 
     @property

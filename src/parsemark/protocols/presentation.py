@@ -10,21 +10,124 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from parsemark.model import Element
-from parsemark.protocols.exhibits import (
-    Chart,
-    DataTable,
-    ErrorKind,
-    Explanation,
-    NamedProfile,
-    PageViews,
-    Section,
-)
+from parsemark.model import Box, Element, Page, Prediction
+from parsemark.protocols.charts import Chart, DataTable, Section
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKind:
+    """A type of error that a protocol tells apart."""
+
+    name: str
+    """In letters and `_`."""
+    label: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One error between a truth and what answers it."""
+
+    kind: str
+    """Name of an `ErrorKind`; empty for what is worth telling but no error of its own."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a pair scores as it does, in words."""
+
+    title: str
+    """What is explained: `reader 7.3 of 10`."""
+    findings: tuple[Finding, ...]
+    """Strongest first; perhaps not all."""
+    counts: Mapping[str, int]
+    """How many of each `ErrorKind` there are in all."""
+    n_findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageMatch:
+    """What answers what on a page that is shown whole."""
+
+    kind: str
+    """`pair`, `split`, `merge`, `moved`, `miss` or `extra`."""
+    category: str
+    truth: str
+    """What stands there, as far as it is shown; empty where nothing does."""
+    pred: str
+    similarity: float | None = None
+    boxes: tuple[Box, ...] = ()
+    """Where the truth stands."""
+    is_formula: bool = False
+    """Whether truth and prediction are LaTeX."""
+    is_compared: bool = False
+    """Whether the two are texts whose difference is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A whole page as a parser read it."""
+
+    matches: tuple[PageMatch, ...]
+    true_path: tuple[Box, ...]
+    """The reading order of the truth."""
+    pred_path: tuple[Box, ...]
+    """The same places in the parser's order."""
+    lost: tuple[str, ...]
+    """Stretches of the truth's texts and cells that were lost; perhaps not all."""
+    n_lost: int
+    """How many characters were lost in all."""
+    values: Mapping[str, float]
+    """Figures of this page."""
+    message: str | None = None
+    """Why there is nothing to see, where the parser failed."""
+    marked: tuple[tuple[str, str], ...] = ()
+    """The output's text in pieces: `same`, and `new` where nothing on the page supports it."""
+    size: tuple[float, float] | None = None
+    """Of the page in points, where there is no truth that says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageViews:
+    """How a protocol shows whole pages, and how they are listed."""
+
+    figure: str
+    """The figure that stands for a page in the list."""
+    figure_words: str
+    """What these numbers are, as a sentence."""
+    view: Callable[[Page, Prediction], PageView] | None = None
+    """Make the view of one page of a parser that has figures."""
+    of_rows: Callable[[Sequence[Mapping[str, Any]], Prediction], PageView] | None = None
+    """The same from the rows of the page and parser, for a protocol that needs no truth."""
+    worst: str = ""
+    """The measure of pages by which the worst come first; by default pages are in their own order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One thing that the profiles of a protocol do differently."""
+
+    name: str
+    value: object
+    sentence: str
+    """What it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedProfile:
+    """One of several sets of rules that a protocol has."""
+
+    name: str
+    switches: tuple[Switch, ...] = ()
+    """The same, in the same order, for all profiles; none for a profile that is not made of switches."""
+    sentence: str = ""
+    """How a profile that is not made of switches differs from those that are."""
 
 
 class RunParser(Protocol):

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from parsemark.engine.imports.verify import verify_confined
+from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import format_value, visible
 from parsemark.store import Run

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora import Corpus
-from parsemark.engine.imports.verify import verify_confined
+from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import VERDICTS, counted, signed
 from parsemark.protocols import FigureInfo, Summary
@@ -96,7 +96,7 @@ def build_board(
         corpora: For the truth of `verify`, and for the pictures of pages in reports.
         verify: Score every bundle anew; one that does not verify is not shown.
         reports: Write the report of every league.
-        tell: Told what is being done.
+        tell: Receives what is being done.
     """
     _require_free(out)
     submissions, refused = read_submissions(paths)

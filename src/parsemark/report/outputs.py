@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
 
-from parsemark.engine.imports.outputs import UNSAFE, page_name
+from parsemark.engine.import_outputs import UNSAFE, page_name
 from parsemark.errors import UsageError, require_known
 from parsemark.formats import write_table
 from parsemark.formats.document import write_document

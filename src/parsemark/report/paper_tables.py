@@ -12,7 +12,7 @@ from pathlib import Path
 from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import counted_name, format_value, visible
 from parsemark.protocols import PROTOCOLS, Figure, get_protocol
-from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 

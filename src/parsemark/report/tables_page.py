@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsemark.protocols.exhibits import DataTable
+from parsemark.protocols.charts import DataTable
 from parsemark.report.names import safe_name
 from parsemark.report.paper_tables import WRITERS, cell_texts, column_groups, tables_of
 from parsemark.report.site import ReportPage, Site

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from parsemark.model import Box, Page
 from parsemark.plain_words import rounded
-from parsemark.protocols.exhibits import PageMatch
+from parsemark.protocols.presentation import PageMatch
 from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import ReportPage, Site

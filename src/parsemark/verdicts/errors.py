@@ -16,7 +16,7 @@ from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
-from parsemark.protocols.exhibits import ErrorKind, Explanation
+from parsemark.protocols.presentation import ErrorKind, Explanation
 from parsemark.store import Run
 from parsemark.system.files import write_bytes
 from parsemark.verdicts.scored_run import ScoredRun

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 
 SPECS = ("document", "document(profile=v1.0)", "document(profile=v1.5)", "document(profile=v1.6)")

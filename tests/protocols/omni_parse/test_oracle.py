@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.metrics.katex import Render, find_chromium, render_all

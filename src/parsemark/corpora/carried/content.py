@@ -60,6 +60,8 @@ class DocumentContent:
 
     pdf: Path
     tree: TagTree
+    derivation: str = "structure tree"
+    """How what is read here was found."""
     _pages: dict[int, OwnedPage] = field(default_factory=dict)
     _places: dict[int, dict[int, list[int]]] = field(default_factory=dict)
 
@@ -69,12 +71,16 @@ class DocumentContent:
             while len(self._pages) >= _KEPT:
                 oldest = next(iter(self._pages))
                 del self._pages[oldest], self._places[oldest]
-            self._pages[number] = page = marked_page(self.pdf, number)
+            self._pages[number] = page = self.read_page(number)
             places: dict[int, list[int]] = {}
             for index, owner in enumerate(page.owners):
                 places.setdefault(owner, []).append(index)
             self._places[number] = places
         return self._pages[number]
+
+    def read_page(self, number: int) -> OwnedPage:
+        """Read a page with its marks."""
+        return marked_page(self.pdf, number)
 
     @cached_property
     def parents(self) -> dict[int, int]:
@@ -157,7 +163,7 @@ class DocumentContent:
                 text.append(" ")
             after = page.glyphs[solid[place + 1]].text if place + 1 < len(solid) else ""
             divides = k in page.hyphens and after.islower() and "".join(text[-1:]).islower()
-            text.append("" if divides else _BULLETS.get(glyph, glyph))
+            text.append("" if divides else readable(glyph))
         return "".join(text)
 
     def _spoken(self, index: int, text: str, breaks: bool) -> TaggedText | None:
@@ -185,6 +191,17 @@ class DocumentContent:
         said = (" ".join(paragraph.split()) for paragraph in paragraphs)
         return between.join(paragraph for paragraph in said if paragraph)
 
+    def code(self, pieces: Sequence[TaggedText]) -> str:
+        """Pieces of code with their lines and the blanks before them."""
+        said = ""
+        for k, piece in enumerate(pieces):
+            page = self.page(piece.page)
+            shown = "".join(glyph.text for glyph in page.glyphs[piece.first : piece.last + 1])
+            is_below = k and page.glyphs[pieces[k - 1].last].box.y1 < page.glyphs[piece.first].box.y1 - 1
+            text = piece.text if "\n" in piece.text else shown
+            said += ("\n" if is_below and not said.endswith("\n") else "") + text
+        return "\n".join(line.rstrip() for line in said.splitlines() if line.strip())
+
     def latex(self, index: int) -> str | None:
         """The LaTeX of an element `Formula`, from a file attached to it; None where nothing says it."""
         source = (self.tree.tags[index].source or "").strip()
@@ -195,6 +212,11 @@ def _made(number: int, page: OwnedPage, text: str, indices: Sequence[int], break
     boxes = [page.glyphs[k].box for k in indices if is_ink(page, k)]
     height = max((box.height for box in boxes), default=0.0)
     return TaggedText(number, text, hull(boxes), height, min(indices), max(indices), breaks)
+
+
+def readable(glyphs: Iterable[str]) -> str:
+    """Glyphs as text, with the signs that symbols stand for."""
+    return "".join(_BULLETS.get(glyph, glyph) for glyph in glyphs)
 
 
 def is_ink(page: OwnedPage, index: int) -> bool:

@@ -1,14 +1,19 @@
-"""`tagged:DIR`: PDFs with what their structure trees say; `carried:DIR`: all PDFs that carry any truth."""
+"""`tagged:DIR`: PDFs with what their structure trees say; `carried:DIR`: all PDFs that carry any truth;
+`pairs:DIR`: PDFs with what the sources beside them say.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.carried.facts import carried_facts
+from parsemark.corpora.carried.laying import read_pair
+from parsemark.corpora.carried.sources import SOURCES
 from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
 from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
 from parsemark.errors import CorpusError
@@ -27,6 +32,11 @@ def load(root: Path) -> Corpus:
 def load_facts(root: Path) -> Corpus:
     """Load what the outlines, links, forms and tags of all PDFs below a folder say."""
     return _loaded(root, "carried", _all_samples)
+
+
+def load_pairs(root: Path) -> Corpus:
+    """Load all PDFs below a folder with what the source of the same name beside each says."""
+    return _loaded(root, "pairs", _paired_samples)
 
 
 def _loaded(
@@ -59,6 +69,18 @@ def _all_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sampl
     document = read_tagged(pdf)
     if document is None:
         document = TaggedDocument({}, [], {}, {})
+    remarks.extend(_remarks(where, document))
+    yield from _samples(pdf, where, document)
+
+
+def _paired_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
+    beside = {
+        path.suffix.lower(): path for path in pdf.parent.glob(f"{escape(pdf.stem)}.*") if path.is_file()
+    }
+    source = next((beside[suffix] for suffix in SOURCES if suffix in beside), None)
+    if source is None:
+        raise CorpusError(f"it has no source beside it ({', '.join(SOURCES)}).")
+    document = read_pair(pdf, source)
     remarks.extend(_remarks(where, document))
     yield from _samples(pdf, where, document)
 
@@ -101,5 +123,11 @@ def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:
     for why, pages in refused.items():
         listed = ", ".join(pages[:_LISTED]) + (" …" if len(pages) > _LISTED else "")
         yield Remark(where, f"{counted(len(pages), 'table')} refused (page {listed}): {why}.")
+    if document.missing:
+        named = "; ".join(document.missing[:_LISTED]) + (" …" if len(document.missing) > _LISTED else "")
+        yield Remark(
+            where,
+            f"{counted(len(document.missing), 'element')} of its source have no place on its pages: {named}.",
+        )
     for fault, n in document.faults.items():
         yield Remark(where, f"its structure tree has {n:,} {fault}; they are not used.", left_out=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,6 @@ from parsemark.pdf import in_child
 from parsemark.pdf.marked import ARTEFACT, FORM, OwnedPage
 from parsemark.pdf.tags import Content, StructureTag, read_tags
 
-DERIVATION = "structure tree"
 _CATEGORIES = {
     **dict.fromkeys(("H", "H1", "H2", "H3", "H4", "H5", "H6", "Title"), Category.TITLE),
     **dict.fromkeys(("Note", "FENote"), Category.PAGE_FOOTNOTE),
@@ -76,6 +75,8 @@ class TaggedDocument:
     """How many elements there are of each role, as the file says it and as it is meant."""
     faults: dict[str, int]
     """What is wrong with the tree itself."""
+    missing: tuple[str, ...] = ()
+    """The first words of what a source says and no page has."""
 
     def report(self) -> dict[str, list[tuple[str, str]]]:
         """What there is to say of the tags, by subject: where, and what."""
@@ -135,7 +136,12 @@ def _read_tagged(pdf: Path) -> TaggedDocument | None:
     tree = read_tags(pdf)
     if tree is None:
         return None
-    content = DocumentContent(pdf, tree)
+    return read_content(DocumentContent(pdf, tree))
+
+
+def read_content(content: DocumentContent, doubtful: Collection[int] = ()) -> TaggedDocument:
+    """What a tree says of its pages; those that are `doubtful` cover nothing."""
+    tree = content.tree
     blocks = list(_Walk(content).blocks(0))
     tables = [block.table for block in blocks if block.table is not None]
     owned: dict[int, set[int]] = {}
@@ -149,7 +155,10 @@ def _read_tagged(pdf: Path) -> TaggedDocument | None:
             pages[number].elements.append(element)
     roles = Counter(tag.role if tag.role == tag.said else f"{tag.said} ({tag.role})" for tag in tree.tags[1:])
     for number, page in pages.items():
+        if number in doubtful:
+            page.doubts.append("a part of its source that has no place")
         _finish(page, content.page(number), tables, {tag.role for tag in tree.tags}, owned[number])
+        page.elements = [replace(e, derivation=content.derivation) for e in page.elements]
     return TaggedDocument(pages, tables, dict(roles), dict(tree.faults))
 
 
@@ -169,13 +178,15 @@ class _Walk:
             return
         if role == "Table":
             table = read_table(self.content, index)
+            captions = [self._text(caption, Category.TABLE_CAPTION) for caption in table.captions]
+            above = [caption for caption in captions if _is_above(caption, table)]
+            yield from above
             yield _Block(index, Category.TABLE, table=table)
             if table.refused == HOLDS_TABLE and self.nested < _MAX_NESTED:
                 self.nested += 1
                 yield from self._apart(index, ("Table",))
                 self.nested -= 1
-            for caption in table.captions:
-                yield self._text(caption, Category.TABLE_CAPTION)
+            yield from (caption for caption in captions if caption not in above)
         elif role == "L":
             items = (k for k, item in self.content.walk(index) if item.role == "LI")
             lines = tuple(tuple(self.content.pieces(k, ("L",))) for k in items)
@@ -221,7 +232,7 @@ class _Walk:
             if run:
                 pieces = tuple(p for part in run for p in self._pieces(part))
                 if any(piece.text.strip() for piece in pieces):
-                    yield _Block(index, Category.TEXT_BLOCK, (pieces,))
+                    yield _Block(index, self._kind(index, pieces, Category.TEXT_BLOCK), (pieces,))
                 run = []
             if kid is not None:
                 yield from self.blocks(kid)
@@ -238,8 +249,16 @@ class _Walk:
             for k in formulas:
                 yield from self.blocks(k)
         elif pieces:
-            yield self._text(index, _CATEGORIES.get(tag.role, Category.TEXT_BLOCK), pieces)
+            category = self._kind(index, pieces, _CATEGORIES.get(tag.role, Category.TEXT_BLOCK))
+            yield self._text(index, category, pieces)
         yield from self._apart(index, _APART)
+
+    def _kind(self, index: int, pieces: Sequence[TaggedText], category: Category) -> Category:
+        """What a text is; one that is nothing but code, in several lines, is code."""
+        code = [k for k, tag in self.content.walk(index) if tag.role == "Code"]
+        own = [piece for k in code for piece in self.content.pieces(k)]
+        is_all = sum(len(p.text) for p in own) >= sum(len(p.text) for p in pieces)
+        return Category.CODE_TXT if own and is_all and "\n" in self.content.code(own) else category
 
     def _apart(self, index: int, roles: Sequence[str]) -> Iterator[_Block]:
         for k, tag in self.content.walk(index, roles):
@@ -270,11 +289,15 @@ class _Walk:
         return Category.FIGURE_CAPTION if "Figure" in held else Category.TEXT_BLOCK
 
 
+def _is_above(caption: _Block, table: TaggedTable) -> bool:
+    """Whether a caption stands before the first part of its table."""
+    pieces = [(piece.page, piece.box.y0) for line in caption.lines for piece in line if piece.box is not None]
+    return bool(pieces and table.parts) and min(pieces) < (table.parts[0].page, table.parts[0].box.y0)
+
+
 def _elements(content: DocumentContent, block: _Block, order: int) -> Iterator[tuple[int, Element]]:
     """A block as the element of each page that has a part of it."""
-    made = Element(
-        f"e{order + 1}", block.category, order=order, attributes=block.attributes, derivation=DERIVATION
-    )
+    made = Element(f"e{order + 1}", block.category, order=order, attributes=block.attributes)
     if block.table is not None:
         for number, part in enumerate(block.table.parts, start=1):
             several = {"part": number} if len(block.table.parts) > 1 else {}
@@ -286,7 +309,10 @@ def _elements(content: DocumentContent, block: _Block, order: int) -> Iterator[t
         numbers = sorted({c.page for c in content.contents(block.index)})
     for number in numbers:
         lines = [[piece for piece in line if piece.page == number] for line in block.lines]
-        text = "\n".join(said for line in lines if (said := content.text(line)))
+        is_code = block.category is Category.CODE_TXT
+        text = "\n".join(
+            said for line in lines if (said := (content.code if is_code else content.text)(line))
+        )
         box = hull(piece.box for line in lines for piece in line if piece.box is not None)
         element = replace(made, box=box, text=text or None, latex=block.latex)
         if block.category is Category.FIGURE:
@@ -345,20 +371,20 @@ def _finish(
     refused = [t for t in tables if t.refused and page.number in t.pages]
     unreadable = [e for e in page.elements if e.text and _UNREADABLE.search(e.text)]
     page.elements = [e for e in page.elements if e not in unreadable]
-    large = [
-        e
-        for e in page.elements
-        if e.category == Category.FIGURE
-        and e.box
-        and e.box.area > _LARGE_PICTURE * marked.width * marked.height
+    loose_pictures = [
+        box for owner, picture, box in marked.shapes if picture and owner not in owned and owner != ARTEFACT
     ]
+    pictures = [*loose_pictures, *(e.box for e in page.elements if e.category == Category.FIGURE and e.box)]
+    large = any(box.area > _LARGE_PICTURE * marked.width * marked.height for box in pictures)
     uncovered: set[str] = set()
     everything = frozenset(str(category) for category in Category)
     for found, what, said in (
         (len(loose) > _MAX_LOOSE * len(free), everything, "text that is in no element"),
+        (page.doubts, everything, ""),
         (refused, everything, "a table whose tags are wrong"),
         (unreadable, everything, "glyphs without Unicode"),
         (large, {str(Category.TABLE)}, "a picture that may show a table"),
+        (loose_pictures, {str(Category.FIGURE)}, ""),
         (_in_columns(page.elements), {str(Category.TABLE)}, "texts in rows and columns that are no table"),
         ("Formula" not in roles, {str(Category.EQUATION_ISOLATED)}, ""),
         (not any(_CATEGORIES.get(role) is Category.TITLE for role in roles), {str(Category.TITLE)}, ""),
@@ -417,4 +443,4 @@ def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> It
         )
         box = Box.hull(marked.glyphs[k].box for k in own).rounded()
         category = Category.PAGE_NUMBER if words.isdigit() else kind
-        yield Element(f"a-{kind}", category, box=box, text=words, derivation=DERIVATION)
+        yield Element(f"a-{kind}", category, box=box, text=words)

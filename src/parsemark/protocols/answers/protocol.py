@@ -9,9 +9,8 @@ from typing import ClassVar, Literal
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.exhibits import PageView, PageViews
 from parsemark.protocols.figures import FigureSums
-from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.presentation import PageView, PageViews, Presentation
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary

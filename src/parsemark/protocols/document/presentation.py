@@ -15,19 +15,20 @@ from statistics import fmean, variance
 
 import polars as pl
 
+from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 from parsemark.protocols.document.strict.view import view_page
-from parsemark.protocols.exhibits import (
-    DataTable,
+from parsemark.protocols.figures import Figure
+from parsemark.protocols.presentation import (
     ErrorKind,
+    MatchView,
     NamedProfile,
     PageViews,
+    Presentation,
+    RunView,
     Switch,
-    TableColumn,
-    TableRow,
+    errors_by_kind,
 )
-from parsemark.protocols.figures import Figure
-from parsemark.protocols.presentation import MatchView, Presentation, RunView, errors_by_kind
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.summary import Slice, Summary
 

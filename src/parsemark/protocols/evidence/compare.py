@@ -66,9 +66,14 @@ def compare(seen: SeenPage, prediction: Prediction) -> PageEvidence:
             else:
                 hidden.append(text)
     known = {atom.text for atom in page}
-    output = [text for element in predicted_elements(prediction) for text in _said(element, known)]
+    output = output_words(prediction, known)
     fates = word_fates(page, hidden, output, atoms(seen.beside))
     return PageEvidence(_counted(fates), tuple(_findings(fates)))
+
+
+def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[str]:
+    """The words of an output as they are compared; `known` ones tell whether notation is to be folded."""
+    return [text for element in predicted_elements(prediction) for text in _said(element, known)]
 
 
 def _asked(prediction: Prediction) -> tuple[Box, ...] | None:

@@ -12,9 +12,8 @@ from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.evidence.compare import FATES, TABLES_ALONE, PageEvidence, compare
-from parsemark.protocols.exhibits import PageViews
 from parsemark.protocols.figures import FigureSums
-from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.presentation import PageViews, Presentation
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
@@ -35,8 +34,8 @@ class EvidenceProtocol(PageProtocol):
     word of the output is looked for on the page: doubled, invented, or hidden there: `docs/evidence.md`.
 
     Args:
-        ocr: `auto`: tesseract, where it is installed, checks samples of the text layer and reads pages
-            without one that can be believed; `off`: such pages are counted and not scored.
+        ocr: `auto`: tesseract or rapidocr, where one is installed, checks samples of the text layer and reads
+            pages without one that can be believed; `off`: such pages are counted and not scored.
     """
 
     name: ClassVar[str] = "evidence"

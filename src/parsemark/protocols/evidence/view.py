@@ -10,7 +10,7 @@ from typing import Any
 from parsemark.formats import markdown_of
 from parsemark.model import Box, Prediction, Status
 from parsemark.protocols.evidence.compare import EXTRAS, FATES
-from parsemark.protocols.exhibits import PageMatch, PageView
+from parsemark.protocols.presentation import PageMatch, PageView
 from parsemark.protocols.rows import PAGE_LEVEL
 
 _KINDS = {"lost": "miss", "altered": "split", "moved": "moved", **dict.fromkeys(EXTRAS, "extra")}

@@ -17,10 +17,9 @@ from parsemark.kernels.search import TooHardError
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.exhibits import PageMatch, PageView, PageViews
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
-from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables

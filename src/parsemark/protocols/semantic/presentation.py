@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsemark.protocols.exhibits import Chart, ChartAxis, DataTable, Section, Series, TableColumn, TableRow
+from parsemark.protocols.charts import Chart, ChartAxis, DataTable, Section, Series, TableColumn, TableRow
 from parsemark.protocols.presentation import Presentation, RunParser, RunView
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from parsemark.protocols.exhibits import Chart
+from parsemark.protocols.charts import Chart
 
 DIGITS = 4
 """Of the numbers in the site's charts: finer than a pixel, and half the size of the files."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 import polars as pl
 
 from parsemark.protocols import Figure
-from parsemark.protocols.exhibits import Chart, ChartAxis, Section, Series, interval_bars
+from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsemark.extras import needed_for
-from parsemark.protocols.exhibits import Chart, ChartAxis, Series
+from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.colours import PALETTE
 from parsemark.system import replacing
 

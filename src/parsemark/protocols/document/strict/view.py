@@ -17,7 +17,7 @@ from parsemark.protocols.document.strict.page import (
     uncovered,
 )
 from parsemark.protocols.document.strict.scores import covered_texts, score_page
-from parsemark.protocols.exhibits import PageMatch, PageView
+from parsemark.protocols.presentation import PageMatch, PageView
 
 MAX_TEXT = 6_000
 """Characters of a text or formula that are shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Section, Series, interval_bars
+from parsemark.protocols.charts import Chart, ChartAxis, Guide, Section, Series, interval_bars
 from parsemark.protocols.figures import Figure
 from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.charts.structure import (

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from parsemark.plain_words import rounded
-from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Series, interval_bars
+from parsemark.protocols.charts import Chart, ChartAxis, Guide, Series, interval_bars
 from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsemark import api, authors
+from parsemark import api, version_history
 from parsemark.cli import options as opt
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
-    releases: Annotated[int, typer.Option(min=1, help="How many, the newest.")] = authors.RELEASES,
+    releases: Annotated[int, typer.Option(min=1, help="How many, the newest.")] = version_history.RELEASES,
     also: Annotated[
         list[str] | None, typer.Option(help="Another spec beside them, such as your own version. Repeat it.")
     ] = None,
@@ -45,7 +45,7 @@ def history(
 
     console = Console(stderr=True)
     with running.stoppable(console) as events:
-        found, run = authors.history(
+        found, run = version_history.history(
             parser,
             running.load(corpus),
             releases=releases,
@@ -100,7 +100,7 @@ def bisect(
 
     console = Console(stderr=True)
     with progress_for(console) as events:
-        found, run = authors.bisect(
+        found, run = version_history.bisect(
             parser,
             good,
             bad,

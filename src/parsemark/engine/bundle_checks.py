@@ -1,41 +1,25 @@
-"""Checks a bundle: does what it says follow from the raw outputs in it, by the scoring of this parsemark?
-
-It is read as hostile input. Its parts are held against their hashes, its pages against the corpus, its
-protocols against ours; then its raw outputs are scored anew in a folder of our own, by the path that every
-run takes, and matches, scores and summary are compared row by row. What cannot be shown from a bundle is that
-the raw outputs came from the parser, and that its times were measured: for that, parse again.
-"""
+"""What is looked at in a bundle: that its parts belong together, and its results are those scored anew."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import pickle
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from parsemark.corpora import Corpus
-from parsemark.engine.events import Events
-from parsemark.engine.imports.outputs import IMPORTED
+from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
-from parsemark.engine.scoring.score import score_run
-from parsemark.errors import ParsemarkError, StoreError
+from parsemark.errors import ParsemarkError
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
-from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry, text_layers
-from parsemark.system.processes import describe_exit, run_our_module, tool_rights, why_not_confined
-from parsemark.system.scratch import ScratchFolder
-from parsemark.system.secrets import masked
+from parsemark.store.bundle import Bundle, ProtocolEntry, text_layers
 from parsemark.version import __version__
 
 TOLERANCE = 1e-9
@@ -79,103 +63,8 @@ class BundleCheck:
             self.differences.append(what)
 
 
-@dataclass
-class Verification:
-    """What came of checking a bundle."""
-
-    bundle: str
-    index: Index | None = None
-    checks: list[BundleCheck] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What the reader must know: what was not checked, and why."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether everything agrees."""
-        return all(check.passed for check in self.checks)
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        checks = [{**asdict(check), "passed": check.passed} for check in self.checks]
-        return {"bundle": self.bundle, "passed": self.passed, "checks": checks, "notes": self.notes}
-
-
-def verify_bundle(
-    path: Path, *, corpus: Corpus | None = None, n_workers: int | None = None, events: Events | None = None
-) -> Verification:
-    """Check a bundle, as far as its parts let that happen; the first check that fails ends it.
-
-    Args:
-        path: The file.
-        corpus: The corpus that it must be of. Without one the truth in the bundle is taken as it stands.
-        n_workers: Processes that score.
-        events: Told about progress.
-
-    Raises:
-        StoreError: There is no such file, it is of a newer parsemark, or it needs the corpus.
-    """
-    found = Verification(str(path))
-    parts = BundleCheck("parts")
-    found.checks.append(parts)
-    try:
-        bundle = Bundle(path)
-    except DamagedBundleError as error:
-        parts.differs(str(error))
-        return found
-    with bundle:
-        found.index = bundle.index
-        try:
-            _verify(bundle, found, corpus, n_workers, events)
-        except DamagedBundleError as error:  # a part that its own hash fits, and that is still no table
-            parts.differs(str(error))
-    return found
-
-
-def _verify(
-    bundle: Bundle, found: Verification, corpus: Corpus | None, n_workers: int | None, events: Events | None
-) -> None:
-    index, parts = bundle.index, found.checks[0]
-    for problem in bundle.damage():
-        parts.differs(problem)
-    outputs = counted(index.raw.n, "raw output")
-    parts.text = f"{counted(len(index.parts), 'part')} and {outputs} fit their hashes"
-    if not parts.passed:
-        return
-    if corpus is None and not index.has_truth:
-        raise StoreError(f"{bundle.path} comes without truths. Give its corpus: --corpus {index.corpus.spec}")
-    samples, records = bundle.table("samples"), bundle.records()
-    found.checks.append(_check_corpus(bundle, samples, corpus))
-    found.checks.append(_check_protocols(bundle))
-    found.checks.append(_check_outputs(bundle, samples, records))
-    found.checks.append(statuses := _check_statuses(bundle, records))
-    if not found.passed:
-        return
-    found.notes.extend(_notes(bundle, samples, corpus))
-    scratch = ScratchFolder("parsemark-verify-")
-    try:
-        run = bundle.unpack(scratch.path / "run")
-        if corpus is not None:
-            run.replace_samples(sample_rows(corpus, samples))
-            run.files.texts_path.unlink(missing_ok=True)
-        checkable = [entry for entry in index.protocols if not get_protocol(entry.spec).asks]
-        if not checkable:
-            return
-        try:
-            score_run(run, protocols=[e.spec for e in checkable], n_workers=n_workers, events=events)
-        except Exception as error:  # the boundary: whatever its hashes fit, it may be made to break us
-            why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            found.checks.append(failed := BundleCheck("scoring"))
-            failed.differs(f"what it holds cannot be scored anew: {why}")
-            return
-        _compare_parses(statuses, run, records)
-        for entry in checkable:
-            found.checks.append(_compare_scores(run, bundle, entry))
-            found.checks.append(_compare_summary(run, bundle, entry))
-    finally:
-        scratch.close()
-
-
-def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> BundleCheck:
+def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> BundleCheck:
+    """That its pages are those of the corpus, or at least sound in themselves."""
     check, stated = BundleCheck("corpus"), bundle.index.corpus
     name = f"{stated.name} {stated.version} ({stated.hash[:12]})"
     if bundle.manifest().corpus != stated:
@@ -196,7 +85,7 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     if stated.n_samples != len(corpus):
         has = counted(len(corpus), "page")
         check.differs(f"the bundle says that its corpus has {stated.n_samples}; it has {has}")
-    known = set(corpus.keys)
+    known = {*corpus.keys, *(sample.id for sample in corpus.broken)}
     for sample in ids:
         if sample not in known:
             check.differs(f"page {sample} is not in the corpus")
@@ -256,7 +145,8 @@ def _loaded(text: str | None) -> Any:
         return ("no JSON", text)
 
 
-def _check_protocols(bundle: Bundle) -> BundleCheck:
+def check_protocols(bundle: Bundle) -> BundleCheck:
+    """That its protocols are ours, in the versions that we have."""
     check = BundleCheck("protocols")
     stated = [entry.spec for entry in bundle.index.protocols]
     check.text = ", ".join(f"{e.spec} (comparability {e.comparability})" for e in bundle.index.protocols)
@@ -292,9 +182,9 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
     samples = bundle.table("samples")
     records = bundle.records()
     for check in (
-        _check_corpus(bundle, samples, None),
-        _check_outputs(bundle, samples, records),
-        _check_statuses(bundle, records),
+        check_corpus(bundle, samples, None),
+        check_outputs(bundle, samples, records),
+        check_statuses(bundle, records),
     ):
         yield from check.differences
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
@@ -308,7 +198,7 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
                 yield f"{entry.spec}: rows of {table} that no page and parser of the bundle can have"
 
 
-def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
+def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
     """That records, pages, parsers and raw outputs belong together."""
     check = BundleCheck("outputs")
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
@@ -339,7 +229,7 @@ def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Pars
     return check
 
 
-def _check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleCheck:
+def check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleCheck:
     """That each status is one that its output, or the lack of one, can bear.
 
     A page is without a prediction only where outputs were imported and there was no file for it. A parser
@@ -361,32 +251,7 @@ def _check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleChe
     return check
 
 
-def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iterator[str]:
-    index = bundle.index
-    if samples.height < index.corpus.n_samples:
-        yield (
-            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} of its corpus; "
-            "compare it only with bundles of the same pages."
-        )
-    if corpus is None:
-        yield "The truth was taken from the bundle itself. Hold it against the corpus with --corpus."
-    for entry in index.protocols:
-        if get_protocol(entry.spec).asks:
-            yield f"{entry.spec} asks a language model, so its scores were NOT checked: nobody is asked here."
-    if index.code_version != __version__:
-        yield f"It was made by parsemark {index.code_version} and scored anew by {__version__}."
-    imported = [p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(IMPORTED)]
-    if imported:
-        yield f"Outputs that were made elsewhere, by what is not known here: {', '.join(imported)}."
-    confined = ", ".join(f"{p.name} {p.confined_in_words}" for p in bundle.manifest().parsers)
-    yield f"Confined where they ran, so that they could not read truths (as the bundle says): {confined}."
-    yield (
-        "Not shown by this: that the parsers returned these outputs, and times and memory. Only parsing "
-        "again shows that."
-    )
-
-
-def _compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord]) -> None:
+def compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord]) -> None:
     """Whether outputs that the bundle says were answers can be read, and the others not."""
     now = {(r.sample, r.parser): r.status for r in run.records()}
     for record in records:
@@ -397,7 +262,8 @@ def _compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord]
             )
 
 
-def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
+def compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
+    """Hold its matches and scores against those scored anew."""
     check = BundleCheck(f"scores {entry.spec}")
     n_rows = 0
     for table in ("matches", "scores"):
@@ -448,7 +314,8 @@ def _describe(
     return f"{place}: {'; '.join(unequal)}"
 
 
-def _compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
+def compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
+    """Hold its figures against those made anew."""
     check = BundleCheck(f"summary {entry.spec}")
     ours = run.summary(entry.spec).model_dump(mode="json")
     n = 0
@@ -484,77 +351,3 @@ def _same(a: Any, b: Any) -> bool:
 def _short(value: Any) -> str:
     text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"
-
-
-def verify_confined(
-    path: Path, *, corpus: Corpus | None = None, n_workers: int | None = None, events: Events | None = None
-) -> Verification:
-    """Check a bundle as `verify_bundle` does, in a process that sees the bundle and the corpus, no more.
-
-    It has a cache folder of its own: what it draws is drawn anew, and nothing that it writes is used again.
-    Where the machine cannot confine, it is checked in this process, and the notes say so.
-    """
-    if (why := why_not_confined()) is not None:
-        found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
-        found.notes.append(f"It was checked without confinement: {why}.")
-        return found
-    scratch = ScratchFolder("parsemark-verify-")
-    try:
-        read = [str(path.resolve()), *([str(corpus.root.resolve())] if corpus else [])]
-        rights = tool_rights(read, [str(scratch.path)])
-        given = pickle.dumps((path.resolve(), corpus, n_workers, Path.cwd()))
-        done = run_our_module(__name__, rights, cwd=scratch.path, timeout_s=None, given=given)
-    finally:
-        scratch.close()
-    try:
-        told = _Told.model_validate_json(done.stdout)
-    except ValidationError as error:
-        said = masked(done.stderr.decode(errors="replace").strip()[-300:])
-        raise StoreError(f"{path}: checking it ended {describe_exit(done.returncode)}: {said}") from error
-    if told.refused:
-        raise StoreError(told.refused)
-    checks = [BundleCheck(**check) for check in told.checks]
-    for note in told.events:
-        (events or Events()).note(note)
-    return Verification(str(path), told.index, checks, told.notes)
-
-
-class _Told(BaseModel):
-    """What the confined process says, which is not believed to be more than text."""
-
-    model_config = ConfigDict(extra="forbid")
-    refused: str = ""
-    index: Index | None = None
-    checks: list[dict[str, Any]] = []
-    notes: list[str] = []
-    events: list[str] = []
-
-
-class _Kept(Events):
-    """Keeps what the user should know."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, text: str) -> None:
-        """Keep it."""
-        self.notes.append(text)
-
-
-def main() -> None:
-    """Check the bundle that stands on stdin, and print what came of it."""
-    path, corpus, n_workers, here = pickle.load(sys.stdin.buffer)
-    os.chdir(here)  # a corpus may have been named from there
-    events = _Kept()
-    try:
-        found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
-    except ParsemarkError as error:
-        told = _Told(refused=str(error))
-    else:
-        checks = [asdict(check) for check in found.checks]
-        told = _Told(index=found.index, checks=checks, notes=found.notes, events=events.notes)
-    sys.stdout.write(told.model_dump_json())
-
-
-if __name__ == "__main__":
-    main()

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parsemark.engine.imports.derived import (
+from parsemark.engine.derived.estimated import ConfidenceModel, fit_model, models_by_document
+from parsemark.engine.derived.parsers import (
     JudgedTables,
     add_calibrated,
     add_estimated,
     judged_tables,
     read_signals,
 )
-from parsemark.engine.imports.estimated import ConfidenceModel, fit_model, models_by_document
 from parsemark.errors import FormatError, UsageError
 from parsemark.registry import is_derived
 from parsemark.stats.calibration import d_ece

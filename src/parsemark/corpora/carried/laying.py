@@ -1,0 +1,548 @@
+"""Lays the elements of a source onto the pages of its PDF by their text.
+
+Letters and digits alone are compared, so that hyphens, blanks, ligatures and accents make no difference.
+What is laid down becomes a structure tree, as if the PDF were tagged; so tables are checked against their
+pages, and pages say what they cover, as they do for tags.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice, pairwise
+from pathlib import Path
+
+from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
+from parsemark.corpora.carried.sources import SOURCES, read_source
+from parsemark.corpora.carried.tagged import TaggedDocument, read_content
+from parsemark.errors import CorpusError, FormatError, PdfError
+from parsemark.extras import require
+from parsemark.model import Category, Element
+from parsemark.pdf import in_child, page_shapes
+from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage, marked_page
+from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
+
+_GAP = "\0"
+"""Stands for a formula, of which a page shows other signs than the source has."""
+_FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
+_SURE = 20
+"""Letters that name a place by themselves."""
+_KEY = 10
+"""Letters by which the text is found again behind what is only on the page."""
+_MIN_KEY = 3
+_INSERTED = 15
+"""Letters that only the page has: numbers of references, marks of notes, labels of items."""
+_MAX_INSERTED = 0.2
+"""The same as a share of a text."""
+_FORMULA_REACH = 150
+_RUNNING = 600
+"""Letters at the end of a page and at the begin of the next that part a text: notes, running heads."""
+_MAX_TRIES = 60
+_EDGE = 0.12
+_NAMED = 5
+"""Words by which what has no place is named."""
+_FORMULA_LETTERS = 400
+_LABEL = re.compile(r"[^\w\s]{1,3}|[(\[]?(?:[\dA-Za-z]{1,3}[.:)\]]?)(?:\d{1,3}[.:)]?)*|[ivxIVX]{1,5}[.)]")
+"""What stands before an item or a heading, and which sources do not say."""
+_ITEM_NUMBER = re.compile(r"(\d+)\. ")
+_ROLES = {
+    Category.LIST_GROUP: "L",
+    Category.TABLE: "Table",
+    Category.EQUATION_ISOLATED: "Formula",
+    Category.PAGE_FOOTNOTE: "Note",
+    **dict.fromkeys((Category.TABLE_CAPTION, Category.FIGURE_CAPTION), "Caption"),
+}
+
+
+@lru_cache(65_536)
+def _folded(character: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKD", character).casefold() if c.isalnum())
+
+
+def _letters(text: str) -> tuple[str, list[int]]:
+    """The letters and digits of a text with their places in it, and one gap for each formula."""
+    found: list[str] = []
+    places: list[int] = []
+    formulas = {m.start(): m.end() for m in _FORMULA.finditer(text)}
+    at = 0
+    while at < len(text):
+        folded = _GAP if at in formulas else _folded(text[at])
+        found.append(folded)
+        places += [at] * len(folded)
+        at = formulas.get(at, at + 1)
+    return "".join(found), places
+
+
+@dataclass(frozen=True, slots=True)
+class _LaidRun:
+    """A stretch of letters of a source that pages have."""
+
+    at: int
+    """In the letters of the source."""
+    start: int
+    stop: int
+    """In those of the pages."""
+    joined: bool
+    """Whether what is between the run before and this one belongs to the text."""
+
+
+class _PageLetters:
+    """The letters of all pages in the order of the file."""
+
+    def __init__(self, pdf: Path) -> None:
+        self.pages, self.glyphs, self.begins = array("l"), array("l"), bytearray()
+        self.ends: dict[int, int] = {}
+        texts: list[str] = []
+        for number in range(1, len(page_shapes(pdf)) + 1):
+            page = marked_page(pdf, number)
+            inside = False
+            for k, glyph in enumerate(page.glyphs):
+                folded = "" if glyph.generated else _folded(glyph.text)
+                for n, letter in enumerate(folded):
+                    texts.append(letter)
+                    self.pages.append(number)
+                    self.glyphs.append(k)
+                    self.begins.append(not inside and n == 0)
+                inside = bool(folded)
+            self.ends[number] = len(self.pages)
+        self.text = "".join(texts)
+        self.owned = bytearray(len(self.text))
+
+    def parts_words(self, start: int, stop: int) -> bool:
+        """Whether a stretch begins and ends with words."""
+        return bool(self.begins[start]) and (stop >= len(self.text) or bool(self.begins[stop]))
+
+    def places(self, key: str, low: int, high: int) -> Iterator[int]:
+        """Where words begin with a key."""
+        at = self.text.find(key, low, high)
+        while at >= 0:
+            if self.begins[at]:
+                yield at
+            at = self.text.find(key, at + 1, high)
+
+    def follow(self, wanted: str, at: int) -> list[_LaidRun] | None:
+        """The runs of a text that begins at a place; None if it goes on otherwise there."""
+        runs: list[_LaidRun] = []
+        i, inserted, after_gap, joined = 0, 0, False, True
+        while i < len(wanted):
+            if wanted[i] == _GAP:
+                i, after_gap = i + 1, True
+                continue
+            stop = wanted.find(_GAP, i)
+            part = wanted[i : stop if stop >= 0 else len(wanted)]
+            if n := 0 if after_gap and runs else self._common(part, at):
+                runs.append(_LaidRun(i, at, at + n, joined))
+                i, at, joined, after_gap = i + n, at + n, True, False
+                continue
+            if not runs:
+                return None
+            key = part[:_KEY]
+            reach = _FORMULA_REACH if after_gap else _INSERTED
+            here = self.ends[self.pages[at - 1]]
+            found = next(self.places(key, at, min(at + reach, here) + len(key)), -1)
+            if found < 0 and here - at <= _RUNNING and len(key) > _MIN_KEY:
+                found, joined = next(self.places(key, here, here + _RUNNING + len(key)), -1), False
+            elif not after_gap:
+                inserted += found - at
+            if found < 0 or inserted > max(_INSERTED, _MAX_INSERTED * len(wanted)):
+                return None
+            at, after_gap = found, False
+        if any(any(self.owned[run.start : run.stop]) for run in runs):
+            return None
+        is_short = len(wanted) < _SURE
+        return None if is_short and not self.parts_words(runs[0].start, runs[-1].stop) else runs
+
+    def _common(self, part: str, at: int) -> int:
+        """How many letters of a text are those of the pages from a place on."""
+        low, high = 0, min(len(part), len(self.text) - at)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.text.startswith(part[:middle], at) else (low, middle - 1)
+        return low
+
+    def own(self, runs: Sequence[_LaidRun]) -> None:
+        """Keep what a text has from others."""
+        for run in runs:
+            self.owned[run.start : run.stop] = b"\1" * (run.stop - run.start)
+
+
+@dataclass(slots=True)
+class _LaidPiece:
+    """A text of a block: itself, an item or a cell."""
+
+    text: str
+    letters: str
+    where: list[int]
+    runs: list[_LaidRun] = field(default_factory=list)
+    label: str = ""
+    """What the page has before it."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the page says just what the source does, other than in formulas."""
+        formulas = _GAP in self.letters
+        return all(
+            a.stop == b.start or not b.joined or (formulas and b.at > a.at + a.stop - a.start)
+            for a, b in pairwise(self.runs)
+        )
+
+
+@dataclass(slots=True)
+class _LaidBlock:
+    element: Element
+    pieces: list[_LaidPiece]
+    cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
+    """Row, column, spans, whether it is a header, and its piece, of each cell."""
+    is_placed: bool = False
+
+    @property
+    def letters(self) -> str:
+        return "".join(piece.letters for piece in self.pieces)
+
+
+class _LaidContent(DocumentContent):
+    """Pages whose content is owned by what was laid onto them."""
+
+    def __init__(self, pdf: Path, tree: TagTree, derivation: str, owners: dict[int, array[int]]) -> None:
+        super().__init__(pdf, tree, derivation)
+        self.owners = owners
+
+    def read_page(self, number: int) -> OwnedPage:
+        page = marked_page(self.pdf, number)
+        known = self.owners.get(number)
+        shapes = tuple((UNMARKED, picture, box) for _, picture, box in page.shapes)
+        owners = (UNMARKED,) * len(page.glyphs) if known is None else tuple(known)
+        return replace(page, owners=owners, shapes=shapes)
+
+
+def read_pair(pdf: Path, source: Path) -> TaggedDocument:
+    """What a source says of the pages that were made of it.
+
+    Raises:
+        PdfError: One of both cannot be read.
+        MissingDependencyError: A library that reads such a source is not installed.
+    """
+    needed = {"docx": "docx", "xlsx": "openpyxl"}.get(SOURCES[source.suffix.lower()], "pikepdf")
+    require("carried", f"Reading {source.name}", {needed})
+    return _read_pair(pdf, source)
+
+
+@in_child(cpu_s=900)
+def _read_pair(pdf: Path, source: Path) -> TaggedDocument:
+    try:
+        elements = read_source(source)
+    except (CorpusError, FormatError) as error:
+        raise PdfError(str(error)) from error
+    return lay_source(pdf, elements, f"source {SOURCES[source.suffix.lower()]}")
+
+
+def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> TaggedDocument:
+    """Lay elements onto the pages of a PDF."""
+    letters = _PageLetters(pdf)
+    blocks = [made for element in elements if (made := _block(element)).pieces or element.latex]
+    _place_all(letters, blocks)
+    _place_formulas(letters, blocks)
+    tree = _LaidTree(pdf, letters).make([block for block in blocks if block.is_placed])
+    content = _LaidContent(pdf, TagTree(tuple(tree.tags), {}), derivation, tree.owners)
+    found = read_content(content, frozenset(_between(letters, blocks)))
+    found.missing = tuple(_first_words(block) for block in blocks if not block.is_placed)
+    return found
+
+
+def _first_words(block: _LaidBlock) -> str:
+    text = " ".join(piece.text for piece in block.pieces) or block.element.latex or ""
+    return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}"
+
+
+def _block(element: Element) -> _LaidBlock:
+    if element.table is not None:
+        pieces: list[_LaidPiece] = []
+        cells = []
+        for cell in element.table.cells:
+            piece = _LaidPiece(cell.text, *_letters(cell.text))
+            has_text = bool(piece.letters.strip(_GAP))
+            place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
+            cells.append((*place, len(pieces) if has_text else None))
+            pieces += [piece] * has_text
+        return _LaidBlock(element, pieces, cells)
+    if element.category == Category.EQUATION_ISOLATED or element.text is None:
+        return _LaidBlock(element, [])
+    text = element.text.replace("\xad", "")
+    lines = text.split("\n") if element.category == Category.LIST_GROUP else [text]
+    made = [_LaidPiece(line, *_letters(line)) for line in lines]
+    return _LaidBlock(element, [piece for piece in made if piece.letters.strip(_GAP)])
+
+
+def _place_all(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
+    """First what has one place only, then the rest between that, then what stands elsewhere."""
+    keys = Counter(block.letters[:_SURE] for block in blocks)
+    for block in blocks:
+        key = block.letters[:_SURE]
+        if len(key) == _SURE and _GAP not in key and keys[key] == 1:
+            places = list(letters.places(key, 0, len(letters.text)))[:2]
+            if len(places) == 1:
+                _place(letters, block, places[0], places[0] + 1)
+    for far in (False, True):
+        low = 0
+        for k, block in enumerate(blocks):
+            if block.is_placed:
+                low = block.pieces[-1].runs[-1].stop
+            elif block.pieces:
+                later = (b.pieces[0].runs[0].start for b in blocks[k + 1 :] if b.is_placed)
+                high = next((start for start in later if start >= low), len(letters.text))
+                if far and len(block.letters) >= _KEY:
+                    _place(letters, block, 0, len(letters.text))
+                elif not far and _place(letters, block, low, high):
+                    low = block.pieces[-1].runs[-1].stop
+
+
+def _place(letters: _PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
+    """Lay a block down where its text begins between two places; numbers of items may be missing."""
+    for strip in (False, True) if block.element.category == Category.LIST_GROUP else (False,):
+        pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
+        wanted = "".join(piece.letters for piece in pieces)
+        key = pieces[0].letters.strip(_GAP).partition(_GAP)[0]
+        tried = dict.fromkeys((key[:_SURE], key[:_KEY])) if key else ()
+        places = (at for begin in tried for at in letters.places(begin, low, high))
+        for at in islice(places, _MAX_TRIES):
+            runs = letters.follow(wanted, at)
+            if runs is not None:
+                _share(pieces, runs)
+                block.pieces, block.is_placed = pieces, all(piece.runs for piece in pieces)
+                if block.is_placed:
+                    letters.own(runs)
+                    return True
+    return False
+
+
+def _without_number(piece: _LaidPiece) -> _LaidPiece:
+    text = _ITEM_NUMBER.sub("", piece.text, count=1) if _ITEM_NUMBER.match(piece.text) else piece.text
+    return _LaidPiece(text, *_letters(text))
+
+
+def _share(pieces: Sequence[_LaidPiece], runs: Sequence[_LaidRun]) -> None:
+    """Give each piece its part of the runs of all."""
+    begin = 0
+    for piece in pieces:
+        end = begin + len(piece.letters)
+        piece.runs = [
+            _LaidRun(
+                max(run.at, begin) - begin,
+                run.start + max(begin - run.at, 0),
+                min(run.stop, run.start + end - run.at),
+                run.joined or run.at < begin,
+            )
+            for run in runs
+            if run.at < end and run.at + run.stop - run.start > begin
+        ]
+        begin = end
+
+
+def _place_formulas(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
+    """A formula is what stands alone between two texts that are placed, if it has the letters for it."""
+    for before, block, after in zip(blocks, blocks[1:], blocks[2:], strict=False):
+        latex = block.element.latex
+        if block.pieces or not latex or not (before.is_placed and after.is_placed):
+            continue
+        if not before.pieces or not after.pieces:
+            continue
+        start, stop = before.pieces[-1].runs[-1].stop, after.pieces[0].runs[0].start
+        if not 0 < stop - start <= _FORMULA_LETTERS or any(letters.owned[start:stop]):
+            continue
+        if letters.pages[start] != letters.pages[stop - 1]:
+            continue
+        said = Counter(letters.text[start:stop])
+        meant = Counter(_letters(re.sub(r"\\(?:[a-zA-Z]+|.)", " ", latex))[0])
+        if meant and (said & meant).total() >= 0.8 * meant.total():
+            piece = _LaidPiece("", letters.text[start:stop], [], [_LaidRun(0, start, stop, True)])
+            block.pieces, block.is_placed = [piece], True
+            letters.own(piece.runs)
+
+
+def _between(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[int]:
+    """The pages on which blocks without a place may stand: from what is before them to what is after."""
+    last, is_open = (letters.pages[0] if letters.pages else 1), False
+    for block in blocks:
+        if not block.is_placed:
+            is_open = True
+            continue
+        first = letters.pages[block.pieces[0].runs[0].start]
+        if is_open:
+            yield from range(min(last, first), max(last, first) + 1)
+        last, is_open = letters.pages[block.pieces[-1].runs[-1].stop - 1], False
+    if is_open and letters.pages:
+        yield from range(last, letters.pages[-1] + 1)
+
+
+class _LaidTree:
+    """What was placed, as the structure tree of a tagged PDF."""
+
+    def __init__(self, pdf: Path, letters: _PageLetters) -> None:
+        self.pdf, self.letters = pdf, letters
+        self.tags: list[StructureTag] = [StructureTag("StructTreeRoot", "StructTreeRoot", ())]
+        self.owners: dict[int, array[int]] = {}
+        self.number = 0
+        self.labels: dict[int, list[tuple[_LaidPiece, int]]] = {}
+
+    def make(self, blocks: Sequence[_LaidBlock]) -> _LaidTree:
+        by_page: dict[int, list[tuple[int, _LaidPiece]]] = {}
+        numbers: dict[int, dict[int, int]] = {}
+        for block in blocks:
+            for piece in block.pieces:
+                for run in piece.runs:
+                    for page in sorted(set(self.letters.pages[run.start : run.stop])):
+                        if page not in numbers.setdefault(id(piece), {}):
+                            numbers[id(piece)][page] = self.number
+                            by_page.setdefault(page, []).append((self.number, piece))
+                            self.number += 1
+        for number, owned in by_page.items():
+            self._own(number, owned)
+        kids: list[int] = []
+        for before, block in zip([None, *blocks], blocks, strict=False):
+            own = list(self._tags(block, numbers))
+            table = before is not None and before.element.table is not None
+            if table and block.element.category == Category.TABLE_CAPTION:
+                self.tags[kids[-1]] = replace(self.tags[kids[-1]], kids=(*self.tags[kids[-1]].kids, *own))
+            else:
+                kids += own
+        self.tags[0] = replace(self.tags[0], kids=tuple(kids))
+        return self
+
+    def _own(self, number: int, owned: Sequence[tuple[int, _LaidPiece]]) -> None:
+        """Give the glyphs of a page to what is laid onto it."""
+        page = marked_page(self.pdf, number)
+        owners = array("q", [UNMARKED]) * len(page.glyphs)
+        stream = self.letters
+        for own, piece in owned:
+            last: int | None = None
+            for run in piece.runs:
+                here = [stream.glyphs[k] for k in range(run.start, run.stop) if stream.pages[k] == number]
+                if here and last is not None and run.joined and here[0] > last:
+                    here = [*range(last + 1, here[0]), *here]
+                for first, second in pairwise(here):
+                    owners[first:second] = array("q", [own]) * max(second - first, 0)
+                if here:
+                    owners[here[-1]] = own
+                    last = here[-1]
+        for own, piece in owned:
+            self._add_signs(page, owners, own, piece)
+        self._mark_running(page, owners)
+        self.owners[number] = owners
+
+    def _add_signs(self, page: OwnedPage, owners: array[int], own: int, piece: _LaidPiece) -> None:
+        """Add signs at the ends of a text, and the number or bullet before it."""
+        indices = [k for k, owner in enumerate(owners) if owner == own]
+        first, last = indices[0], indices[-1]
+        k = last + 1
+        while (
+            k < len(owners) and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text)
+        ):
+            owners[k] = own
+            k += 1
+        k = first - 1
+        while k >= 0 and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text):
+            owners[k] = own
+            k -= 1
+        stop = k + 1
+        while k >= 0 and owners[k] == UNMARKED and _is_beside(page, k, first):
+            k -= 1
+        label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
+        begins_line = k < 0 or not _is_beside(page, k, first)
+        is_first_page = bool(piece.runs) and self.letters.glyphs[piece.runs[0].start] >= first
+        if label and begins_line and is_first_page and _LABEL.fullmatch(label.replace(" ", "")):
+            for j in range(k + 1, stop):
+                owners[j] = own
+            piece.label = label
+
+    def _mark_running(self, page: OwnedPage, owners: array[int]) -> None:
+        """What is above or below all that was laid down, at the edges of the page, is no content of it."""
+        inside = [page.glyphs[k].box for k, owner in enumerate(owners) if owner >= 0 and is_ink(page, k)]
+        top = min((box.y0 for box in inside), default=0.0)
+        bottom = max((box.y1 for box in inside), default=page.height)
+        for k, owner in enumerate(owners):
+            y = page.glyphs[k].box.centre[1]
+            above, below = y < min(top, _EDGE * page.height), y > max(bottom, (1 - _EDGE) * page.height)
+            if owner == UNMARKED and (above or below):
+                owners[k] = ARTEFACT
+
+    def _tags(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> Iterator[int]:
+        element = block.element
+        level = element.attributes.get("level")
+        is_title = element.category == Category.TITLE
+        role = f"H{min(int(level or 1), 6)}" if is_title else _ROLES.get(Category(element.category), "P")
+        if element.category == Category.FIGURE_CAPTION:
+            yield self._add("Figure")
+        if element.table is not None:
+            yield self._add("Table", self._rows(block, numbers))
+        elif role == "L":
+            yield self._add("L", [self._add("LI", self._spans(p, numbers)) for p in block.pieces])
+        elif role == "Formula":
+            yield self._add("Formula", self._spans(block.pieces[0], numbers), source=element.latex)
+        elif element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
+            yield self._add("P", [self._add("Code", self._spans(block.pieces[0], numbers))])
+        else:
+            yield self._add(role, self._spans(block.pieces[0], numbers))
+
+    def _rows(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
+        assert block.element.table is not None
+        rows: list[list[int]] = [[] for _ in range(block.element.table.n_rows)]
+        for row, _, down, across, header, piece in block.cells:
+            spans: dict[str, Value] = {"RowSpan": float(down), "ColSpan": float(across)}
+            kids = [] if piece is None else self._spans(block.pieces[piece], numbers)
+            rows[row].append(self._add("TH" if header else "TD", kids, attributes=spans))
+        return [self._add("TR", row) for row in rows]
+
+    def _spans(self, piece: _LaidPiece, numbers: dict[int, dict[int, int]]) -> list[int]:
+        """What a piece has on each page, in the words of the source where the page has the same."""
+        spans: list[int] = []
+        pages = list(numbers[id(piece)].items())
+        ends = [self._end(piece, page) for page, _ in pages]
+        for k, (page, number) in enumerate(pages):
+            text: str | None = None
+            if piece.where and piece.is_exact:
+                begin = piece.where[ends[k - 1]] if k and ends[k - 1] < len(piece.where) else 0
+                stop = piece.where[ends[k]] if k + 1 < len(pages) and ends[k] < len(piece.where) else None
+                text = (f"{piece.label} " if piece.label and not k else "") + piece.text[begin:stop].strip()
+            spans.append(self._add("Span", (), actual=text, contents=(Content(page, number),)))
+        return spans
+
+    def _end(self, piece: _LaidPiece, page: int) -> int:
+        """How many letters of a piece are on a page and those before it."""
+        stream = self.letters
+        last = [
+            run.at + k + 1 - run.start
+            for run in piece.runs
+            for k in (run.start, run.stop - 1, min(run.stop, stream.ends[page]) - 1)
+            if run.start <= k and stream.pages[k] <= page
+        ]
+        return max(last, default=0)
+
+    def _add(
+        self,
+        role: str,
+        kids: Sequence[int] = (),
+        *,
+        contents: tuple[Content, ...] = (),
+        actual: str | None = None,
+        source: str | None = None,
+        attributes: dict[str, Value] | None = None,
+    ) -> int:
+        self.tags.append(
+            StructureTag(role, role, (*kids, *contents), attributes or {}, actual=actual, source=source)
+        )
+        return len(self.tags) - 1
+
+
+def _is_beside(page: OwnedPage, index: int, other: int) -> bool:
+    """Whether a glyph, or a blank that was made up, is in the line of another one."""
+    if page.glyphs[index].text in "\r\n":
+        return False
+    if page.glyphs[index].generated:
+        return True
+    one, two = page.glyphs[index].box, page.glyphs[other].box
+    return min(one.y1, two.y1) > max(one.y0, two.y0) and one.x0 < two.x0

@@ -1,0 +1,141 @@
+"""Sheets as HTML, with each value as it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID
+
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[[^\]]*\]|_.|\*.')
+_DATE_PART = re.compile(r"y{2,4}|m{1,4}|d{1,4}|h{1,2}|s{1,2}|am/pm", re.IGNORECASE)
+_DATE_CODES = {
+    "yyyy": "%Y", "yy": "%y", "mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%-m", "dddd": "%A", "ddd": "%a",
+    "dd": "%d", "d": "%-d", "hh": "%H", "h": "%-H", "ss": "%S", "s": "%-S", "am/pm": "%p",
+}  # fmt: skip
+
+
+def sheet_html(path: Path) -> str:
+    """All sheets that are shown, each a heading-less run of tables: rows without anything part them."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, data_only=True, keep_links=False)
+    return "".join(
+        part for sheet in book.worksheets if sheet.sheet_state == "visible" for part in _parts(sheet)
+    )
+
+
+def _parts(sheet: Any) -> Iterator[str]:
+    n_cols = min(sheet.max_column, MAX_COLUMNS)
+    spans = {(r.min_row, r.min_col): r for r in sheet.merged_cells.ranges}
+    covered = {place for r in spans.values() for place in r.cells} if len(spans) < MAX_COLUMNS else set()
+    shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[_letter(c)].hidden]
+    rows = []
+    for r in range(1, min(sheet.max_row, MAX_GRID // max(n_cols, 1)) + 1):
+        if not sheet.row_dimensions[r].hidden:
+            cells = [sheet.cell(r, c) for c in shown]
+            rows.append((any(cell.value is not None for cell in cells), cells))
+    for is_full, group in groupby(rows, key=lambda row: row[0]):
+        lines = [cells for _, cells in group]
+        used = [c for c in range(len(shown)) if any(line[c].value is not None for line in lines)]
+        if not is_full:
+            continue
+        if len(used) == 1 and len(lines) == 1:
+            yield f"<p>{escape(shown_text(lines[0][used[0]]))}</p>"
+            continue
+        width = slice(used[0], used[-1] + 1)
+        body = "".join(f"<tr>{''.join(_cells(line[width], spans, covered))}</tr>" for line in lines)
+        yield f"<table>{body}</table>"
+
+
+def _cells(
+    line: list[Any], spans: dict[tuple[int, int], Any], covered: set[tuple[int, int]]
+) -> Iterator[str]:
+    for cell in line:
+        place = cell.row, cell.column
+        own = spans.get(place)
+        if own is not None:
+            size = own.size
+            yield f'<td colspan="{size["columns"]}" rowspan="{size["rows"]}">{escape(shown_text(cell))}</td>'
+        elif place not in covered:
+            yield f"<td>{escape(shown_text(cell))}</td>"
+
+
+def _letter(column: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(column))
+
+
+def shown_text(cell: Any) -> str:
+    """What a cell shows: its value by its format, as far as letters and digits go."""
+    value, form = cell.value, str(cell.number_format)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime | date | time):
+        return _shown_date(value, form)
+    if isinstance(value, int | float):
+        return _shown_number(value, form)
+    return str(value)
+
+
+def _shown_number(value: float, form: str) -> str:
+    """A number by the section of its format for its sign.
+
+    >>> _shown_number(-1234.5, "#,##0.00"), _shown_number(0.125, "0.0%"), _shown_number(2.0, "General")
+    ('-1,234.50', '12.5%', '2')
+    """
+    sections = form.split(";")
+    own = sections[1] if value < 0 and len(sections) > 1 else sections[0]
+    literal = "".join(a or b for a, b in _LITERAL.findall(own))
+    digits = _LITERAL.sub("", own)
+    if "General" in own or not re.search("[0#?]", digits):
+        return f"{value:.10g}"
+    is_percent, decimals = "%" in digits, re.search(r"\.([0#?]+)", digits)
+    places = len(decimals[1]) if decimals else 0
+    try:
+        rounded = Decimal(str(value)) * (100 if is_percent else 1)
+        rounded = rounded.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    except InvalidOperation:
+        return f"{value:.10g}"
+    if len(sections) > 1 and value < 0:
+        rounded = abs(rounded)
+    text = f"{rounded:,}" if "," in digits else str(rounded)
+    if decimals and "0" not in decimals[1]:
+        text = text.rstrip("0").rstrip(".")
+    prefix = re.split("[0#?]", own, maxsplit=1)[0]
+    is_before = bool(literal) and literal in prefix
+    return (
+        (literal if is_before else "") + text + ("%" if is_percent else "") + ("" if is_before else literal)
+    )
+
+
+def _shown_date(value: datetime | date | time, form: str) -> str:
+    """A date by its format.
+
+    >>> _shown_date(date(2024, 3, 5), "yyyy-mm-dd"), _shown_date(date(2024, 3, 5), "d. mmmm yyyy")
+    ('2024-03-05', '5. March 2024')
+    """
+    plain = _LITERAL.sub(lambda m: m[1] or m[2] or "", form.partition(";")[0])
+    if not _DATE_PART.search(plain):
+        return value.isoformat()
+    before = ""
+    pieces: list[str] = []
+    last = 0
+    for part in _DATE_PART.finditer(plain):
+        code = part[0].lower()
+        if code in ("mm", "m") and before.startswith("h"):
+            shown = value.strftime("%M")  # minutes
+        else:
+            shown = value.strftime(_DATE_CODES.get(code, "%Y"))
+        pieces += [plain[last : part.start()], shown]
+        before, last = code, part.end()
+    return "".join([*pieces, plain[last:]])

@@ -1,0 +1,421 @@
+"""Sources as elements in their order: Word, OpenDocument, sheets, EPUB, JATS, HTML, LaTeX, Markdown.
+
+What is none of the last three becomes HTML first, so that one reader knows what is a heading or a cell.
+Nothing that a source names is fetched or opened: no pictures, no entities, no other files.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import unquote
+
+from lxml import etree
+
+from parsemark.corpora.carried.sheets import sheet_html
+from parsemark.corpora.loaders.files import read_text
+from parsemark.errors import CorpusError
+from parsemark.formats.document import read_document
+from parsemark.formats.document.elements import caption_category
+from parsemark.formats.limits import MAX_SPAN
+from parsemark.model import Category, Element
+
+MAX_PARTS = 10_000
+MAX_BYTES = 256 * 2**20
+"""Of all parts of an archive together, unpacked."""
+_PICTURE = re.compile(r"<(?:img|image|svg)\b[^>]*+>", re.IGNORECASE)
+_DEEPEST = 6
+Source = tuple[str, list[str]]
+"""HTML, and the notes below the text."""
+
+
+def read_source(path: Path) -> list[Element]:
+    """The elements of a source; its notes come last.
+
+    Raises:
+        CorpusError: It cannot be read, or is over a limit.
+        FormatError: Its text is over a limit.
+    """
+    kind = SOURCES[path.suffix.lower()]
+    if kind in ("latex", "markdown"):
+        return list(read_document(read_text(path), kind).elements)
+    markup, notes = _READERS[kind](path)
+    elements = list(read_document(_PICTURE.sub("", markup), "html").elements)
+    return elements + [
+        Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note
+    ]
+
+
+def _html(path: Path) -> Source:
+    return read_text(path), []
+
+
+def _sheets(path: Path) -> Source:
+    with _archive(path):
+        return sheet_html(path), []
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """An archive of few enough parts that are small enough; a part never has more bytes than it says."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+            if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_BYTES:
+                raise CorpusError(f"{path} unpacks to more than {MAX_PARTS:,} parts or {MAX_BYTES >> 20} MB.")
+            yield archive
+    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, KeyError, EOFError) as error:
+        raise CorpusError(f"{path} is no archive that can be read: {error}.") from error
+
+
+def _xml(data: bytes, path: Path) -> Any:
+    """The root of XML that declares no entities; what it names is not opened."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise CorpusError(f"{path} has XML that cannot be read: {error}.") from error
+    declared: Any = root.getroottree().docinfo.internalDTD
+    if declared is not None and any(True for _ in declared.iterentities()):
+        raise CorpusError(f"{path} declares entities, which are not read. Write out what they stand for.")
+    return root
+
+
+def _local(element: Any) -> str:
+    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+
+
+def _value(element: Any, name: str) -> str:
+    return next((str(v) for key, v in element.attrib.items() if etree.QName(key).localname == name), "")
+
+
+def _inside(element: Any, name: str) -> Iterator[Any]:
+    return (below for below in element.iter() if _local(below) == name)
+
+
+def _said(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+class _Markup:
+    """Writes XML as HTML by the names of its elements; depth is bounded by the reader of XML."""
+
+    names: ClassVar[Mapping[str, str]]
+    skipped: ClassVar[frozenset[str]]
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def inner(self, element: Any) -> str:
+        """What is in an element."""
+        return escape(element.text or "") + "".join(
+            self.outer(child) + escape(child.tail or "") for child in element
+        )
+
+    def outer(self, element: Any) -> str:
+        """An element as HTML; one without a name in HTML is what it holds."""
+        name = _local(element)
+        if not name or name in self.skipped:
+            return ""
+        if (special := getattr(self, "on_" + name.replace("-", "_"), None)) is not None:
+            return str(special(element))
+        tag = self.names.get(name)
+        return f"<{tag}>{self.inner(element)}</{tag}>" if tag else self.inner(element)
+
+
+class _OpenDocument(_Markup):
+    names: ClassVar = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table"}
+    skipped = frozenset(
+        {"tracked-changes", "annotation", "covered-table-cell", "image", "title", "desc", "forms"}
+        | {"sequence-decls", "bookmark-ref-mark", "object", "object-ole", "soft-page-break"}
+    )
+
+    def on_h(self, element: Any) -> str:
+        level = min(int(_value(element, "outline-level") or 1), _DEEPEST)
+        return f"<h{level}>{self.inner(element)}</h{level}>"
+
+    def on_table_row(self, element: Any) -> str:
+        return f"<tr>{self.inner(element)}</tr>"
+
+    def on_table_cell(self, element: Any) -> str:
+        tag = "th" if _local(element.getparent().getparent()) == "table-header-rows" else "td"
+        spans = "".join(
+            f' {ours}="{int(n)}"'
+            for ours, theirs in (("colspan", "number-columns-spanned"), ("rowspan", "number-rows-spanned"))
+            if (n := _value(element, theirs)).isdigit()
+        )
+        again = _value(element, "number-columns-repeated")
+        cell = f"<{tag}{spans}>{self.inner(element)}</{tag}>"
+        return cell * (min(int(again), MAX_SPAN) if again.isdigit() else 1)
+
+    def on_s(self, element: Any) -> str:
+        return " "
+
+    on_tab = on_line_break = on_s
+
+    def on_note(self, element: Any) -> str:
+        bodies = list(_inside(element, "note-body"))
+        mark = next(map(_said, _inside(element, "note-citation")), "")
+        self.notes += [f"{mark} {_said(body)}".strip() for body in bodies]
+        return f"<sup>{escape(mark)}</sup>"
+
+
+def _odt(path: Path) -> Source:
+    with _archive(path) as archive:
+        root = _xml(archive.read("content.xml"), path)
+    writer = _OpenDocument()
+    return "".join(writer.inner(body) for body in _inside(root, "body")), writer.notes
+
+
+class _Jats(_Markup):
+    names: ClassVar = {
+        **dict.fromkeys(("p", "disp-quote"), "p"), **dict.fromkeys(("list", "ref-list"), "ul"),
+        **dict.fromkeys(("list-item", "ref"), "li"), **dict.fromkeys(("code", "preformat"), "pre"),
+        "sup": "sup", "sub": "sub", "article-title": "h1",
+    }  # fmt: skip
+    skipped = frozenset(
+        {
+            "journal-meta",
+            "article-id",
+            "article-categories",
+            "contrib-group",
+            "aff",
+            "author-notes",
+            "pub-date",
+        }
+        | {
+            "permissions",
+            "history",
+            "counts",
+            "volume",
+            "issue",
+            "fpage",
+            "lpage",
+            "elocation-id",
+            "kwd-group",
+        }
+        | {
+            "graphic",
+            "inline-graphic",
+            "supplementary-material",
+            "related-article",
+            "self-uri",
+            "custom-meta-group",
+        }
+        | {"funding-group", "processing-meta", "alternatives", "inline-formula"}
+    )
+
+    def on_title(self, element: Any) -> str:
+        depth = 1 + sum(_local(above) in ("sec", "abstract", "ack") for above in element.iterancestors())
+        return f"<h{min(depth, _DEEPEST)}>{self.inner(element)}</h{min(depth, _DEEPEST)}>"
+
+    def on_mixed_citation(self, element: Any) -> str:
+        return escape(_said(element))  # its `article-title` is no heading
+
+    on_element_citation = on_mixed_citation
+
+    def on_fn(self, element: Any) -> str:
+        self.notes.append(_said(element))
+        return ""
+
+    def on_disp_formula(self, element: Any) -> str:
+        tex = next((math.text or "" for math in _inside(element, "tex-math")), "").strip().strip("$")
+        return f"<p>$${escape(tex)}$$</p>" if tex else ""
+
+    def on_fig(self, element: Any) -> str:
+        return f"<figcaption>{escape(_caption(element))}</figcaption>"
+
+    def on_table_wrap(self, element: Any) -> str:
+        tables = [
+            etree.tostring(table, encoding="unicode", with_tail=False) for table in _inside(element, "table")
+        ]
+        caption = escape(_caption(element))
+        feet = "".join(f"<p>{escape(_said(foot))}</p>" for foot in _inside(element, "table-wrap-foot"))
+        return (
+            "".join(re.sub(r"^<[^>]*+>", lambda m: f"{m[0]}<caption>{caption}</caption>", t) for t in tables)
+            + feet
+        )
+
+
+def _caption(element: Any) -> str:
+    parts = [part for part in element if _local(part) in ("label", "caption")]
+    return " ".join(filter(None, map(_said, parts)))
+
+
+def _jats(path: Path) -> Source:
+    root = _xml(path.read_bytes()[: MAX_BYTES + 1], path)
+    if _local(root) != "article" and not any(_inside(root, "article")):
+        raise CorpusError(f"{path} is XML, but no article of JATS; such sources are not read.")
+    writer = _Jats()
+    return writer.outer(root), writer.notes
+
+
+def _epub(path: Path) -> Source:
+    with _archive(path) as archive:
+        box = _xml(archive.read("META-INF/container.xml"), path)
+        place = next((_value(file, "full-path") for file in _inside(box, "rootfile")), "")
+        package = _xml(archive.read(place), path)
+        files = {_value(item, "id"): _value(item, "href") for item in _inside(package, "item")}
+        spine = [files.get(_value(item, "idref"), "") for item in _inside(package, "itemref")]
+        names = [
+            posixpath.normpath(posixpath.join(posixpath.dirname(place), unquote(href))) for href in spine
+        ]
+        chapters = [_xml(archive.read(name), path) for name in names]
+    bodies = (body for chapter in chapters for body in _inside(chapter, "body"))
+    return "\n".join(etree.tostring(body, encoding="unicode") for body in bodies), []
+
+
+def _docx(path: Path) -> Source:
+    with _archive(path):
+        from docx import Document
+        from docx.opc.exceptions import OpcError
+
+        try:
+            document: Any = Document(str(path))
+        except (OpcError, KeyError, ValueError, etree.XMLSyntaxError) as error:
+            raise CorpusError(f"{path} is no Word document that can be read: {error}.") from error
+        return _Word(document).read()
+
+
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_WORD_BLANKS = frozenset({"tab", "br", "cr"})
+_WORD_HIDDEN = frozenset({"del", "moveFrom", "Fallback", "instrText", "delText", "rPr", "pPr", "txbxContent"})
+_NAMED_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+
+
+class _Word:
+    def __init__(self, document: Any) -> None:
+        self.body = document.element.body
+        self.styles = {style.style_id: style for style in document.styles}
+        self.notes: list[str] = []
+        parts = (r.target_part for r in document.part.rels.values() if r.reltype.endswith("/footnotes"))
+        part = next(parts, None)
+        root = None if part is None else etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False))
+        self.known = (
+            {} if root is None else {note.get(f"{_WORD}id"): note for note in _inside(root, "footnote")}
+        )
+
+    def read(self) -> Source:
+        return "".join(self._blocks(self.body)), self.notes
+
+    def _blocks(self, holder: Any) -> Iterator[str]:
+        """Paragraphs and tables; what only wraps them is looked through."""
+        for is_item, group in groupby(self._parts(holder), key=lambda part: part[0] == "li"):
+            inner = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text in group)
+            yield f"<ul>{inner}</ul>" if is_item else inner
+
+    def _parts(self, holder: Any) -> Iterator[tuple[str, str]]:
+        for element in holder:
+            name = _local(element)
+            if name == "p":
+                text = "".join(self._text(element))
+                if text.strip():
+                    yield self._tag(element, text), escape(text)
+                for box in _inside(element, "txbxContent"):
+                    if not any(_local(above) == "Fallback" for above in box.iterancestors()):
+                        yield from self._parts(box)
+            elif name == "tbl":
+                yield "", self._table(element)
+            elif name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"):
+                yield from self._parts(element)
+
+    def _text(self, paragraph: Any) -> Iterator[str]:
+        """What a paragraph shows; what was deleted or is hidden, and boxes beside it, are no part of it."""
+        for element in paragraph:
+            name = _local(element)
+            if name in _WORD_HIDDEN:
+                continue
+            if name == "t":
+                yield element.text or ""
+            elif name in _WORD_BLANKS:
+                yield " "
+            elif name == "noBreakHyphen":
+                yield "-"
+            elif name == "footnoteReference" and element.get(f"{_WORD}id") in self.known:
+                note = self.known[element.get(f"{_WORD}id")]
+                self.notes.append(f"{len(self.notes) + 1} {''.join(self._text_below(note)).strip()}")
+                yield str(len(self.notes))
+            elif name != "r" or element.find(f"{_WORD}rPr/{_WORD}vanish") is None:
+                yield from self._text(element)
+
+    def _text_below(self, note: Any) -> Iterator[str]:
+        for paragraph in _inside(note, "p"):
+            yield "".join(self._text(paragraph)) + " "
+
+    def _tag(self, paragraph: Any, text: str) -> str:
+        """What a paragraph is, by its style or those that this one is based on."""
+        style_id = _word_value(paragraph, "pPr/pStyle")
+        style, is_listed = (
+            self.styles.get(style_id),
+            _word_value(paragraph, "pPr/numPr/numId") not in ("", "0"),
+        )
+        for _ in range(12):
+            if style is None:
+                break
+            name = style.name or ""
+            if heading := _NAMED_HEADING.fullmatch(name):
+                return f"h{min(max(int(heading[1]), 1), _DEEPEST)}"
+            if name == "Title":
+                return "h1"
+            if name.casefold() == "caption":
+                return "p" if caption_category(text) else "figcaption"
+            is_listed = (
+                is_listed or name.startswith("List ") or style.element.find(f".//{_WORD}numPr") is not None
+            )
+            style = style.base_style
+        level = _word_value(paragraph, "pPr/outlineLvl")
+        if level.isdigit() and int(level) < _DEEPEST:
+            return f"h{int(level) + 1}"
+        return "li" if is_listed else "p"
+
+    def _table(self, table: Any) -> str:
+        rows = [row for row in table.iter(f"{_WORD}tr") if next(row.iterancestors(f"{_WORD}tbl")) is table]
+        open_cells: dict[int, list[Any]] = {}
+        lines: list[list[list[Any]]] = []
+        for row in rows:
+            col = int(_word_value(row, "trPr/gridBefore") or 0)
+            line: list[list[Any]] = [["td", col, 1, ""]] if col else []
+            tag = "th" if row.find(f"{_WORD}trPr/{_WORD}tblHeader") is not None else "td"
+            for cell in (c for c in row.iter(f"{_WORD}tc") if next(c.iterancestors(f"{_WORD}tr")) is row):
+                across = min(int(_word_value(cell, "tcPr/gridSpan") or 1), MAX_SPAN)
+                merged = cell.find(f"{_WORD}tcPr/{_WORD}vMerge")
+                if merged is not None and merged.get(f"{_WORD}val") != "restart" and col in open_cells:
+                    open_cells[col][2] += 1
+                else:
+                    made = [tag, across, 1, "".join(self._blocks(cell))]
+                    line.append(made)
+                    open_cells.pop(col, None)
+                    if merged is not None:
+                        open_cells[col] = made
+                col += across
+            lines.append(line)
+        cells = (
+            "".join(
+                f'<{t} colspan="{across}" rowspan="{down}">{text}</{t}>' for t, across, down, text in line
+            )
+            for line in lines
+        )
+        return "<table>" + "".join(f"<tr>{line}</tr>" for line in cells) + "</table>"
+
+
+def _word_value(element: Any, path: str) -> str:
+    found = element.find("/".join(_WORD + name for name in path.split("/")))
+    return "" if found is None else str(found.get(f"{_WORD}val") or "")
+
+
+_READERS: dict[str, Callable[[Path], Source]] = {
+    "docx": _docx, "odt": _odt, "html": _html, "epub": _epub, "jats": _jats, "xlsx": _sheets,
+}  # fmt: skip
+SOURCES = {
+    ".docx": "docx", ".odt": "odt", ".tex": "latex", ".xml": "jats", ".nxml": "jats", ".html": "html",
+    ".htm": "html", ".xhtml": "html", ".epub": "epub", ".xlsx": "xlsx", ".md": "markdown",
+    ".markdown": "markdown",
+}  # fmt: skip
+"""What is read, by the end of its name; the first one that is there is taken."""

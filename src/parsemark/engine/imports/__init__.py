@@ -1,1 +1,0 @@
-"""Brings into a run what no worker of it has made: files from elsewhere, parsers made of others, bundles."""

@@ -1,0 +1,292 @@
+"""`pairs:DIR`: the truth of a PDF from the source beside it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import docx
+import openpyxl
+import pytest
+from openpyxl.styles import numbers
+from tests.corpora.tagging import Text, write_tagged
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.carried import sources
+from parsemark.corpora.carried.laying import read_pair
+from parsemark.corpora.carried.tagged import TaggedDocument
+from parsemark.errors import CorpusError
+from parsemark.model import Category, Element
+
+PROSE = "Letters of a text that is long enough"
+TABLE: list[Text] = [
+    (-1, 20, 160, "Name"), (-1, 150, 150, "Values"), (-1, 100, 170, "One"), (-1, 180, 170, "Two"),
+    (-1, 20, 190, "alpha"), (-1, 100, 190, "1.5"), (-1, 180, 190, "22"),
+]  # fmt: skip
+PAGE: list[Text] = [
+    (-1, 20, 15, "A running head"),
+    (-1, 20, 60, "1.1 Results"),
+    (-1, 20, 80, PROSE),
+    (-1, 20, 92, "to be found, with a hy-"),
+    (-1, 20, 104, "phen at the end of a line."),
+    *TABLE,
+    (-1, 20, 220, "- first item"),
+    (-1, 20, 234, "- second item"),
+    (-1, 140, 390, "7"),
+]
+GRID = [["Name", "Values", "Values"], ["Name", "One", "Two"], ["alpha", "1.5", "22"]]
+TEXT = f"{PROSE} to be found, with a hyphen at the end of a line."
+HTML_TABLE = (
+    '<table><tr><th rowspan="2">Name</th><th colspan="2">Values</th></tr><tr><th>One</th><th>Two</th></tr>'
+    "<tr><td>alpha</td><td>1.5</td><td>22</td></tr></table>"
+)
+HTML = f"<h2>Results</h2><p>{TEXT}</p>{HTML_TABLE}<ul><li>first item</li><li>second item</li></ul>"
+
+
+def write_zip(path: Path, **parts: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return path
+
+
+def word(path: Path) -> None:
+    made: Any = docx.Document()
+    made.add_heading("Results", 2)
+    made.add_paragraph(TEXT)
+    table = made.add_table(3, 3)
+    for row, texts in enumerate(GRID):
+        for col, text in enumerate(texts):
+            table.cell(row, col).text = text if (row, col) not in ((0, 2), (1, 0)) else ""
+    table.cell(0, 0).merge(table.cell(1, 0))
+    table.cell(0, 1).merge(table.cell(0, 2))
+    for text in ("first item", "second item"):
+        made.add_paragraph(text, style="List Bullet")
+    made.save(str(path))
+
+
+def open_document(path: Path) -> None:
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    rows = [
+        cell(' table:number-rows-spanned="2"', "Name") + cell(' table:number-columns-spanned="2"', "Values"),
+        "<table:covered-table-cell/>" + cell("", "One") + cell("", "Two"),
+        cell("", "alpha") + cell("", "1.5") + cell("", "22"),
+    ]
+    spaces = " ".join(f'xmlns:{n}="urn:{n}"' for n in ("office", "text", "table"))
+    items = "".join(
+        f"<text:list-item><text:p>{t} item</text:p></text:list-item>" for t in ("first", "second")
+    )
+    body = (
+        f'<text:h text:outline-level="2">Results</text:h><text:p>{TEXT.replace(" ", "<text:s/>", 1)}</text:p>'
+        f"<table:table>{''.join(f'<table:table-row>{row}</table:table-row>' for row in rows)}</table:table>"
+        f"<text:list>{items}</text:list>"
+    )
+    write_zip(
+        path,
+        **{"content.xml": f"<office:document {spaces}><office:body>{body}</office:body></office:document>"},
+    )
+
+
+def book(path: Path) -> None:
+    chapters = {"OPS/a b.xhtml": HTML.partition("<table>")[0], "OPS/c.xhtml": HTML[HTML.index("<table>") :]}
+    parts = {name: f"<html><body>{text}</body></html>" for name, text in chapters.items()}
+    items = '<item id="x" href="c.xhtml"/><item id="y" href="a%20b.xhtml"/>'
+    spine = '<spine><itemref idref="y"/><itemref idref="x"/></spine>'
+    package = f"<package><manifest>{items}</manifest>{spine}</package>"
+    box = '<container><rootfile full-path="OPS/book.opf"/></container>'
+    write_zip(path, **{"META-INF/container.xml": box, "OPS/book.opf": package}, **parts)
+
+
+def article(path: Path) -> None:
+    items = "".join(f"<list-item><p>{t} item</p></list-item>" for t in ("first", "second"))
+    path.write_text(
+        '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS" "http://example.invalid/JATS.dtd">'
+        f"<article><body><sec><title>Results</title><p>{TEXT}</p><table-wrap>{HTML_TABLE}</table-wrap>"
+        f"<list>{items}</list></sec></body></article>"
+    )
+
+
+def latex(path: Path) -> None:
+    path.write_text(
+        "\\documentclass{article}\\begin{document}\\subsection{Results}\n" + TEXT + "\n\n"
+        "\\begin{tabular}{lll}\\multirow{2}{*}{Name} & \\multicolumn{2}{c}{Values}\\\\ & One & Two\\\\"
+        "alpha & 1.5 & 22\\end{tabular}\n\n\\begin{itemize}\\item first item\\item second item\\end{itemize}"
+        "\\end{document}"
+    )
+
+
+SOURCES: dict[str, Callable[[Path], object]] = {
+    "docx": word,
+    "odt": open_document,
+    "epub": book,
+    "xml": article,
+    "tex": latex,
+    "html": lambda path: path.write_text(HTML),
+    "md": lambda path: path.write_text(
+        f"## Results\n\n{TEXT}\n\n{HTML_TABLE}\n\n- first item\n- second item\n"
+    ),
+}
+
+
+def texts(document: TaggedDocument, page: int = 1) -> list[tuple[str, str | None]]:
+    return [(e.category, e.text) for e in document.pages[page].elements if e.table is None]
+
+
+def read(tmp_path: Path, pages: list[list[Text]], name: str, text: str) -> TaggedDocument:
+    (tmp_path / name).write_text(text)
+    return read_pair(write_tagged(tmp_path / "a.pdf", pages, []), tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", SOURCES)
+def test_formats(tmp_path: Path, suffix: str) -> None:
+    write_tagged(tmp_path / "a.pdf", [PAGE], [])
+    SOURCES[suffix](tmp_path / f"a.{suffix}")
+    corpus = load_corpus(f"pairs:{tmp_path}", strict=True)
+    (sample,) = corpus.samples()
+    assert sample.truth is not None
+    elements = sample.truth.elements
+    body = [e for e in elements if e.category not in (Category.HEADER, Category.PAGE_NUMBER)]
+    assert [(e.category, e.text) for e in body] == [
+        (Category.TITLE, "1.1 Results"),
+        (Category.TEXT_BLOCK, TEXT),
+        (Category.TABLE, None),
+        (Category.LIST_GROUP, "- first item\n- second item"),
+    ]
+    (table,) = sample.truth.tables
+    assert table.table is not None and table.table.text_rows() == GRID
+    assert (0, 0, 2, 1) in table.table.slots and (0, 1, 1, 2) in table.table.slots
+    place = table.table.cells[-1].box
+    assert place is not None and 179 < place.x0 < 182 and 182 < place.y0 < 184
+    assert {e.derivation for e in elements} == {f"source {sources.SOURCES[f'.{suffix}']}"}
+    assert [e.text for e in elements if e not in body] == ["A running head", "7"]
+    assert sample.truth.covers(Category.TEXT_BLOCK) and sample.truth.covers(Category.TABLE)
+
+
+def test_sheets_as_they_are_shown(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet["A1"] = "A heading"
+    for row in (["Item", "Share", "Sum"], ["x", 0.125, 1234.5], ["y", 2, -3]):
+        sheet.append([]) if sheet.max_row == 1 else None
+        sheet.append(row)
+    sheet["B4"].number_format, sheet["C4"].number_format = "0.0%", numbers.FORMAT_NUMBER_COMMA_SEPARATED1
+    book.save(tmp_path / "a.xlsx")
+    shown = [["Item", "Share", "Sum"], ["x", "12.5%", "1,234.50"], ["y", "2", "-3"]]
+    page = [(-1, 20 + 80 * c, 60 + 20 * r, text) for r, row in enumerate(shown) for c, text in enumerate(row)]
+    found = read_pair(
+        write_tagged(tmp_path / "a.pdf", [[(-1, 20, 30, "A heading"), *page]], []), tmp_path / "a.xlsx"
+    )
+    assert [part.table.text_rows() for table in found.tables for part in table.parts] == [shown]
+    assert texts(found) == [(Category.TEXT_BLOCK, "A heading")] and not found.missing
+
+
+def test_texts_over_pages_past_running_heads_and_notes(tmp_path: Path) -> None:
+    first = [(-1, 20, 300, PROSE), (-1, 20, 380, "1 A note.")]
+    second = [(-1, 20, 15, "Head of a page 2"), (-1, 20, 60, "and goes on over the page.")]
+    found = read(tmp_path, [first, second], "a.md", f"{PROSE} and goes on over the page.\n")
+    assert texts(found)[0] == (Category.TEXT_BLOCK, PROSE)
+    assert texts(found, 2)[0] == (Category.TEXT_BLOCK, "and goes on over the page.")
+
+
+def test_what_has_no_place_is_named_and_not_charged(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(f"# Title\n\n{PROSE}\n\nNobody printed this sentence at all.\n")
+    write_tagged(tmp_path / "a.pdf", [[(-1, 20, 40, "Title"), (-1, 20, 60, PROSE)]], [])
+    corpus = load_corpus(f"pairs:{tmp_path}")
+    (remark,) = corpus.remarks
+    assert "1 element" in remark.message and "Nobody printed this sentence at" in remark.message
+    (sample,) = corpus.samples()
+    assert sample.truth is not None and sample.truth.covered == frozenset()
+    assert [e.text for e in sample.truth.elements] == ["Title", PROSE]
+
+
+def test_text_that_the_source_has_not_leaves_the_page_uncovered(tmp_path: Path) -> None:
+    found = read(tmp_path, [[(-1, 20, 60, PROSE), (-1, 20, 200, "Words of nobody")]], "a.md", PROSE)
+    assert not found.pages[1].covered
+
+
+def test_references_and_formulas(tmp_path: Path) -> None:
+    page = [
+        (-1, 20, 60, "We see in Table 3 that it holds for all the numbers"),
+        (-1, 20, 80, "of x2 and others."),
+    ]
+    found = read(
+        tmp_path, [page], "a.md", "We see in Table that it holds for all the numbers\nof $x^2$ and others."
+    )
+    assert texts(found)[0][1] == "We see in Table 3 that it holds for all the numbers of x2 and others."
+    page = [(-1, 20, 60, "We see that it holds for all the numbers"), (-1, 20, 80, "of x2 and others.")]
+    found = read(tmp_path, [page], "a.md", "We see that it holds for all the numbers\nof $x^2$ and others.")
+    assert texts(found)[0][1] == "We see that it holds for all the numbers of $x^2$ and others."
+
+
+def test_a_formula_between_two_texts(tmp_path: Path) -> None:
+    page = [(-1, 20, 60, PROSE), (-1, 60, 90, "y=ax+b"), (-1, 20, 120, "which is a line.")]
+    found = read(tmp_path, [page], "a.md", f"{PROSE}\n\n$$y = a x + b$$\n\nwhich is a line.\n")
+    (formula,) = (e for e in found.pages[1].elements if e.category == Category.EQUATION_ISOLATED)
+    assert formula.latex == "y = a x + b" and not formula.ignore
+    assert formula.box is not None and 59 < formula.box.x0 < 62
+
+
+def test_equal_words_stand_where_their_neighbours_do(tmp_path: Path) -> None:
+    page = [
+        (-1, 20, 40, "Results 5"),
+        (-1, 20, 80, PROSE),
+        (-1, 20, 100, "Results"),
+        (-1, 20, 120, PROSE[::-1]),
+    ]
+    found = read(tmp_path, [page], "a.md", f"{PROSE}\n\n# Results\n\n{PROSE[::-1]}\n")
+    (title,) = (e for e in found.pages[1].elements if e.category == Category.TITLE)
+    assert title.box is not None and 90 < title.box.y0 < 100
+
+
+class TestHostile:
+    @staticmethod
+    def refusal(tmp_path: Path, name: str) -> str:
+        with pytest.raises(CorpusError) as caught:
+            read_pair(write_tagged(tmp_path / "a.pdf", [PAGE], []), tmp_path / name)
+        return str(caught.value)
+
+    def test_bombs(self, tmp_path: Path) -> None:
+        with zipfile.ZipFile(tmp_path / "a.odt", "w", zipfile.ZIP_DEFLATED) as archive:
+            for k in range(5):
+                archive.writestr(f"{k}.xml", b"\0" * (64 << 20))
+        for name in ("a.odt", "a.docx", "a.xlsx", "a.epub"):
+            (tmp_path / name).write_bytes((tmp_path / "a.odt").read_bytes())
+            assert "unpacks to more than" in self.refusal(tmp_path, name)
+
+    @pytest.mark.parametrize("name", ["a.xml", "a.odt"])
+    def test_entities(self, tmp_path: Path, name: str) -> None:
+        secret = tmp_path / "secret"
+        secret.write_text("secret words")
+        text = f'<!DOCTYPE article [<!ENTITY x SYSTEM "{secret.as_uri()}">]><article><p>&x;</p></article>'
+        if name == "a.xml":
+            (tmp_path / name).write_text(text)
+        else:
+            write_zip(tmp_path / name, **{"content.xml": text})
+        assert "declares entities" in self.refusal(tmp_path, name)
+
+    @pytest.mark.parametrize("name", ["a.docx", "a.odt", "a.xlsx", "a.epub", "a.xml"])
+    def test_rubbish(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / name).write_bytes(b"PK\3\4 nothing of the kind")
+        assert name in self.refusal(tmp_path, name)
+
+    def test_pictures_are_not_looked_at(self, tmp_path: Path) -> None:
+        (tmp_path / "a.html").write_text(f'<p><img src="http://localhost:1/x.png" alt="no words">{PROSE}</p>')
+        found = read_pair(write_tagged(tmp_path / "a.pdf", [[(-1, 20, 60, PROSE)]], []), tmp_path / "a.html")
+        assert texts(found)[0] == (Category.TEXT_BLOCK, PROSE)
+
+    def test_a_pdf_without_a_source(self, tmp_path: Path) -> None:
+        write_tagged(tmp_path / "a.pdf", [PAGE], [])
+        with pytest.raises(CorpusError, match="no source beside it"):
+            load_corpus(f"pairs:{tmp_path}")
+
+
+def test_what_word_hides_is_not_asked_for(tmp_path: Path) -> None:
+    made: Any = docx.Document()
+    paragraph = made.add_paragraph(PROSE)
+    paragraph.add_run(" hidden words").font.hidden = True
+    made.save(str(tmp_path / "a.docx"))
+    found: list[Element] = sources.read_source(tmp_path / "a.docx")
+    assert [e.text for e in found] == [PROSE]
