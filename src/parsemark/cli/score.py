@@ -82,7 +82,7 @@ def score(
     from parsemark.engine.scoring.score import ready_to_score, score_run
     from parsemark.errors import UsageError, require_known
     from parsemark.protocols import get_protocol
-    from parsemark.store import Run
+    from parsemark.store import Run, RunFolder
 
     if task is not None:
         from parsemark.cli.tasks import score_task
@@ -116,7 +116,7 @@ def score(
             opened = Run.open(run or Path())
             for parser in remove or ():
                 require_known("parser", parser, opened.manifest.parser_names)
-                opened.remove_parser(parser)
+                RunFolder.of(opened).remove_parser(parser)
             # With another truth no other figure of the run holds any more either.
             if follow_truth(opened, events) and specs:
                 specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))

@@ -24,7 +24,7 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import MeasuredProtocol, in_order, own_truth, score_info
+from parsemark.protocols.measured import MeasuredProtocol, blame, in_order, own_truth, score_info
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 
@@ -74,7 +74,11 @@ class MarkerProtocol(MeasuredProtocol):
         if not blocks:
             return None
         pred = markdown_of(prediction)
-        found = page_score(blocks, pred, {**cleaned(*blocks), **cleaned(pred)}.__getitem__)
+        try:
+            found = page_score(blocks, pred, {**cleaned(*blocks), **cleaned(pred)}.__getitem__)
+        except FormatError as error:
+            blame(error, lambda: cleaned(*blocks))
+            raise
         score, order = found.score, found.order
         if not self.unfound_in_order:
             places = [start for start, value in zip(found.starts, found.by_block, strict=False) if value]
