@@ -17,7 +17,7 @@ from parsemark.engine.scoring.chunk import score_chunk
 from parsemark.engine.scoring.score import _chunks, score_run
 from parsemark.model import Element, Sample, Status
 from parsemark.parsers import DEFAULT_PARSERS, get_parser
-from parsemark.store import ParseRecord, Run, schema_of
+from parsemark.store import ParseRecord, Run, RunFolder, schema_of
 from parsemark.system.processes import (
     Confinement,
     run_program,
@@ -120,13 +120,13 @@ def store_predictions(out: Path, corpus: Corpus) -> tuple[Run, int]:
             elements = [damaged(rng, e) for e in sample.truth.tables] if sample.truth else []
             n_tables += len(elements)
             records.append(record(run, sample, f"pretended-{parser}", elements).to_json())
-    run.write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
+    RunFolder.of(run).write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
     return run, n_tables
 
 
 def record(run: Run, sample: Sample, parser: str, elements: list[dict]) -> ParseRecord:
     raw = json.dumps({"format": "elements", "elements": elements}).encode()
-    return ParseRecord(sample.id, parser, Status.OK, parser, blob=run.blobs.put(raw), cpu_s=0.1)
+    return ParseRecord(sample.id, parser, Status.OK, parser, blob=RunFolder.of(run).blobs.put(raw), cpu_s=0.1)
 
 
 def damaged(rng: random.Random, truth: Element) -> dict:

@@ -16,7 +16,7 @@ from bench.engine import damaged, record
 from parsemark.corpora import load_corpus
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.engine.scoring.score import score_run
-from parsemark.store import ParserEntry, Run, schema_of
+from parsemark.store import ParserEntry, Run, RunFolder, schema_of
 
 DEMO_MB, DEMO_CPU_S = 5.0, 5.0
 LARGE_MB, LARGE_CPU_S, OPEN_S = 2_000.0, 180.0, 2.0
@@ -94,11 +94,11 @@ def pretended_run(out: Path, n_parsers: int) -> Run:
     records = []
     for number in range(n_parsers):
         name = f"pretended-{number:02d}"
-        run.update_manifest(lambda m, n=name: m.with_parser(ParserEntry(name=n, fingerprint=n)))
+        RunFolder.of(run).update_manifest(lambda m, n=name: m.with_parser(ParserEntry(name=n, fingerprint=n)))
         for sample in samples:
             elements = [damaged(rng, e) for e in sample.truth.tables] if sample.truth else []
             records.append(record(run, sample, name, elements).to_json())
-    run.write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
+    RunFolder.of(run).write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
     score_run(run)
     return run
 
@@ -117,6 +117,8 @@ def enlarged(run: Run, out: Path) -> Path:
             )
         if name == "parses":
             frame = frame.with_columns(pl.lit(None, pl.String).alias("blob"))
-        large.write_table(name, frame.drop("copy").join(ids.head(N_PAGES), on="sample", how="semi"))
-    large.write_summary(run.summary())  # how long a summary takes is the engine's matter
+        RunFolder.of(large).write_table(
+            name, frame.drop("copy").join(ids.head(N_PAGES), on="sample", how="semi")
+        )
+    RunFolder.of(large).write_summary(run.summary())  # how long a summary takes is the engine's matter
     return out

@@ -30,7 +30,7 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
 from parsemark.report.build import build_site
 from parsemark.report.site import ReportOptions
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.verdicts.comparison import compare_parsers
 
 PARSERS = ("pdfplumber", "camelot(flavor=stream)", "liteparse", "pdf-inspector")
@@ -132,7 +132,7 @@ def enlarged(run: Run, out: Path, n_pages: int) -> Path:
             pl.DataFrame(rows[name], schema=frame.schema).sort("sample").write_parquet(path)
             parts[name].append(path)
     for name, paths in parts.items():
-        large.join_parts(name, paths)
+        RunFolder.of(large).join_parts(name, paths)
     shutil.rmtree(out / "copies")
     whole.touch()
     return out
@@ -153,7 +153,7 @@ def put(run: Run, data: bytes | None, mark: bytes) -> str | None:
     if data is None:
         return None
     blob = hashlib.sha256(data + mark).hexdigest()
-    path = run.blobs.path(blob)
+    path = RunFolder.of(run).blobs.path(blob)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data + mark)
     return blob

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.store.fabricate import fabricate_run
+
 import parsemark
 
 EXPORTED = [
@@ -14,6 +16,12 @@ EXPORTED = [
     "score", "score_predictions", "score_run", "teds", "verify_bundle", "write_document", "write_table",
 ]  # fmt: skip
 
+RUN = [
+    "create", "is_baseline", "manifest", "open", "path", "prediction", "protocol_folder", "protocols", "raw",
+    "records", "run_tables", "scanning", "scores", "summary", "table", "truth",
+]  # fmt: skip
+"""What users of a run may rely on; all else is the engine's, in `store/folder.py`."""
+
 HEAVY = ["polars", "scipy", "matplotlib", "fastapi", "ray", "torch", "lxml", "numpy", "pypdfium2"]
 
 
@@ -22,6 +30,13 @@ def test_exported_names_are_pinned_and_exist() -> None:
     assert len(EXPORTED) < 40
     for name in EXPORTED:
         assert getattr(parsemark, name) is not None
+
+
+def test_names_of_a_run_are_pinned_and_documented(tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run")
+    assert [name for name in dir(run) if not name.startswith("_")] == RUN
+    documented = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
+    assert not [name for name in RUN if f"`{name}" not in documented.partition("### Run")[2]]
 
 
 def test_import_loads_nothing_heavy() -> None:

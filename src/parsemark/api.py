@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
     from parsemark.verdicts.gate import GateLimits, GateResult
+    from parsemark.verdicts.stability import Stability
 
 CORPUS = "demo"
 """Installed with parsemark."""
@@ -30,6 +31,8 @@ TIMEOUT_S = 60.0
 """Per page."""
 MEMORY_MB = 4096
 """Per worker with its children."""
+THREADS_TRIED = 4
+"""In place of one, to see whether an output depends on it."""
 
 
 def bench(
@@ -65,7 +68,7 @@ def bench(
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
         address: Of a Ray cluster; without one Ray is started on this machine.
-        events: Told about progress.
+        events: Receives progress.
 
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
@@ -137,7 +140,7 @@ def parse(
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.parsers.versions import usable_parsers
-    from parsemark.store import Run
+    from parsemark.store import RunFolder
 
     loaded = _loaded(corpus, strict=strict)
     options = replace(options, protocols=options.protocols or default_protocols(loaded))
@@ -147,7 +150,7 @@ def parse(
     chosen = usable_parsers(specs, get_parser, LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
     if overwrite:
-        Run.remove(folder)
+        RunFolder.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
@@ -178,9 +181,9 @@ def parse_routed(
     """
     from dataclasses import replace
 
-    from parsemark.choose.kinds import corpus_kinds
     from parsemark.choose.route import read_route
     from parsemark.corpora import load_corpus
+    from parsemark.corpora.render import look_at
     from parsemark.engine.derived.parsers import add_routed
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import get_parser
@@ -188,9 +191,8 @@ def parse_routed(
     route = read_route(Path(rule))
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     keys = select_keys(loaded.keys, options.pages)
-    kinds = corpus_kinds(loaded, keys)
     named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
-    wanted = {key: route.parser_for(kinds.get(key, {})) for key in keys}
+    wanted = {key: route.parser_for(look_at(loaded.read(key)).kinds) for key in keys}
     for spec in dict.fromkeys(wanted.values()):
         # A comma makes the list one of ids, also where it is a single number.
         pages = ",".join(key for key in keys if wanted[key] == spec) + ","
@@ -251,7 +253,7 @@ def score_predictions(
         pages: A subset, as `--pages`.
         page_separator: What stands between the pages of a document's file.
         workers: Processes; one per CPU by default.
-        events: Told about progress.
+        events: Receives progress.
     """
     from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.scoring.score import score_run as score
@@ -313,6 +315,74 @@ def gate(
         protocol=protocol,
         time_again=time_again,
     )
+
+
+def stable(
+    corpus: str | Corpus = CORPUS,
+    parsers: Sequence[str] | None = None,
+    *,
+    variants: Sequence[str] = (),
+    pages: str | None = None,
+    protocols: Sequence[str] | None = None,
+    workers: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+    memory_mb: int = MEMORY_MB,
+    out: str | Path | None = None,
+    events: Events | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Stability, Run]:
+    """Rewrite pages so that they look the same, and say whose outputs change.
+
+    Args:
+        corpus: A spec as `--corpus` takes it, or a loaded corpus.
+        parsers: Specs; by default a fast set that installs itself.
+        variants: Some of `parsemark.corpora.rewritten.VARIANTS`; all by default.
+        pages: A subset, as `--pages`.
+        protocols: Specs; the first one's primary figure is the score. `tables` by default.
+        workers: Processes; one per CPU by default.
+        timeout_s: Per page.
+        memory_mb: Per worker.
+        out: The run directory; by default `runs/stable-CORPUS`. What it holds is not done again.
+        events: Told about progress.
+        progress: Called with 1 after each page that has been rewritten.
+    """
+    from dataclasses import replace
+
+    from parsemark.corpora.making import silent
+    from parsemark.corpora.rewritten import THREADS, rewrite_corpus
+    from parsemark.engine.parsing.parse import parse_corpus
+    from parsemark.engine.parsing.plan import select_keys
+    from parsemark.parsers import DEFAULT_PARSERS, get_parser
+    from parsemark.parsers.versions import usable_parsers
+    from parsemark.protocols import DEFAULT_PROTOCOLS
+    from parsemark.system import write_bytes
+    from parsemark.verdicts.stability import stability_of
+
+    options = parse_options(
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        cache=False,
+        protocols=protocols or DEFAULT_PROTOCOLS,
+    )
+    loaded = _loaded(corpus)
+    note = LOG.warning if events is None else events.note
+    chosen = usable_parsers(parsers or DEFAULT_PARSERS, get_parser, note)
+    folder = Path(out) if out is not None else Path("runs") / f"stable-{loaded.name}"
+    keys = select_keys(loaded.keys, pages)
+    made = rewrite_corpus(loaded, keys, folder / "variants", variants, progress or silent)
+    apart = [key for key, (_, variant) in made.origin.items() if variant == THREADS]
+    parts = [(1, [key for key in made.origin if key not in set(apart)]), (THREADS_TRIED, apart)]
+    for threads, own in parts:
+        if own:
+            some = replace(options, anew=False, pages=",".join(own) + ",")
+            tried = [replace(parser, threads=threads) for parser in chosen]
+            run = parse_corpus(folder, made.corpus, tried, some, events)
+    score_run(run, workers=workers, events=events)
+    found = stability_of(run, made, [parser.name for parser in chosen])
+    write_bytes(folder / "stability.json", found.as_json().encode())
+    found.table().write_parquet(folder / "stability.parquet")
+    return found, run
 
 
 def board(

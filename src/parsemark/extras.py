@@ -40,6 +40,9 @@ EXTRAS = (
     InstallExtra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
     InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
     InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
+    InstallExtra(
+        "ocr", "pages read by OCR without tesseract (--protocol evidence)", ("rapidocr", "onnxruntime")
+    ),
     InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
     InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
     InstallExtra(

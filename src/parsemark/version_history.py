@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
@@ -11,18 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsemark import api
+from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
     from parsemark.parsers import Parser
-    from parsemark.store import Run
+    from parsemark.store import ParseRecord, Run
     from parsemark.verdicts.bisection import Bisection, Probe
     from parsemark.verdicts.history import History
 
 RELEASES = 12
 """The newest, in a history."""
 COMMAND_TIMEOUT_S = 600
+_LACKING = re.compile(
+    r"(?:has no attribute|unexpected keyword argument|cannot import name|No module named) '([\w.]+)'"
+)
 SKIP = 125
 """With this code a command says that a version cannot be tried, as for `git bisect run`."""
 
@@ -65,7 +70,7 @@ def history(
         protocols: Specs; `tables` by default.
         workers: Processes; one per CPU by default.
         out: The run directory; by default `runs/history-NAME`.
-        events: Told about progress, and about versions that cannot be used here.
+        events: Receives progress, and about versions that cannot be used here.
     """
     from parsemark.parsers.catalogue import with_version
     from parsemark.verdicts.history import history_of, version_order
@@ -91,12 +96,34 @@ def _names_in(run: Run, specs: Sequence[str], note: Callable[[str], None]) -> li
         except ParserError:  # said when it was to be installed
             continue
         own = [record for record in records if record.parser == name]
-        if any(record.status == "ok" for record in own):
+        if why := _misfit(spec, own):
+            note(f"Left out: {why}")
+        elif any(record.status == "ok" for record in own):
             found.append(name)
         elif own:
             why = own[0].error or own[0].status
             note(f"Left out: {name} fails on every page; its worker may be made for other releases. {why}")
     return found
+
+
+def _misfit(spec: str, records: Sequence[ParseRecord]) -> str | None:
+    """Why failures of a release are its worker's: it names what this release does not have. Else None.
+
+    Such a worker may do well where there is no table, so the release does not fail on every page.
+    """
+    from parsemark.parsers import get_parser
+
+    parser = get_parser(spec)
+    script = parser.script.read_text(encoding="utf-8", errors="replace")
+    for record in records:
+        lacking = _LACKING.search(record.error or "") if record.status == "parser_failed" else None
+        if lacking is not None and re.search(rf"\b{re.escape(lacking[1])}\b", script):
+            n = sum(_LACKING.search(r.error or "") is not None for r in records)
+            return (
+                f"{parser.name}: its worker asks for {lacking[1]!r}, which this release lacks: it fails on "
+                f"{counted(n, 'page')}; it is made for other releases."
+            )
+    return None
 
 
 def bisect(
@@ -121,7 +148,7 @@ def bisect(
     exit code than 0; its PATH begins with the version's environment.
 
     Args:
-        parser: A spec, with settings or without.
+        parser: A spec, with settings or without; with a command also the name of any package.
         good: A release, or a commit of `repo`.
         bad: Another one, later or earlier.
         corpus: Whose pages are parsed.
@@ -133,13 +160,16 @@ def bisect(
         pre: Also look at alphas, betas and release candidates.
         protocol: Whose figure; `tables` by default.
         out: The run directory; by default `runs/bisect-NAME`, made anew.
-        events: Told about progress.
+        events: Receives progress.
     """
     from parsemark.errors import ParserError, UsageError
+    from parsemark.parsers import get_parser
     from parsemark.parsers.catalogue import with_version
     from parsemark.store import Run
     from parsemark.verdicts.bisection import Probe, bisect_versions
 
+    if command is not None:
+        parser = _known_or_package(parser)
     line = _line(parser, good, bad, None if repo is None else Path(repo), pre=pre)
     folder = _folder(out, "bisect", parser)
     if command is None and out is not None and folder.exists():
@@ -156,11 +186,38 @@ def bisect(
             run = api.parse(corpus, [spec], options, out=folder, overwrite=first is None, events=events)
         except ParserError as error:
             return Probe(version, "skipped", why=str(error))
+        name = get_parser(spec).name
+        if why := _misfit(spec, [record for record in run.records() if record.parser == name]):
+            return Probe(version, "skipped", why=why)
         found = _by_figure(run, figure, spec, version, first, drop)
         first = first or found
         return found
 
     return bisect_versions(line, probe), None if command is not None else Run.open(folder)
+
+
+def _known_or_package(parser: str) -> str:
+    """A parser as it is; of the name of a package that none of ours has, a worker that only needs it.
+
+    A command looks at the package itself, so nobody should have to write a worker for it.
+    """
+    from parsemark.errors import UsageError
+    from parsemark.parsers import get_parser
+    from parsemark.system import cache_folder, make_folder, write_text
+
+    try:
+        get_parser(parser)
+    except UsageError:
+        if re.fullmatch(r"[A-Za-z0-9][\w.-]*", parser) is None or parser.endswith(".py"):
+            raise
+        path = make_folder(cache_folder("packages")) / f"{parser}.py"
+        header = (
+            f'requires-python = ">=3.11"\ndependencies = ["{parser}"]\n[tool.parsemark]\npackage = "{parser}"'
+        )
+        lines = ["# /// script", *(f"# {line}" for line in header.splitlines()), "# ///"]
+        write_text(path, "\n".join(lines) + "\n")
+        return str(path)
+    return parser
 
 
 def _folder(out: str | Path | None, what: str, parser: str) -> Path:

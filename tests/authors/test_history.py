@@ -1,16 +1,21 @@
 """A parser over its versions: real steps, none where nothing changed, and what is shown of it."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.authors.releases import make_releases, write_pages, write_worker_script
+from tests.authors.releases import SCRIPT, make_releases, write_pages, write_worker_script
+from tests.packages import index_of_wheels, write_wheel
 
 from parsemark import api, version_history
 from parsemark.errors import UsageError
+from parsemark.model import Status
 from parsemark.protocols import FigureInfo, FigureSums
 from parsemark.report.history_page import history_markdown
+from parsemark.store import ParseRecord
+from parsemark.verdicts.gate import GateLimits
 from parsemark.verdicts.history import (
     ALPHA,
     HistoryFigure,
@@ -18,6 +23,7 @@ from parsemark.verdicts.history import (
     ratio_figure,
     version_order,
 )
+from parsemark.version_history import _misfit
 
 VERSIONS = [f"p@1.{k}" for k in range(12)]
 N_DOCUMENTS = 30
@@ -122,3 +128,35 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     with pytest.raises(UsageError, match="at least two versions"):
         version_history.history(str(script), "corpus", releases=1, out="one")
+
+
+def test_a_worker_that_asks_for_what_a_release_lacks_says_nothing_about_it(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT + "\n# table.rotation")
+    failed = ParseRecord("p", "mine", Status.PARSER_FAILED, "k", error="AttributeError: no")
+    lacking = replace(failed, error="AttributeError: 'Table' object has no attribute 'rotation'")
+    other = replace(failed, error="AttributeError: 'Font' object has no attribute 'width'")
+    assert _misfit(str(script), [failed, other]) is None, "the package's own failure is the release's"
+    why = _misfit(str(script), [failed, lacking, lacking])
+    assert why is not None and "'rotation'" in why and "2 pages" in why
+
+
+def test_two_releases_are_really_timed_in_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheels = index_of_wheels(tmp_path, monkeypatch)
+    for version, n in (("1.1", 100_000), ("1.2", 3_000_000)):
+        source = (
+            f"def read(text):\n    sum(range({n}))\n    return [[text.split()[1], 'page 1'], ['1', '2']]\n"
+        )
+        write_wheel(wheels, "tabler", version, source)
+    write_pages(tmp_path / "pages", 6)
+    script = tmp_path / "mine.py"
+    runs = []
+    for version in ("1.1", "1.2"):
+        worker = SCRIPT.replace("tabler==1.1", f"tabler=={version}")
+        script.write_text(worker.replace("serve(parse)", 'serve(parse, versions=["tabler"])'))
+        runs.append(api.bench(str(tmp_path / "pages"), [str(script)], out=tmp_path / version, workers=1))
+    result = api.gate(runs[1], runs[0], GateLimits(max_slowdown=2), time_again=6)
+    assert [check.name for check in result.failed] == ["CPU time"]
+    assert any("mine@1.1 and mine were timed here, in turns on 6 pages" in note for note in result.notes), (
+        result.notes
+    )

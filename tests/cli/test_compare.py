@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.report.comparison_text import comparison_markdown
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
 PARSERS = ("first", "second", "third")
@@ -116,7 +116,7 @@ def test_runs_of_other_pages_or_corpora_are_not_compared(runs: tuple[Run, Run], 
     result = CliRunner().invoke(app, ["compare", str(runs[0].path), str(fewer.path), "--fail-below", "-0.9"])
     assert isinstance(result.exception, UsageError)
     stranger = fabricate_run(tmp_path / "stranger", 40, PARSERS)
-    stranger.update_manifest(
+    RunFolder.of(stranger).update_manifest(
         lambda m: m.model_copy(update={"corpus": m.corpus.model_copy(update={"hash": "other"})})
     )
     with pytest.raises(UsageError, match="different corpora"):

@@ -15,7 +15,7 @@ from parsemark.engine.component_tasks import answered, crops_for
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.model import Status
 from parsemark.protocols.document.tasks import component_task
-from parsemark.store import ParseRecord, schema_of
+from parsemark.store import ParseRecord, RunFolder, schema_of
 
 HTML = "<table><tr><td>a</td><td>b</td></tr></table>"
 
@@ -53,10 +53,12 @@ def test_what_parsers_make_of_crops_is_scored_as_a_component(
     raw = json.dumps({"format": "markdown", "content": given}).encode()
     first, second = crops.keys
     records = [
-        ParseRecord(first, "one", Status.OK, "one", blob=run.blobs.put(raw)),
+        ParseRecord(first, "one", Status.OK, "one", blob=RunFolder.of(run).blobs.put(raw)),
         ParseRecord(second, "one", Status.PARSER_TIMEOUT, "one", error="too slow"),
     ]
-    run.write_table("parses", pl.DataFrame([r.to_json() for r in records], schema=schema_of("parses")))
+    RunFolder.of(run).write_table(
+        "parses", pl.DataFrame([r.to_json() for r in records], schema=schema_of("parses"))
+    )
     (answers,) = answered(run, crops, annotation, task).values()
     result = component_task(answers, task)
     assert (result.n, result.n_missing) == (2, 1), "a crop without an answer counts"

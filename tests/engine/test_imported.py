@@ -21,6 +21,7 @@ from parsemark.engine.parsing.parse import ParseOptions, open_run
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, StoreError
 from parsemark.protocols import Figure
+from parsemark.store import RunFolder
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
 FORMATS = {
@@ -188,7 +189,7 @@ def test_an_imported_parser_can_be_removed(tmp_path: Path) -> None:
     for name in ("mine", "other"):
         write(tmp_path / name / "a.md", table(1) + "\f" + table(2) + "\f" + table(3))
         run = import_predictions(tmp_path / "run", corpus, tmp_path / name)
-    run.remove_parser("mine")
+    RunFolder.of(run).remove_parser("mine")
     assert {r.parser for r in run.records()} == {"other"}
     assert [p.name for p in run.manifest.parsers] == ["other"]
 

@@ -12,7 +12,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score as scoring
 from parsemark.engine.scoring.score import score_run
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 GARBAGE: list[object] = [
     {},
@@ -103,7 +103,7 @@ def test_parts_that_another_has_removed_are_made_again(
 def test_a_damaged_output_costs_its_page_and_is_parsed_again(tmp_path: Path) -> None:
     run = pages(tmp_path, ["fine", "fine"])
     first, _ = run.records()
-    run.blobs.path(first.blob or "").write_bytes(b"other bytes")
+    RunFolder.of(run).blobs.path(first.blob or "").write_bytes(b"other bytes")
     score_run(run, n_workers=1)
     bad, good = run.records()
     assert bad.status == "parser_failed" and "damaged" in (bad.error or "") and good.status == "ok"
@@ -127,6 +127,6 @@ def test_parsing_anew_parses_what_the_run_has_and_goes_on_after_a_stop(tmp_path:
     assert asked() == [2, 2]
     run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True, pages="1"))
     begun = max(r.sequence for r in run.records())  # as if that run had been stopped after its first page
-    run.update_manifest(lambda m: m.model_copy(update={"parsing_anew": {"fake": begun}}))
+    RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"parsing_anew": {"fake": begun}}))
     parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True))
     assert asked() == [3, 3]

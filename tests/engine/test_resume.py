@@ -20,7 +20,7 @@ from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import StoreError, UsageError
 from parsemark.parsers import Info
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 BEHAVIOURS = ["fine", "crash", "fine", "error", "hang", "crash-once", "fine", "fine", "silent-exit", "fine"]
 LIMITS = PageLimits(timeout_s=3.0)
@@ -65,7 +65,7 @@ def test_what_has_changed_is_done_again(tmp_path: Path, change: str) -> None:
     elif change == "pdf":
         (tmp_path / "corpus" / "s000.pdf").write_text("fine and new")
     else:
-        run.blobs.path(run.table("parses")["blob"][0]).unlink()
+        RunFolder.of(run).blobs.path(run.table("parses")["blob"][0]).unlink()
     parse_corpus(tmp_path / "run", corpus, [parser], ParseOptions())
     assert times_asked(corpus) == expected
     assert run.table("parses").height == 2

@@ -12,7 +12,7 @@ from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score as scoring
 from parsemark.engine.scoring.plan import plan_chunks
 from parsemark.engine.scoring.score import score_run
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.store.records import ParseRecord
 
 
@@ -46,7 +46,7 @@ def test_documents_stay_together_whatever_the_size(run: Run, size: int) -> None:
 def test_documents_whose_pages_lie_apart_stay_together(run: Run) -> None:
     samples = run.table("samples")
     mixed = samples.with_columns(document=pl.Series([f"d{n % 2}" for n in range(samples.height)]))
-    run.write_table("samples", mixed)
+    RunFolder.of(run).write_table("samples", mixed)
     plan = plan_chunks(run, ("tables(scope=document)",), 2, 1, 1)
     assert [[p.sample for p in chunk.pages] for chunk in plan] == [
         ["s000", "s002", "s004"],
@@ -59,7 +59,7 @@ def test_a_record_in_a_journal_counts_like_one_in_the_table(run: Run) -> None:
     before = plan_chunks(run, ("tables",), 256, 16, 1)
     old = next(r for r in run.records() if r.blob is not None)
     newer = ParseRecord.from_json({**old.to_json(), "status": "parser_failed", "blob": None, "error": "late"})
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         journal.append({**newer.to_json(), "finished": old.finished + 1})
         after = plan_chunks(run, ("tables",), 256, 16, 1)
     assert list(after.keys) != list(before.keys)

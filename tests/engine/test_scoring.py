@@ -20,7 +20,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.broken import complete_summary
 from parsemark.protocols.rows import BROKEN
 from parsemark.report.source import RunSource
-from parsemark.store import SCHEMAS, Run
+from parsemark.store import SCHEMAS, Run, RunFolder
 from parsemark.verdicts.gate import save_baseline
 
 BEHAVIOURS = ["fine", "fine", "error", "crash", "fine", "fine"]
@@ -102,7 +102,7 @@ def test_a_protocol_that_cannot_even_fail_is_told_about(parsed: Run) -> None:
     lost = scores.head(1).with_columns(
         metric=pl.lit(BROKEN), value=pl.lit(None, pl.Float64), status=pl.lit("metric_failed")
     )
-    parsed.write_table("scores", pl.concat([scores, lost.select(scores.columns)]))
+    RunFolder.of(parsed).write_table("scores", pl.concat([scores, lost.select(scores.columns)]))
     after = complete_summary(get_protocol("tables"), parsed.run_tables("tables"))
     assert [note for note in after.notes if note.startswith("tables did not score 1 output:")]
     parser = lost["parser"].item()
@@ -197,9 +197,9 @@ def test_a_chunk_that_travels_gives_the_same_rows(parsed: Run) -> None:
 def test_a_damaged_output_costs_its_page_when_it_travels_too(parsed: Run) -> None:
     (chunk, *_) = scoring._chunks(parsed, ("tables",), Events())
     blob = next(o.blob for page in chunk.pages for o in page.outputs if o.blob is not None)
-    parsed.blobs.path(blob).write_bytes(b"damaged")
+    RunFolder.of(parsed).blobs.path(blob).write_bytes(b"damaged")
     packed = chunks.pack(chunk)
-    assert list(packed.damaged) == [blob] and not parsed.blobs.path(blob).exists()
+    assert list(packed.damaged) == [blob] and not RunFolder.of(parsed).blobs.path(blob).exists()
     predictions = pl.read_parquet(io.BytesIO(chunks.score_packed(packed)[0]))
     assert "parser_failed" in set(predictions["status"])
 

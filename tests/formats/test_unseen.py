@@ -22,12 +22,24 @@ IN_HTML = (
     "<section style='visibility:hidden'>{}</section>",
     '<p style="font-size:0px">{}</p>',
     "<!-- {} -->",
+    "<style>p {{color: red}} .x, b {{ display: none }}</style><div class='a x'>{}</div>",
+    "<style>@media screen {{ div#q {{visibility:hidden}} }}</style><div id=q>{}</div>",
+    '<div style="display&#58;none">{}</div>',
+    '<div style="display/* */:none">{}</div>',
+    '<div style="d\\69splay:none">{}</div>',
+    "<dialog>{}</dialog>",
+    "<div popover>{}</div>",
+    '<div style="color:#FFF">{}</div>',
 )
 IN_LATEX = (
     r"\iffalse {} \fi",
     r"\iffalse \ifx\a\b x \fi {} \fi",
     r"\iffalse {} \else seen \fi",
     "\\begin{{comment}}\n{}\n\\end{{comment}}",
+    r"\if0 {} \fi",
+    r"\phantom{{the words {} }}",
+    r"\textcolor{{white}}{{{}}}",
+    r"{{\color{{white}} {}}}",
     r"\end{{document}} {}",
 )
 
@@ -83,3 +95,33 @@ def test_hidden_cells_are_gone_and_clear_ones_keep_their_place() -> None:
 def test_a_comment_still_names_its_block_and_its_picture() -> None:
     found = read_document("<!-- image -->\n\n<!-- table_caption -->\nTable 1. It.\n").elements
     assert [str(e.category) for e in found] == ["figure", "table_caption"]
+
+
+@pytest.mark.parametrize(
+    "note", ["[//]: # (It is 17)", '[//]: # "It is 17"', "[comment]: <> (It is\n17 or so)"]
+)
+def test_a_comment_of_markdown_says_nothing(note: str) -> None:
+    for format in ("markdown", "text"):
+        said = " ".join(e.text or "" for e in read_document(f"Shown.\n\n{note}\n\nLast.", format).elements)
+        assert "17" not in said and "Last." in said
+
+
+@pytest.mark.parametrize(
+    "honest",
+    [
+        "<style>.x {{display:none}}</style><p class=y>{}</p>",
+        "<style>p.x, #z {{display:none}}</style><div class=x id=y>{}</div>",
+        "<style>@media print {{ .x {{color:red}} .y {{display:none}} }}</style><p class=y>{}</p>",
+        "<dialog open>{}</dialog>",
+        "<p style='color:white;background:black'>{}</p>",
+        "\\cellcolor{{black}}\\textcolor{{white}}{{{}}}",
+        "\\textcolor{{red}}{{{}}}",
+        "\\if00 {} \\fi",
+        "[1]: see {}",
+        "[a]: # and {}",
+    ],
+)
+def test_what_hides_something_else_hides_nothing(honest: str) -> None:
+    said = " ".join(e.text or "" for e in read_document(honest.format("It is 17 here"), "markdown").elements)
+    assert "17" in said
+    assert seen("a $\\phantom{0}5$ b") == "a $\\phantom{0}5$ b"

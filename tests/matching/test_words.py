@@ -169,3 +169,26 @@ def test_groups_of_thousands_are_one_number() -> None:
         fate.value for fate in word_fates(page, (), atoms("a sum of 4500 crowns and 412230 more")).of_page
     ]
     assert said[3:5] == ["kept", "kept"] and said[7:9] == ["altered", "altered"]
+
+
+def test_hyphenated_words_that_are_repeated_or_leaked_are_not_invented() -> None:
+    repeated = "the workshop was sold to a cousin of the engineer who lived near the river"
+    assert wrong(f"{COPY} {repeated}") == {"doubled": [w for w in atoms(repeated) if len(w) > 1]}
+    leaked = fates(f"{COPY} secret instructions for readers", hidden="secret instruc- tions for readers")
+    assert leaked.of_output[-4:] == [Fate.LEAKED] * 4
+
+
+def test_what_changes_places_over_a_lost_line_has_moved() -> None:
+    kept = [LINES[k] for k in (1, 2, 4, 5, 6, 0)]  # the first line comes last, the fourth is lost
+    found = fates(" ".join(kept))
+    assert {found.page[i].line for i in found.moved} & {0, 1}
+    over = fates(" ".join([LINES[k] for k in (2, 0, 4, 5, 6)]))  # what stands between both is lost
+    assert {found.page[i].line for i in over.moved} & {0, 2}
+
+
+def test_what_a_field_says_is_asked_for_in_no_order() -> None:
+    field = PageAtom("mueller", Box(60, 20, 90, 30), -1)
+    page = [*PAGE, field]
+    first, none = (word_fates(page, (), atoms(text)) for text in (f"Mueller {COPY}", COPY))
+    assert first.of_page[-1] is Fate.KEPT and not first.moved
+    assert none.of_page[-1] is Fate.LOST

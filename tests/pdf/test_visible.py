@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -17,7 +19,7 @@ from parsemark.corpora.misleading_text_layers import (
     WHITE,
     write_misleading,
 )
-from parsemark.pdf import save_picture_pdf, seen_page
+from parsemark.pdf import ocr, save_picture_pdf, seen_page
 
 SEEN = b"BT /F 12 Tf 0 g 1 0 0 1 50 %d Tm (%s) Tj ET\n"
 
@@ -98,6 +100,56 @@ def test_running_heads_and_page_numbers_are_at_the_edge(tmp_path: Path) -> None:
     assert [w.text for w in alone.words if w.edge] == ["-", "7", "-"]
 
 
+def test_a_page_number_may_stand_deep_if_a_gap_parts_it_from_the_text(tmp_path: Path) -> None:
+    text = b"".join(SEEN % (y, b"Text of the page 19") for y in (440, 426, 412, 152, 138))
+    deep = seen_page(
+        written(tmp_path / "a.pdf", SEEN % (466, b"Head of all") + text + SEEN % (100, b"17")), 1
+    )
+    assert [w.text for w in deep.words if w.edge] == ["17"]
+    close = seen_page(written(tmp_path / "b.pdf", text + SEEN % (124, b"17")), 1)
+    assert not any(w.edge for w in close.words), "it is the last line of the text"
+    pages = [SEEN % (466, b"Head of all") + text.replace(b"19", b"%d" % k) for k in (21, 22)]
+    both = seen_page(written(tmp_path / "c.pdf", *pages), 2)
+    assert [w.text for w in both.words if w.edge] == ["Head", "of", "all"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "painted", "beside", "asked"),
+    [
+        (4, b"/Tx BMC BT /F 9 Tf 0 g (Jane Doe) Tj ET EMC", b"", True),
+        (2, b"/Tx BMC BT /F 9 Tf 0 g (Jane Doe) Tj ET EMC", b"", False),  # hidden
+        (4, b"0 g 0 0 5 5 re f", b"", False),  # its appearance says nothing
+        (
+            4,
+            b"/Tx BMC BT /F 9 Tf 0 g (Jane Doe) Tj ET EMC",
+            SEEN % (305, b"Jane Doe"),
+            False,
+        ),  # the page does
+    ],
+)
+def test_what_fields_show_is_seen(
+    flags: int, painted: bytes, beside: bytes, asked: bool, tmp_path: Path
+) -> None:
+    import pikepdf
+
+    path = written(tmp_path / "a.pdf", SEEN % (400, b"Name of the pupil") + beside)
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        font = pikepdf.Dictionary(Font=pikepdf.Dictionary(F=pdf.pages[0].Resources.Font.F))
+        look = pdf.make_stream(painted, Type=pikepdf.Name.XObject, Subtype=pikepdf.Name.Form, Resources=font)
+        look.BBox = pikepdf.Array([0, 0, 200, 20])
+        field = pikepdf.Dictionary(
+            Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Widget, FT=pikepdf.Name.Tx, F=flags,
+            T=pikepdf.String("name"), V=pikepdf.String("Jane Doe"), AP=pikepdf.Dictionary(N=look),
+            Rect=pikepdf.Array([40, 300, 240, 320]),
+        )  # fmt: skip
+        pdf.pages[0].Annots = pikepdf.Array([pdf.make_indirect(field)])
+        pdf.Root.AcroForm = pikepdf.Dictionary(Fields=pdf.pages[0].Annots)
+        pdf.save(path)
+    fields = [word for word in seen_page(path, 1).words if word.line < 0]
+    assert [word.text for word in fields] == (["Jane", "Doe"] if asked else [])
+    assert all((w.box.x0, round(w.box.y0), w.shown, w.edge) == (40, 240, True, False) for w in fields)
+
+
 @pytest.mark.parametrize("kind", [INVISIBLE, OFF_PAGE, WHITE])
 def test_lies_are_hidden_by_the_same_rule(kind: str, tmp_path: Path) -> None:
     honest = written(tmp_path / "a.pdf", SEEN % (400, b"visible words"))
@@ -128,6 +180,23 @@ def test_a_scan_is_read_by_ocr(tmp_path: Path) -> None:
     assert [w.text for w in seen.words] == ["The", "engineer", "moved", "to", "the", "harbour"]
     first = seen.words[0].box
     assert 25 <= first.x0 <= 35 and 30 <= first.y0 <= 45
+
+
+def test_rapidocr_reads_where_there_is_no_tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [([(60, 60), (460, 60), (460, 90), (60, 90)], "To the harbour", 0.9), ([(0, 0)] * 4, "dust", 0.2)]
+    boxes, texts, scores = zip(*lines, strict=True)
+    result = SimpleNamespace(boxes=boxes, txts=texts, scores=scores)
+    monkeypatch.setitem(sys.modules, "rapidocr", SimpleNamespace(RapidOCR=lambda: lambda _: result))
+    monkeypatch.setattr(ocr.shutil, "which", lambda name: None)
+    ocr._rapidocr.cache_clear()
+    seen = seen_page(picture(tmp_path, "To the harbour"), 1, ocr=True)
+    ocr._rapidocr.cache_clear()
+    assert (seen.source, [(w.text, w.line) for w in seen.words]) == (
+        "ocr",
+        [("To", 0), ("the", 0), ("harbour", 0)],
+    )
+    first, last = seen.words[0].box, seen.words[-1].box
+    assert (round(first.x0, 1), round(last.x1, 1), round(first.y1, 1)) == (21.6, 165.6, 32.4)
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")

@@ -277,20 +277,39 @@ def test_facts_are_written_edited_and_asked(tmp_path: Path) -> None:
     assert len(protocol.score_page(sample.truth, empty, None).scores) == 3
 
 
+GOOD = {"sample": "a", "id": "1", "kind": "cell text"}
+ARGUMENTS = {"row": ["Ulm"], "column": ["Area"], "answer": "118.7"}
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("line", "why"),
     [
-        "{",
-        "[]",
-        '{"sample": "a", "id": "1", "kind": "riddle"}',
-        '{"sample": "a", "id": "1", "kind": "order"}',
+        ("{", "it is not JSON"),
+        ("[]", "it is not a JSON object"),
+        (f'{{"sample": {"9" * 5000}}}', "a number with too many digits"),
+        ({"kind": "riddle", "arguments": {}}, "'riddle' is no kind of fact"),
+        ({"kind": "order", "arguments": {}}, "needs the argument 'before': a text"),
+        ({"kind": "number", "arguments": {"answer": "17"}}, "needs the words 'before' it or 'after' it"),
+        ({"argument": {}}, "the unknown key 'argument'"),
+        ({"rules": "olmocr-bench"}, "its rules are 'olmocr-bench'"),
+        ({"arguments": ["Ulm"]}, "it needs 'arguments': an object"),
+        ({"arguments": {**ARGUMENTS, "row": "Ulm"}}, "'row': a list of texts that is not empty"),
+        ({"arguments": {**ARGUMENTS, "answer": 118.7}}, "'answer': a text that is not empty"),
+        ({"arguments": {**ARGUMENTS, "answer": " "}}, "'answer': a text that is not empty"),
+        ({"arguments": {**ARGUMENTS, "column": []}}, "'column': a list of texts that is not empty"),
+        ({"sample": 5}, "it needs 'sample': a text"),
+        ({"id": None}, "it needs 'id': a text"),
+        ({"page": "one"}, "its page, tags or box is not of the right type"),
+        ({"box": [1, 2]}, "its page, tags or box is not of the right type"),
     ],
 )
-def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, object], why: str) -> None:
     path = tmp_path / "facts.jsonl"
-    path.write_text(f"\n{line}\n")
-    with pytest.raises(CorpusError, match="line 2"):
+    written = line if isinstance(line, str) else json.dumps({**GOOD, "arguments": ARGUMENTS, **line})
+    path.write_text(f"\n{written}\n")
+    with pytest.raises(CorpusError, match="line 2 is no fact of `corpus facts`") as raised:
         read_facts(str(path))
+    assert why in str(raised.value) and "Error" not in str(raised.value) and ".." not in str(raised.value)
 
 
 def test_facts_in_the_form_of_olmocr_bench_hold_there(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from tests.store.fabricate import fabricate_manifest
 
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
-from parsemark.model import Box, Element, Page, Prediction, Relation, Sample, Status, Table
+from parsemark.model import Box, Element, Fact, Page, Prediction, Relation, Sample, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.protocols.tables.long_tables import joined_document, joined_page, joined_prediction
 from parsemark.report import build_report
-from parsemark.store import ParseRecord, ParserEntry, Run, sample_to_row, work_key
+from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, sample_to_row, work_key
 
 HEAD = ["metal", "density", "melts at"]
 BODY = [[f"metal {n}", f"{n}.{n}", f"{100 + 7 * n} °C"] for n in range(12)]
@@ -217,8 +217,8 @@ def stored(path: Path, documents: int) -> Run:
         for number, page in enumerate(pages_broken_at(6), start=1):
             sample = Sample(f"d{d}-p{number}", f"d{d}", number, replace(page, id=f"d{d}-p{number}"))
             rows.append(sample_to_row(sample, None))
-    run.add_samples(rows)
-    with run.parses.journal() as journal:
+    RunFolder.of(run).add_samples(rows)
+    with RunFolder.of(run).parses.journal() as journal:
         for row in rows:
             for parser in ("reads", "lazy"):
                 n += 1
@@ -231,7 +231,7 @@ def stored(path: Path, documents: int) -> Run:
                 ]
                 elements = [{"category": "table", "cells": cells}] if gives else []
                 raw = json.dumps({"format": "elements", "elements": elements}).encode()
-                blob = run.blobs.put(raw)
+                blob = RunFolder.of(run).blobs.put(raw)
                 journal.append(
                     ParseRecord(
                         row["sample"],
@@ -244,10 +244,10 @@ def stored(path: Path, documents: int) -> Run:
                         finished=float(n),
                     ).to_json()
                 )
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     for parser in ("reads", "lazy"):
         entry = ParserEntry(name=parser, fingerprint=parser)
-        run.update_manifest(lambda manifest, entry=entry: manifest.with_parser(entry))
+        RunFolder.of(run).update_manifest(lambda manifest, entry=entry: manifest.with_parser(entry))
     return run
 
 
@@ -268,3 +268,15 @@ def test_a_run_is_scored_by_whole_tables(tmp_path: Path) -> None:
     assert again == [whole]
     build_report(run.path, tmp_path / "report")
     assert (tmp_path / "report" / "index.html").is_file()
+
+
+def test_facts_of_all_pages_are_asked_of_a_whole_document() -> None:
+    def page(number: int, *kinds: str) -> Page:
+        facts = tuple(Fact(f"f{k}", kind, "parsemark") for k, kind in enumerate(kinds))
+        return Page(f"s{number}", 600, 800, facts=facts, only_facts=True)
+
+    whole = joined_page([page(1, "heading", "absent"), None, page(3, "link")])
+    assert whole and [(f.id, f.kind) for f in whole.facts] == [("p1-f0", "heading"), ("p3-f0", "link")]
+    alone = page(1, "heading", "absent")
+    joined = joined_page([alone])
+    assert joined and joined.facts == alone.facts, "of one page all is said"

@@ -1,6 +1,7 @@
 """The tables protocol on pages whose figures are worked out by hand."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Ben
 
 from parsemark.model import Box, Element, Status
 from parsemark.protocols import Figure, Summary
+from parsemark.protocols.rows import MAX_DETAILS, details_text
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.comparison_text import in_words
 from parsemark.verdicts.comparison import compare_in_tables
@@ -218,3 +220,24 @@ def test_summary_is_json(tmp_path: Path) -> None:
     summary = bench.summary()
     text = json.dumps(summary.model_dump(mode="json"), allow_nan=False)
     assert Summary.model_validate_json(text) == summary
+
+
+def test_details_are_stored_as_bounded_json() -> None:
+    many = {"errors": [{"message": "x" * 100}] * 500, "n_errors": 500, "counts": {"row_lost": 500}}
+    text = details_text(many) or ""
+    kept = json.loads(text)
+    assert len(text) <= MAX_DETAILS
+    assert kept["shortened"] and kept["n_errors"] == 500 and 0 < len(kept["errors"]) < 500
+    assert details_text({}) is None
+    assert "too long" in (details_text({"text": "y" * 10_000}) or "")
+    for odd in ({"a": math.nan}, {"a": object()}):
+        assert "no JSON" in (details_text(odd) or "")
+
+
+def test_what_reader_says_of_a_pair_is_kept_with_its_score() -> None:
+    bench = Bench()
+    bench.add("x", "p2", table("a", ROWS_A[:-1], LEFT))
+    rows = [row for scored in bench.scores for row in scored.scores]
+    told = [json.loads(row.details) for row in rows if row.metric == "reader" and row.details]
+    assert told and all(details["counts"] and details["errors"][0]["message"] for details in told)
+    assert all(row.details is None for row in rows if row.metric == "teds")

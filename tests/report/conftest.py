@@ -13,14 +13,14 @@ from tests.store.fabricate import fabricate_run
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
 from parsemark.report.source import RunSource
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 PARSERS = ("good", "fair", "camelot(flavor=stream)", "poor")
 
 
 def complete(run: Run) -> None:
     """Put the protocol's own summary into a fabricated run."""
-    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
+    RunFolder.of(run).write_summary(TablesProtocol().summarise(run.run_tables("tables")))
 
 
 @pytest.fixture(scope="session")

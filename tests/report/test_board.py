@@ -22,7 +22,7 @@ from parsemark.errors import StoreError, UsageError
 from parsemark.formats import write_table
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.board_site import build_board
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.leagues import builtin_worker, join_league, make_leagues, read_submissions
 
@@ -37,9 +37,9 @@ def submit(
     **options: Any,
 ) -> Run:
     run = fabricate_run(folder / "runs" / name, 12, parsers, **options)
-    run.update_manifest(lambda m: m.model_copy(update={"created": created}))
+    RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"created": created}))
     if change is not None:
-        run.update_manifest(change)
+        RunFolder.of(run).update_manifest(change)
     (folder / "bundles").mkdir(exist_ok=True)
     write_bundle(run, folder / "bundles" / f"{name}.zip")
     return run
@@ -226,8 +226,8 @@ def with_text_rows(run: Run, without_boxes: tuple[str, ...] = ()) -> None:
     for name in ("matches", "scores"):
         rows = run.table(name, "tables")
         by_text = rows.filter(pl.col("rule") == "content").with_columns(rule=pl.lit("ngrams"))
-        run.write_table(name, pl.concat([rows.filter(~gone), by_text]), "tables")
-    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
+        RunFolder.of(run).write_table(name, pl.concat([rows.filter(~gone), by_text]), "tables")
+    RunFolder.of(run).write_summary(TablesProtocol().summarise(run.run_tables("tables")))
 
 
 def bundled(folder: Path, name: str, run: Run, submitter: str | None = None) -> Path:
@@ -266,7 +266,7 @@ def entry_of(folder: Path, name: str, submitter: str | None = None, **changes: A
     entry = run.manifest.parser(name)
     assert entry is not None
     when = run.manifest.created.replace("2026", f"{2020 + number}")  # the first one owns a name
-    run.update_manifest(
+    RunFolder.of(run).update_manifest(
         lambda m: m.with_parser(entry.model_copy(update=changes)).model_copy(update={"created": when})
     )
     return bundled(folder / "b", f"bundle-{len(list(folder.iterdir()))}", run, submitter)

@@ -30,7 +30,7 @@ from parsemark.report.comparison_text import (
     in_words,
     runs_markdown,
 )
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.verdicts import speed
 from parsemark.verdicts.comparison import compare_runs, require_comparable
 from parsemark.verdicts.gate import (
@@ -214,7 +214,7 @@ def test_what_differs_is_not_compared(run: Run, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="different pages"):
         gate_runs(other, run, GateLimits())
     stranger = fabricate_run(tmp_path / "corpus", 40, ("good", "fair"))
-    stranger.update_manifest(
+    RunFolder.of(stranger).update_manifest(
         lambda m: m.model_copy(update={"corpus": m.corpus.model_copy(update={"hash": "other"})})
     )
     with pytest.raises(UsageError, match="different corpora"):
@@ -244,7 +244,7 @@ def test_runs_matched_by_different_rules_are_told_how_both_can_be_compared(tmp_p
 def test_a_limit_that_nothing_was_measured_for_is_named(run: Run, tmp_path: Path) -> None:
     parses = run.table("parses").with_columns(pl.lit(None, pl.Float64).alias("cpu_s"))
     untimed = fabricate_run(tmp_path / "untimed", 40, ("good", "fair"))
-    untimed.write_table("parses", parses)
+    RunFolder.of(untimed).write_table("parses", parses)
     result = gate_runs(untimed, run, GateLimits(max_slowdown=1.1, max_memory=9.0, max_failures=None))
     assert [note for note in result.notes if "CPU time was not checked" in note]
     assert not [note for note in result.notes if "peak memory was not checked" in note]
@@ -401,9 +401,11 @@ def test_a_kernel_patch_is_no_other_machine(run: Run, tmp_path: Path) -> None:
     other = fabricate_run(tmp_path / "other", 40, ("good", "fair"))
     hardware = {"machine": "x", "cpu": "y", "cpus": 2}
     for one, kernel in ((run, "6.1.0-1"), (other, "6.1.0-2")):
-        one.update_manifest(lambda m, k=kernel: m.model_copy(update={"machine": {"platform": k, **hardware}}))
+        RunFolder.of(one).update_manifest(
+            lambda m, k=kernel: m.model_copy(update={"machine": {"platform": k, **hardware}})
+        )
     assert timing_between(run, other, ["good", "fair"]).is_same_hardware
-    other.update_manifest(lambda m: m.model_copy(update={"machine": {**m.machine, "cpu": "z"}}))
+    RunFolder.of(other).update_manifest(lambda m: m.model_copy(update={"machine": {**m.machine, "cpu": "z"}}))
     found = timing_between(run, other, ["good", "fair"])
     assert not found.is_same_hardware and "different machines" in found.note
     assert timing_between(run, other, ["good"]).references == ("fair",)
@@ -459,7 +461,7 @@ def test_versions_are_timed_again_where_they_can_be_and_recorded_times_serve_whe
         return speed.Ratio(1.3, 1.25)
 
     old = fabricate_run(tmp_path / "old", 40, ("good", "fair"))
-    old.update_manifest(
+    RunFolder.of(old).update_manifest(
         lambda m: m.model_copy(
             update={"parsers": [e.model_copy(update={"versions": {"good-pdf": "1.0"}}) for e in m.parsers]}
         )

@@ -35,7 +35,7 @@ def test_every_link_leads_to_a_page_and_every_page_is_linked(site: Path) -> None
         assert (
             not page.label
             or f"{page.key}.html" in linked
-            or page.key in ("document", "matrix", "profiles", "versions")
+            or page.key in ("boards", "document", "matrix", "profiles", "versions")
         )
 
 

@@ -13,7 +13,7 @@ from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
 from parsemark.report.comparison_text import comparison_markdown
 from parsemark.report.names import safe_name
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.verdicts.comparison import compare_parsers
 
 pytestmark = pytest.mark.browser
@@ -193,10 +193,10 @@ def test_comparison(open_page: Open, site: Path, run: Run) -> None:
 def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> None:
     run = fabricate_run(tmp_path / "run", 3, ("only",))
     unknown = [pl.lit(None).alias(c) for c in ("truth", "n_tables", "attributes", "width", "height")]
-    run.write_table("samples", run.table("samples").with_columns(unknown))
+    RunFolder.of(run).write_table("samples", run.table("samples").with_columns(unknown))
     for table in ("matches", "scores"):
-        run.write_table(table, run.table(table).clear())
-    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
+        RunFolder.of(run).write_table(table, run.table(table).clear())
+    RunFolder.of(run).write_summary(TablesProtocol().summarise(run.run_tables("tables")))
     site = build_report(run.path, tmp_path / "site").parent
     for path in site.glob("*.html"):
         page = open_page(path.as_uri())

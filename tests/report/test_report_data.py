@@ -25,6 +25,7 @@ from parsemark.report.chunks import MAX_CELL_CHARACTERS, MAX_CELLS, decode, pred
 from parsemark.report.element_lists import element_table
 from parsemark.report.images import write_images
 from parsemark.report.names import page_file, safe_name
+from parsemark.report.page_chunks import _scores
 from parsemark.report.source import RunSource, page_values
 from parsemark.store import Run
 from parsemark.system import file_sha256
@@ -364,3 +365,13 @@ def test_charts_as_json_are_plain(source: RunSource) -> None:
         for series, shown in zip(chart.series, data["series"], strict=True):
             assert shown["y"] == pytest.approx(series.y, abs=1e-4)
             assert shown.get("parser") == series.parser
+
+
+def test_details_of_metrics_are_in_the_data_of_a_page(run: Run) -> None:
+    told = ('{"counts": {"row_lost": 2}}', "no JSON", "[" * 4_000, None)
+    frame = (
+        run.table("scores").filter((pl.col("rule") == "bbox") & (pl.col("status") == "ok")).head(len(told))
+    )
+    tables, _ = _scores(frame.with_columns(details=pl.Series(told, dtype=pl.String)), ["bbox"])
+    rows = [row for by_rule in tables.values() for row in by_rule["bbox"]]
+    assert [row[4:] for row in rows] == [[None, None, {"counts": {"row_lost": 2}}], [], [], []]

@@ -17,7 +17,7 @@ from parsemark.report import build_report
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import save_chart
 from parsemark.report.source import RunSource
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 ATTACKS = (
     "<script>window.pwned = 1</script>",
@@ -60,17 +60,17 @@ def poison(run: Run) -> None:
             data["elements"][0]["table"]["cells"][0]["text"] = HUGE
         data["message"] = attack()
         rows.append({**row, "prediction": json.dumps(data)})
-    run.write_table("predictions", pl.DataFrame(rows, schema=run.table("predictions").schema))
+    RunFolder.of(run).write_table("predictions", pl.DataFrame(rows, schema=run.table("predictions").schema))
     parses = [
         {
             **row,
             "error": attack() if row["status"] != "ok" else None,
             "stderr_tail": attack() if row["status"] != "ok" else None,
-            "blob": run.blobs.put(("</script>" + attack() + "<!--").encode()),
+            "blob": RunFolder.of(run).blobs.put(("</script>" + attack() + "<!--").encode()),
         }
         for row in run.table("parses").iter_rows(named=True)
     ]
-    run.write_table("parses", pl.DataFrame(parses, schema=run.table("parses").schema))
+    RunFolder.of(run).write_table("parses", pl.DataFrame(parses, schema=run.table("parses").schema))
     samples = []
     for row in run.table("samples").iter_rows(named=True):
         truth = json.loads(row["truth"])
@@ -80,7 +80,7 @@ def poison(run: Run) -> None:
             element["table"]["cells"][0]["text"] = attack()
         changed = {"document": attack(), "attributes": json.dumps(attributes)}
         samples.append({**row, **changed, "truth": json.dumps({**truth, "attributes": attributes})})
-    run.write_table("samples", pl.DataFrame(samples, schema=run.table("samples").schema))
+    RunFolder.of(run).write_table("samples", pl.DataFrame(samples, schema=run.table("samples").schema))
 
 
 def _cycle(values: tuple[str, ...]) -> Callable[[], str]:
@@ -100,13 +100,13 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Ru
                 list(names), [json.dumps(v)[1:-1] for v in names.values()]
             )
             frame = frame.with_columns(text)
-        run.write_table(table, frame)
+        RunFolder.of(run).write_table(table, frame)
     entry = run.manifest.parsers[0]
     hostile = {ATTACKS[0]: ATTACKS[1]}
     entry = entry.model_copy(
         update={"versions": hostile, "settings": hostile, "weights": hostile, "licence": ATTACKS[2]}
     )
-    run.update_manifest(
+    RunFolder.of(run).update_manifest(
         lambda m: m.with_parser(entry).model_copy(update={"command": ["parsemark", ATTACKS[0]]})
     )
     complete(run)

@@ -13,7 +13,7 @@ from parsemark.errors import UsageError
 from parsemark.plain_words import visible
 from parsemark.report import build_report
 from parsemark.report.build import MARK
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +81,12 @@ def test_a_protocol_that_is_not_installed_costs_itself(tmp_path: Path) -> None:
     folder = run.protocol_folder("stranger")
     folder.mkdir(parents=True)
     (folder / "summary.json").write_bytes((run.protocol_folder(spec) / "summary.json").read_bytes())
-    run.update_manifest(lambda manifest: manifest.with_protocols((spec, "stranger")))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols((spec, "stranger")))
     done = CliRunner().invoke(app, ["report", str(run.path), "--out", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
     assert "Not shown: stranger, of a package that is not installed" in done.output
-    run.update_manifest(lambda manifest: manifest.model_copy(update={"protocols": ["stranger"]}))
+    RunFolder.of(run).update_manifest(
+        lambda manifest: manifest.model_copy(update={"protocols": ["stranger"]})
+    )
     with pytest.raises(UsageError, match="was scored by stranger"):
         build_report(run.path, tmp_path / "other")

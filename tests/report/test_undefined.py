@@ -28,7 +28,7 @@ from parsemark.report.comparison_text import (
     runs_markdown,
 )
 from parsemark.report.terminal import leaderboard
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 from parsemark.verdicts.gate import GateLimits, gate_runs
@@ -100,7 +100,7 @@ def make_run(
         run = import_predictions(folder / "runs" / name, loaded, own, protocols=PROTOCOLS)
     score_run(run, n_workers=1)
     if created:
-        run.update_manifest(lambda m: m.model_copy(update={"created": created}))
+        RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"created": created}))
     return run
 
 

@@ -15,7 +15,7 @@ from parsemark.report import build_report, parser_page
 from parsemark.report.charts.catalogue import TIME, trade_off
 from parsemark.report.parser_page import FEWEST, profile
 from parsemark.report.source import RunSource, ShownParser
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 __all__ = ["edit_runs"]  # a fixture
 
@@ -57,7 +57,7 @@ def weak(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.mark.parametrize("protocol", ["tables", "document", "semantic"])
 def test_worst_pages_are_the_worst_in_every_figure(weak: Run, protocol: str, tmp_path: Path) -> None:
     """`semantic` is out of 10."""
-    weak.update_manifest(
+    RunFolder.of(weak).update_manifest(
         lambda m: m.model_copy(
             update={"protocols": [protocol, *(p for p in weak.protocols if p != protocol)]}
         )

@@ -16,6 +16,7 @@ from parsemark.store import (
     ParseRecord,
     ParserEntry,
     Run,
+    RunFolder,
     RunLimits,
     sample_to_row,
     schema_of,
@@ -64,12 +65,12 @@ def fabricate_run(
     run = Run.create(path, fabricate_manifest(n_pages, parsers))
     pdfs = [_own_pdf(pdf, path.with_name(f"{path.name}-pdfs"), k) for k in range(n_pages)]
     samples = [_sample(rng, index, own) for index, own in enumerate(pdfs)]
-    run.add_samples(
+    RunFolder.of(run).add_samples(
         sample_to_row(sample, file_sha256(own) if own else f"{k:064x}")
         for k, (sample, own) in enumerate(zip(samples, pdfs, strict=True))
     )
     predictions, matches, scores = [], [], []
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         for rank, parser in enumerate(parsers):
             for sample in samples:
                 prediction = _prediction(rng, sample, parser, rank, len(parsers))
@@ -77,7 +78,7 @@ def fabricate_run(
                 predictions.append(prediction)
                 for rule in ("bbox", "content"):
                     _score(rng, sample, prediction, rule, rank, matches, scores)
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     rows = [
         {
             "sample": p.sample,
@@ -88,10 +89,10 @@ def fabricate_run(
         }
         for p in predictions
     ]
-    run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
-    run.write_table("matches", pl.DataFrame(matches, schema=schema_of("matches")))
-    run.write_table("scores", pl.DataFrame(scores, schema=schema_of("scores")))
-    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
+    RunFolder.of(run).write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
+    RunFolder.of(run).write_table("matches", pl.DataFrame(matches, schema=schema_of("matches")))
+    RunFolder.of(run).write_table("scores", pl.DataFrame(scores, schema=schema_of("scores")))
+    RunFolder.of(run).write_summary(TablesProtocol().summarise(run.run_tables("tables")))
     return run
 
 
@@ -165,7 +166,7 @@ def _record(rng: random.Random, run: Run, sample: Sample, prediction: Prediction
         prediction.parser,
         prediction.status,
         work_key("0" * 64, 1, f"fp-{prediction.parser}"),
-        blob=run.blobs.put(raw) if ok else None,
+        blob=RunFolder.of(run).blobs.put(raw) if ok else None,
         n_bytes=len(raw) if ok else 0,
         wall_s=rng.uniform(0.05, 0.5),
         cpu_s=rng.uniform(0.05, 0.4),

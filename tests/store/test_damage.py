@@ -12,7 +12,7 @@ from tests.store.fabricate import fabricate_manifest, fabricate_run
 
 from parsemark.errors import StoreError, WriteError
 from parsemark.model import Status
-from parsemark.store import ParseRecord, Run
+from parsemark.store import ParseRecord, Run, RunFolder
 
 
 def flip(data: bytes) -> bytes:
@@ -50,7 +50,7 @@ def test_damaged_tables(sound: Run, tmp_path: Path, table: str, damage: str) -> 
 
     shutil.copytree(sound.path, tmp_path / "run")
     run = Run.open(tmp_path / "run")
-    path = run.files.path_of(table)
+    path = RunFolder.of(run).files.path_of(table)
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     try:
         run.table(table)
@@ -110,9 +110,9 @@ def test_folders_that_are_links_are_not_written_to(sound: Run, tmp_path: Path, n
     run = Run.create(tmp_path / "run", fabricate_manifest())
     (run.path / name).symlink_to(outside)
     with pytest.raises(WriteError, match="symbolic link"):
-        run.blobs.put(b"x")
-        run.parses.journal().close()
-        run.write_table("scores", sound.table("scores"))
+        RunFolder.of(run).blobs.put(b"x")
+        RunFolder.of(run).parses.journal().close()
+        RunFolder.of(run).write_table("scores", sound.table("scores"))
     assert not list(outside.iterdir())
 
 

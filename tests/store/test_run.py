@@ -9,8 +9,18 @@ from tests.store.fabricate import fabricate_manifest, fabricate_run
 
 from parsemark.errors import StoreError
 from parsemark.model import Status
-from parsemark.store import SCHEMA_VERSION, SCHEMAS, ParseCache, ParseRecord, ParserEntry, Run, work_key
+from parsemark.store import (
+    SCHEMA_VERSION,
+    SCHEMAS,
+    ParseCache,
+    ParseRecord,
+    ParserEntry,
+    Run,
+    RunFolder,
+    work_key,
+)
 from parsemark.store.blobs import BlobStore
+from parsemark.store.bundle import Bundle, write_bundle
 
 
 def record(sample: str, parser: str = "p", **changes: object) -> ParseRecord:
@@ -81,7 +91,7 @@ def test_no_run_and_no_summary(tmp_path: Path) -> None:
 
 def test_torn_line_is_ignored_and_its_neighbours_are_kept(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         journal.append(record("a").to_json())
         journal.append(record("b").to_json())
     whole = journal.path.read_bytes()
@@ -94,57 +104,57 @@ def test_torn_line_is_ignored_and_its_neighbours_are_kept(tmp_path: Path) -> Non
 
 def test_journal_that_grows_is_not_folded_away(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.parses.journal() as growing:
+    with RunFolder.of(run).parses.journal() as growing:
         growing.append(record("a").to_json())
-        run.parses.fold()
+        RunFolder.of(run).parses.fold()
         assert growing.path.exists()
         growing.append(record("b").to_json())
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     assert not list((run.path / "journal").iterdir())
     assert run.table("parses")["sample"].to_list() == ["a", "b"]
 
 
 def test_the_later_line_counts_whatever_the_clock_said(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         journal.append(record("a", finished=2.0, attempts=2).to_json())
         journal.append(record("a", finished=1.0, attempts=1).to_json())
     assert [r.attempts for r in run.records()] == [1]
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     assert run.table("parses")["attempts"].to_list() == [1]
-    with run.parses.journal() as later:  # its clock was set back by a day
+    with RunFolder.of(run).parses.journal() as later:  # its clock was set back by a day
         later.append(record("a", finished=-86_400.0, attempts=3).to_json())
     assert [r.attempts for r in run.records()] == [3]
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     assert [r.attempts for r in run.records()] == [3]
 
 
 def test_of_two_writers_the_one_that_began_later_counts_also_after_it_was_folded(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.parses.journal() as slow:
+    with RunFolder.of(run).parses.journal() as slow:
         slow.append(record("a", finished=9.0, attempts=1).to_json())
-        with run.parses.journal() as fast:
+        with RunFolder.of(run).parses.journal() as fast:
             fast.append(record("a", finished=1.0, attempts=2).to_json())
-        run.parses.fold()
+        RunFolder.of(run).parses.fold()
         assert [r.attempts for r in run.records()] == [2]
-        since = run.parses.now()
+        since = RunFolder.of(run).parses.now()
         assert all(r.sequence < since for r in run.records())
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     assert [r.attempts for r in run.records()] == [2]
-    with run.parses.journal() as third:
+    with RunFolder.of(run).parses.journal() as third:
         third.append(record("b").to_json())
     assert [r.sample for r in run.records() if r.sequence >= since] == ["b"]
 
 
 def test_a_run_of_an_earlier_version_has_no_order_and_is_older_than_any_journal(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         journal.append(record("a", finished=9e9).to_json())
-    run.parses.fold()
-    path = run.files.path_of("parses")
+    RunFolder.of(run).parses.fold()
+    path = RunFolder.of(run).files.path_of("parses")
     pl.read_parquet(path).drop("sequence").write_parquet(path)
     assert [r.sequence for r in run.records()] == [0]
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         journal.append(record("a", finished=1.0, attempts=5).to_json())
     assert [r.attempts for r in run.records()] == [5]
 
@@ -152,10 +162,10 @@ def test_a_run_of_an_earlier_version_has_no_order_and_is_older_than_any_journal(
 def _append_and_fold(path: Path, name: str, n: int) -> None:
     run = Run.open(path)
     for index in range(n):
-        with run.parses.journal() as journal:
+        with RunFolder.of(run).parses.journal() as journal:
             journal.append(record(f"{name}-{index:02d}").to_json())
-        run.parses.fold()
-        run.update_manifest(lambda m: m.with_parser(ParserEntry(name=name, fingerprint="f")))
+        RunFolder.of(run).parses.fold()
+        RunFolder.of(run).update_manifest(lambda m: m.with_parser(ParserEntry(name=name, fingerprint="f")))
 
 
 def test_processes_on_one_run_do_not_corrupt_it(tmp_path: Path) -> None:
@@ -226,9 +236,9 @@ def test_a_table_that_is_replaced_while_it_is_read_is_the_old_or_the_new_one(tmp
     def replace() -> None:
         while not ended.is_set():
             for size in sizes:
-                run.write_table("parses", pl.DataFrame(rows[:size], schema=SCHEMAS["parses"]))
+                RunFolder.of(run).write_table("parses", pl.DataFrame(rows[:size], schema=SCHEMAS["parses"]))
 
-    run.write_table("parses", pl.DataFrame(rows[:1], schema=SCHEMAS["parses"]))
+    RunFolder.of(run).write_table("parses", pl.DataFrame(rows[:1], schema=SCHEMAS["parses"]))
     writer = threading.Thread(target=replace)
     writer.start()
     try:
@@ -236,3 +246,38 @@ def test_a_table_that_is_replaced_while_it_is_read_is_the_old_or_the_new_one(tmp
     finally:
         ended.set()
         writer.join()
+
+
+def scored_with_details(folder: Path) -> Run:
+    run = fabricate_run(folder)
+    told = pl.when(pl.col("value").is_not_null()).then(pl.lit('{"counts": {"row_lost": 2}}'))
+    RunFolder.of(run).write_table("scores", run.table("scores").with_columns(details=told))
+    return run
+
+
+def test_details_of_metrics_are_read_as_data(tmp_path: Path) -> None:
+    run = Run.open(scored_with_details(tmp_path / "run").path)
+    rows = run.scores("page-000", "good")
+    assert {(row["sample"], row["parser"]) for row in rows} == {("page-000", "good")}
+    assert next(row["details"] for row in rows if row["value"] is not None) == {"counts": {"row_lost": 2}}
+    RunFolder.of(run).write_table("scores", run.table("scores").with_columns(details=pl.lit("{")))
+    with pytest.raises(StoreError, match=r"scores.parquet is damaged.*parsemark score"):
+        run.scores("page-000", "good")
+
+
+def test_runs_from_before_details_were_kept_are_read(tmp_path: Path) -> None:
+    run = scored_with_details(tmp_path / "run")
+    path = run.protocol_folder() / "scores.parquet"
+    pl.read_parquet(path).drop("details").write_parquet(path)
+    assert run.table("scores")["details"].is_null().all()
+    assert all(row["details"] is None for row in run.scores("page-000", "good"))
+
+
+def test_bundles_carry_details_and_need_none(tmp_path: Path) -> None:
+    run = scored_with_details(tmp_path / "run")
+    write_bundle(run, tmp_path / "with.zip")
+    write_bundle(run, tmp_path / "bare.zip", truth=False)
+    for name, there in (("with.zip", True), ("bare.zip", False)):
+        with Bundle(tmp_path / name) as bundle:
+            (entry,) = bundle.index.protocols
+            assert bundle.table("scores", entry)["details"].is_not_null().any() is there

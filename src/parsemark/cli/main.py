@@ -15,6 +15,7 @@ import typer
 from parsemark import __version__
 from parsemark.cli import (
     bench,
+    boards,
     bundle,
     calibrate,
     choose,
@@ -30,6 +31,7 @@ from parsemark.cli import (
     report,
     score,
     setup,
+    stable,
     study,
     version_history,
     web_apps,
@@ -78,10 +80,11 @@ def root(
 
 for command in (  # in the order of the help
     *(setup.init, bench.bench, parse.parse, parse.try_file, score.score, report.report, export.export),
-    *(report.figures, choose.choose, compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
+    *(boards.boards, report.figures, choose.choose),
+    *(compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
     *(version_history.history, version_history.bisect, version_history.repro, version_history.badge),
     *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
-    *(calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
+    *(stable.stable, calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
 ):
     app.command({"try_file": "try"}.get(command.__name__))(command)
 for group in (corpus.app, parsers.parsers, study.app, judge.app):

@@ -116,6 +116,7 @@ def protocol_specs(
     match: str | None,
     metrics: Sequence[str] | None,
     rank_by: str | None,
+    serialise: str | None = None,
 ) -> list[str] | None:
     """The protocols with the options that were given apart; None where nothing was said at all.
 
@@ -125,7 +126,8 @@ def protocol_specs(
     from parsemark.errors import UsageError
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs, get_protocol, with_options
 
-    given = {"match": match, "metrics": tuple(metrics) if metrics else None, "rank_by": rank_by}
+    named = {"match": match, "rank_by": rank_by, "serialise": serialise}
+    given = {**named, "metrics": tuple(metrics) if metrics else None}
     wanted = {key: value for key, value in given.items() if value is not None}
     if not wanted:
         return canonical_specs(protocols) if protocols else None

@@ -32,6 +32,13 @@ def score(
     match: opt.Match = None,
     metric: opt.Metrics = None,
     rank_by: opt.RankBy = None,
+    serialise: Annotated[
+        str | None,
+        typer.Option(
+            help="`neutral`: outputs in one spelling of line ends, tables and formulas, beside the figures "
+            "of outputs as they are written."
+        ),
+    ] = None,
     workers: opt.Workers = None,
     executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
@@ -74,7 +81,8 @@ def score(
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
     from parsemark.errors import UsageError, require_known
-    from parsemark.store import Run
+    from parsemark.protocols import get_protocol
+    from parsemark.store import Run, RunFolder
 
     if task is not None:
         from parsemark.cli.tasks import score_task
@@ -83,7 +91,11 @@ def score(
         return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
-    specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
+    if serialise is not None and not protocol and run is not None:
+        protocol = [spec for spec in Run.open(run).protocols if get_protocol(spec).serialise == "raw"]
+    specs = running.protocol_specs(
+        protocol, match=match, metrics=metric, rank_by=rank_by, serialise=serialise
+    )
     console = plain_console()
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
     with template or contextlib.nullcontext(), running.stoppable(console) as events:
@@ -104,7 +116,7 @@ def score(
             opened = Run.open(run or Path())
             for parser in remove or ():
                 require_known("parser", parser, opened.manifest.parser_names)
-                opened.remove_parser(parser)
+                RunFolder.of(opened).remove_parser(parser)
             # With another truth no other figure of the run holds any more either.
             if follow_truth(opened, events) and specs:
                 specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))

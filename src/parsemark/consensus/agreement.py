@@ -116,10 +116,13 @@ def _output(prediction: Prediction | None, *, text: bool) -> _Output:
         if whole is None:
             whole = "\n".join(e.text or "" for e in prediction.elements)
         return _Output(False, text=" ".join(whole.split())[:MAX_TEXT])
-    # What the parser itself does not believe to be a table does not count in the protocol either.
+    return _Output(False, prediction_tables(prediction))
+
+
+def prediction_tables(prediction: Prediction) -> tuple[TableInput, ...]:
+    """The tables of an output; what the parser itself does not believe to be one counts nowhere."""
     counted = [e for e in prediction.tables if is_positive(e.confidence)]
-    tables = (e.table if e.table is not None else e.html or "" for e in counted)
-    return _Output(False, tuple(TableInput(table) for table in tables))
+    return tuple(TableInput(e.table if e.table is not None else e.html or "") for e in counted)
 
 
 def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:

@@ -45,6 +45,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         facts=_facts(data, sample_id),
         only_facts=info.only_facts,
         covered=None if info.covered is None else frozenset(info.covered),
+        annotation=data.annotation,
     )
 
 
@@ -54,6 +55,13 @@ def _facts(data: PageFile, sample_id: str) -> tuple[Fact, ...]:
     if repeated:
         raise CorpusError(f"page {sample_id}: the fact {', '.join(repeated)} occurs more than once.")
     return facts
+
+
+def _own_truths(page: Page) -> dict[str, Any] | None:
+    """What boards keep of their own; OmniDocBench's whole pages are elements as well."""
+    if page.annotation is None or "layout_dets" in page.annotation:
+        return None
+    return dict(page.annotation)
 
 
 def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
@@ -76,6 +84,7 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
             covered=None if page.covered is None else sorted(page.covered),
         ),
         facts=[FactFile.model_validate(fact_to_json(fact)) for fact in page.facts],
+        annotation=_own_truths(page),
         extra=Extra(
             relation=[
                 RelationFile(

@@ -97,8 +97,9 @@ def page_file_text(sample: Sample, pdf: str | None, pdf_sha256: str | None = Non
             del data["page_info"][mark]
     for fact in data["facts"]:
         _drop_none(fact)
-    if not data["facts"]:
-        del data["facts"]
+    for key in ("facts", "annotation"):
+        if not data[key]:
+            del data[key]
     return _lines(data)
 
 

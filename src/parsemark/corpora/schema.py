@@ -139,6 +139,8 @@ class PageFile(Strict):
     layout_dets: list[ElementFile]
     page_info: PageInfo
     facts: list[FactFile] = Field(default_factory=list)
+    annotation: dict[str, Any] | None = None
+    """Truth in the forms of other boards, by their keys; `docs/loaders.md` lists them."""
     extra: Extra = Field(default_factory=Extra)
 
 

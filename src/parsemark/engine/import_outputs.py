@@ -27,7 +27,7 @@ from parsemark.formats.found_table import SUFFIXES
 from parsemark.model import Status, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
-from parsemark.store import ParseRecord, ParserEntry, Run, work_key
+from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
 IMPORTED = "imported"
 """Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
@@ -56,7 +56,7 @@ def import_predictions(
     parser = name or folder.resolve().name
     is_new = not (out / "manifest.json").exists()
     run = open_run(out, corpus, ParseOptions(command=command, protocols=protocols if is_new else ()))
-    run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
     wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
     aliases = {alias for place in places.values() for alias in place.aliases}
@@ -72,15 +72,15 @@ def import_predictions(
     _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         for page in wanted:
             read = _reader(page.sample, places[page.sample], files, documents)
             record = _record(run, page.sample, parser, read)
             digest.update(record.key.encode())
             journal.append(record.to_json())
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
-    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))
     return run
 
 
@@ -400,6 +400,6 @@ def _record(
         return ParseRecord(
             sample, parser, Status.PARSER_FAILED, IMPORTED, error=f"{path.name}: {error}", finished=now
         )
-    blob = run.blobs.put(raw)
+    blob = RunFolder.of(run).blobs.put(raw)
     key = work_key(blob, 1, IMPORTED)
     return ParseRecord(sample, parser, Status.OK, key, blob=blob, n_bytes=len(raw), finished=now)

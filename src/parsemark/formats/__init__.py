@@ -9,6 +9,7 @@ from parsemark.formats.document import (
     write_document,
 )
 from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.neutral import neutral
 from parsemark.formats.tables import read_table, read_tables, says_the_same
 from parsemark.formats.unseen import without_unseen
 from parsemark.formats.write import WRITERS, write_table
@@ -20,6 +21,7 @@ __all__ = [
     "Document",
     "FoundTable",
     "markdown_of",
+    "neutral",
     "read_document",
     "read_output",
     "read_table",

@@ -1,4 +1,5 @@
-r"""What no reader of an output sees: comments, scripts, hidden elements of HTML, `\iffalse` … `\fi` of LaTeX.
+r"""What no reader of an output sees: comments, scripts and hidden elements of HTML, by attributes or by style
+sheets; `[//]: # (…)` of Markdown; `\iffalse` … `\fi`, `\phantom{…}` and white text of LaTeX.
 
 It answers nothing, so every reader blanks it first. What follows a `%` is LaTeX's own business, since a per
 cent sign is one everywhere else (`latex/environments.py`, `latex/scanner.py`).
@@ -7,7 +8,7 @@ cent sign is one everywhere else (`latex/environments.py`, `latex/scanner.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from parsemark.formats.html.markup import Tag, read_comments, read_tags
 from parsemark.formats.markdown.fences import blanked, spaces
@@ -23,7 +24,8 @@ _VOID = frozenset(
 _ENDED_BY = {"td": ("td", "th", "tr"), "th": ("td", "th", "tr"), "tr": ("tr",), "p": ("p",)}
 """Elements whose end tag may be left out, with the tags that end them."""
 _MAY_HIDE = re.compile(
-    rf"<(?:{'|'.join(sorted(UNSEEN_ELEMENTS))})\b|\bhidden\b|(?:display|visibility|opacity|font-size)\s*+:",
+    rf"<(?:{'|'.join(sorted(UNSEEN_ELEMENTS))}|dialog)\b|\b(?:hidden|popover)\b"
+    r"|(?:display|visibility|opacity|font-size|color)\s*+:|\bstyle\s*+=[^>]{0,300}?(?:[&\\]|/\*)",
     re.IGNORECASE,
 )
 _GONE = re.compile(r"(?:^|;)\s*+display\s*+:\s*+none\b", re.IGNORECASE)
@@ -33,6 +35,31 @@ _CLEAR = re.compile(
     re.IGNORECASE,
 )
 """What is there, but clear: a cell keeps its place."""
+_WHITE = re.compile(
+    r"(?:^|;)\s*+color\s*+:\s*+(?:white|transparent|#f{3}(?:f{3})?|rgba?\(255[, ]{1,3}255[, ]{1,3}255\b)",
+    re.IGNORECASE,
+)
+_GROUND = re.compile(r"background|bgcolor|\\(?:row|cell|column|page)color|\\f?colorbox", re.IGNORECASE)
+"""Where a text has anything of it, white may stand on a dark ground."""
+_STYLE_NOISE = re.compile(
+    r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\\(?P<code>[0-9a-f]{1,6})\s?|\\(?=\S)", re.IGNORECASE
+)
+_ON_PAPER = re.compile(r"@media\s++print\b[^{}]*+\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}", re.IGNORECASE)
+_SELECTOR = re.compile(r"([a-z][a-z0-9]*+|\*)?+((?:[.#][\w-]++)*+)", re.IGNORECASE)
+_NOTE = re.compile(
+    r"^ {0,3}\[[^\[\]\n]{1,99}\]:[ \t]*+(?:#|<>)[ \t]*+(?:\n[ \t]*+)?"
+    r"(?:\((?:[^)\n]|\n(?![ \t]*\n)){0,2000}\)|\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}')[ \t]*+$",
+    re.MULTILINE,
+)
+"""A comment of Markdown: a link that leads nowhere, and that nothing refers to."""
+_WHITE_COLOUR = r"\{(?:white|1(?:\.0*+)?(?:, ?1(?:\.0*+)?)*+|F{6})\}"
+_GROUP = re.compile(
+    rf"\\[hv]?phantom\s?(?=\{{)|\\textcolor\s?(?:\[[^\]\n]{{0,20}}\])?{_WHITE_COLOUR}\s?(?=\{{)"
+    rf"|(?=\{{\s*+\\color\s?{_WHITE_COLOUR})"
+)
+_SAYS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3}|\d\d")
+"""What a phantom must hold to hide anything: a formula makes room with others."""
+_FALSE = re.compile(r"\s*+0\s*+(?!0)")
 _CONDITION = re.compile(
     r"\\(?P<word>fi|else|if(?!f(?![A-Za-z@])|thenelse)[A-Za-z@]*+"
     r"|(?:begin|end)\s?\{comment\}|end\s?\{document\})(?![A-Za-z@])"
@@ -49,8 +76,13 @@ def unseen(text: str, format: str | None = None) -> list[Span]:
     if format not in ("latex", "csv", "tsv") and "<" in text:
         spans += ((c.start, c.end) for c in read_comments(text))
         spans += _unseen_html(blanked(text, spans))
-    if format not in ("html", "csv", "tsv") and ("\\iffalse" in text or "\\end" in text):
-        spans += _unseen_latex(text, open_ended=format == "latex")
+    if format not in ("html", "csv", "tsv"):
+        if "\\if" in text or "\\end" in text:
+            spans += _unseen_latex(text, open_ended=format == "latex")
+        if "phantom" in text or "color" in text:
+            spans += _unseen_groups(text)
+        if format != "latex" and "]:" in text:
+            spans += ((found.start(), found.end()) for found in _NOTE.finditer(text))
     return sorted(spans)
 
 
@@ -83,9 +115,10 @@ def without_unseen(text: str) -> str:
 def _unseen_html(text: str) -> Iterator[Span]:
     position = n_stray = 0
     open_ends = set[str]()
-    while _MAY_HIDE.search(text, position) is not None:
+    is_hiding = _Hiding(text)
+    while is_hiding.sheets or _MAY_HIDE.search(text, position) is not None:
         tags = (tag for tag in read_tags(text, position) if tag.name not in open_ends)
-        tag = next((tag for tag in tags if _hides(text, tag)), None)
+        tag = next((tag for tag in tags if is_hiding(tag)), None)
         if tag is None:
             return
         stop, position = _end(text, tag)
@@ -100,23 +133,72 @@ def _unseen_html(text: str) -> Iterator[Span]:
             if not stop:
                 yield tag.start, tag.end  # the tag alone, or a reader of HTML would drop what follows it
         if stop:
-            keeps_place = tag.name in ("td", "th") and not _is_gone(tag)
+            keeps_place = tag.name in ("td", "th") and not is_hiding.gone(tag)
             yield (tag.end, stop) if keeps_place else (tag.start, position)
 
 
-def _hides(text: str, tag: Tag) -> bool:
-    """Whether a tag opens what is not shown; right behind a backtick it is only spoken of."""
-    if tag.closes or text[max(0, tag.start - 1) : tag.start] == "`":
-        return False
-    return tag.name in UNSEEN_ELEMENTS or (
-        _MAY_HIDE.search(tag.inside) is not None
-        and (_is_gone(tag) or _CLEAR.search(tag.attributes().get("style", "")) is not None)
-    )
+class _Hiding:
+    """Which tags of a text open what is not shown: by themselves, by their style, or by a style sheet."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._white = _GROUND.search(text) is None
+        self.sheets = list(self._rules(text)) if "<style" in text.lower() else []
+        """Whether what it selects is gone, and a name, classes and ids that a tag must have."""
+
+    def __call__(self, tag: Tag) -> bool:
+        """Whether a tag hides what it opens; right behind a backtick it is only spoken of."""
+        if tag.closes or self._text[max(0, tag.start - 1) : tag.start] == "`":
+            return False
+        if tag.name in UNSEEN_ELEMENTS:
+            return True
+        if not self.sheets and tag.name != "dialog" and _MAY_HIDE.search(tag.inside) is None:
+            return False
+        said = tag.attributes()
+        return (
+            (tag.name == "dialog" and "open" not in said)
+            or self.gone(tag)
+            or self._is_clear(_style(said.get("style", "")))
+            or any(_selects(rule, tag.name, said) for _, rule in self.sheets)
+        )
+
+    def gone(self, tag: Tag) -> bool:
+        """Whether it takes no place either."""
+        said = tag.attributes()
+        return (
+            bool({"hidden", "popover"} & said.keys())
+            or _GONE.search(_style(said.get("style", ""))) is not None
+            or any(is_gone and _selects(rule, tag.name, said) for is_gone, rule in self.sheets)
+        )
+
+    def _is_clear(self, style: str) -> bool:
+        return _CLEAR.search(style) is not None or (self._white and _WHITE.search(style) is not None)
+
+    def _rules(self, text: str) -> Iterator[tuple[bool, tuple[str, str]]]:
+        """What the style sheets of a text hide, of selectors that name one element."""
+        for tag in read_tags(text):
+            if tag.name != "style" or tag.closes:
+                continue
+            sheet = _ON_PAPER.sub("", _style(text[tag.end : _end(text, tag)[0]]))
+            for part in sheet.split("}"):
+                head, _, body = part.rpartition("{")
+                if not (_GONE.search(body) or self._is_clear(body)):
+                    continue
+                for selector in head.rpartition("{")[2].split(","):
+                    found = _SELECTOR.fullmatch(selector.strip())
+                    if found is not None and found[0]:
+                        yield _GONE.search(body) is not None, ((found[1] or "").lower(), found[2])
 
 
-def _is_gone(tag: Tag) -> bool:
-    said = tag.attributes()
-    return "hidden" in said or _GONE.search(said.get("style", "")) is not None
+def _selects(rule: tuple[str, str], name: str, said: Mapping[str, str]) -> bool:
+    element, marks = rule
+    own = {f".{word}" for word in said.get("class", "").split()} | {f"#{said.get('id', '')}"}
+    return element in ("", "*", name) and own.issuperset(re.findall(r"[.#][\w-]+", marks))
+
+
+def _style(text: str) -> str:
+    """A style without comments and escapes."""
+    return _STYLE_NOISE.sub(lambda m: chr(min(int(m["code"], 16), 0x10FFFF)) if m["code"] else "", text)
 
 
 def _end(text: str, tag: Tag) -> Span:
@@ -153,7 +235,7 @@ def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
             depth += {"fi": -1, "else": -(depth == 1)}.get(word, word.startswith("if"))
             if not depth:
                 yield start, found.end()
-        elif word == "iffalse":
+        elif word == "iffalse" or (word == "if" and _FALSE.match(text, found.end())):
             start, depth = found.start(), 1
         elif word.endswith("{document}"):
             behind = text.find(_BEGIN, found.end())
@@ -166,3 +248,19 @@ def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
                 yield found.start(), behind
     if depth and open_ended:
         yield start, len(text)
+
+
+def _unseen_groups(text: str) -> Iterator[Span]:
+    """Phantoms that say something, and white text where no ground has a colour."""
+    closing, opened = dict[int, int](), list[int]()
+    for brace in re.finditer(r"\\[\\{}]|[{}]", text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif brace[0] == "}" and opened:
+            closing[opened.pop()] = brace.end()
+    may_be_white = _GROUND.search(text) is None
+    for found in _GROUP.finditer(text):
+        end = closing.get(found.end())
+        is_phantom = "phantom" in found[0]
+        if end is not None and (_SAYS.search(text, found.end(), end) if is_phantom else may_be_white):
+            yield found.start(), end

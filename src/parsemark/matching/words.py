@@ -38,8 +38,10 @@ _NARROW = 0.65
 """The same up to which two groups of digits may be one number."""
 _FAR = 8.0
 """The same between two lines of which one follows the other."""
-_LOOK_BACK = 60
-"""How many cells above one are looked at."""
+_ABOVE = 3
+"""How many cells above one come before it."""
+_AT_ONCE = 256
+"""Cells that are compared with all others at once."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SIGN = re.compile(f"[{_CJK}]")
 _ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
@@ -89,6 +91,7 @@ class PageAtom:
     text: str
     box: Box
     line: int
+    """Below 0: it belongs to no line, as what a form's field says."""
     edge: bool = False
 
 
@@ -289,12 +292,9 @@ def _rest(found: WordFates) -> None:
 
 def _extras(found: WordFates, hidden: Sequence[str], beside: Sequence[str]) -> None:
     """Say where words of the output come from that answer nothing on the page."""
-    words = [atom.text for atom in found.page]
-    seen, near = (
-        set(words),
-        {*pairwise(words), *((found.page[a].text, found.page[b].text) for a, b in _below(found))},
-    )
-    layer, layer_near, allowed = set(hidden), set(pairwise(hidden)), set(beside)
+    seen, near = _known([atom.text for atom in found.page])
+    near |= {(found.page[a].text, found.page[b].text) for a, b in _below(found)}
+    (layer, layer_near), allowed = _known(hidden), set(beside)
     for run in _runs(found.of_output, Fate.INVENTED):
         texts = [found.output[j] for j in run]
         around = found.output[max(run[0] - 1, 0) : run[-1] + 2]
@@ -308,6 +308,13 @@ def _extras(found: WordFates, hidden: Sequence[str], beside: Sequence[str]) -> N
                 found.of_output[j] = Fate.PASSED
             elif text in seen and (is_short or is_number(text) or any(pair in near for pair in own)):
                 found.of_output[j] = Fate.DOUBLED
+
+
+def _known(words: Sequence[str]) -> tuple[set[str], set[tuple[str, str]]]:
+    """Words of a text and which of them follow each other; two that a hyphen may part are also one."""
+    joined = [a + b for a, b in pairwise(words)]
+    pairs = {*pairwise(words), *zip(words, joined[1:], strict=False), *zip(joined, words[2:], strict=False)}
+    return {*words, *joined}, pairs
 
 
 def _runs(fates: Sequence[Fate], wanted: Fate) -> list[list[int]]:
@@ -339,8 +346,10 @@ def _cells(found: WordFates) -> list[list[int]]:
     return cells
 
 
-def _is_upright(found: WordFates, cell: Sequence[int]) -> bool:
-    """Whether words stand as letters do: turned ones are higher than wide, and are not put in order."""
+def _has_order(found: WordFates, cell: Sequence[int]) -> bool:
+    """Whether words are put in order: not those of edges and fields, nor turned ones: higher than wide."""
+    if found.page[cell[0]].edge or found.page[cell[0]].line < 0:
+        return False
     long = [found.page[i].box for i in cell if len(found.page[i].text) > _SHORT]
     return 2 * sum(box.height > box.width for box in long) <= len(long)
 
@@ -353,32 +362,33 @@ def _neighbours(found: WordFates) -> Iterator[tuple[list[int], list[int]]]:
     steps = [b.box.x0 > a.box.x0 for a, b in pairwise(found.page) if a.line == b.line and a.box != b.box]
     if 2 * sum(steps) < len(steps):
         return
-    cells = [cell for cell in _cells(found) if not found.page[cell[0]].edge and _is_upright(found, cell)]
+    cells = [cell for cell in _cells(found) if _has_order(found, cell)]
     hulls = [Box.hull(found.page[i].box for i in cell) for cell in cells]
     for cell in cells:
         yield from (([i], [k]) for i, k in pairwise(cell))
-    by_top = sorted(range(len(cells)), key=lambda k: hulls[k].y0)
-    for at, k in enumerate(by_top):
-        around = [i for i in by_top[max(0, at - _LOOK_BACK) : at + _LOOK_BACK] if i < k]
-        above = [i for i in around if _is_above(hulls[i], hulls[k])]
-        beside = [i for i in around if _is_left(hulls[i], hulls[k])]
-        if above:
-            yield cells[max(above, key=lambda i: hulls[i].y1)], cells[k]
-        if beside:
-            yield cells[max(beside, key=lambda i: hulls[i].x1)], cells[k]
+    yield from ((cells[i], cells[k]) for i, k in _before(hulls))
 
 
-def _is_above(above: Box, box: Box) -> bool:
-    """Whether one of the next lines below it is the other."""
-    gap = box.y0 - above.y1
-    is_near = -0.3 * above.height <= gap <= _FAR * min(above.height, box.height)
-    return is_near and min(above.x1, box.x1) > max(above.x0, box.x0)
+def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
+    """Of each box, the next ones above and the next one left of it that the file has before it."""
+    import numpy as np
 
-
-def _is_left(left: Box, box: Box) -> bool:
-    """Whether both stand in one line, and the other one to the right."""
-    shared = min(left.y1, box.y1) - max(left.y0, box.y0)
-    return left.x1 <= box.x0 and 2 * shared >= min(left.height, box.height)
+    x0, y0, x1, y1 = np.array([(b.x0, b.y0, b.x1, b.y1) for b in hulls]).reshape(-1, 4).T
+    height = y1 - y0
+    for start in range(0, len(hulls), _AT_ONCE):
+        k = np.arange(start, min(start + _AT_ONCE, len(hulls)))[:, None]
+        earlier, lower = np.arange(len(hulls)) < k, np.minimum(height, height[k])
+        gap, shared = y0[k] - y1, np.minimum(y1, y1[k]) - np.maximum(y0, y0[k])
+        above = earlier & (gap >= -0.3 * height) & (gap <= _FAR * lower)
+        above &= np.minimum(x1, x1[k]) > np.maximum(x0, x0[k])
+        beside = earlier & (x1 <= x0[k]) & (2 * shared >= lower)
+        for own, over, left in zip(k[:, 0].tolist(), above, beside, strict=True):
+            found = np.flatnonzero(over)
+            # The nearest may be lost, and then says nothing.
+            for i in found[np.argsort(-y1[found], kind="stable")[:_ABOVE]].tolist():
+                yield i, own
+            if left.any():
+                yield int(np.argmax(np.where(left, x1, -np.inf))), own
 
 
 def _below(found: WordFates) -> Iterator[tuple[int, int]]:

@@ -32,7 +32,7 @@ _INHERITED_WITH_NETWORK = re.compile(
     r"(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE", re.I
 )
 _PYTHON = {"PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ class Parser:
     """All packages of its environment, where it has a lock."""
     version: str = ""
     """Of its own package, where one was asked for: see `parsemark.parsers.versions`."""
+    threads: int = 1
+    """Of its worker."""
 
     @cached_property
     def name(self) -> str:
@@ -174,7 +176,7 @@ class Parser:
         return [*(name for kind, _, name in parted if kind in ("env", "folder")), *self.info.variables]
 
     def _variables(self) -> dict[str, str]:
-        """What it declares and what every program needs, and one thread per worker: no key of another.
+        """What it declares and what every program needs, and how many threads: no key of another.
 
         Workers are run side by side; each with its own pool of threads would make timings meaningless.
         """
@@ -184,7 +186,7 @@ class Parser:
             for name, value in os.environ.items()
             if _INHERITED.fullmatch(name) or name in self._given or (network and network.fullmatch(name))
         }
-        variables |= dict.fromkeys(_ONE_THREAD, "1")
+        variables |= dict.fromkeys(_THREADS, str(self.threads))
         return variables | {"PYTHONPATH": str(KIT.parent), **_PYTHON}
 
     @cached_property

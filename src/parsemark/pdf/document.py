@@ -98,6 +98,31 @@ def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = No
         return written.getvalue()
 
 
+@in_child(cpu_s=600)
+def repainted(pdf: Path) -> bytes:
+    """A document with the texts of its pages painted above all else, the last one first."""
+    import io
+
+    import pypdfium2 as pdfium
+    from pypdfium2 import raw
+
+    written = io.BytesIO()
+    try:
+        document = pdfium.PdfDocument(pdf)  # of its own: the one that may be open stays as it is
+        for page in document:
+            items = [raw.FPDFPage_GetObject(page, k) for k in range(raw.FPDFPage_CountObjects(page))]
+            for item in reversed([i for i in items if raw.FPDFPageObj_GetType(i) == raw.FPDF_PAGEOBJ_TEXT]):
+                if raw.FPDFPage_RemoveObject(page, item):
+                    raw.FPDFPage_InsertObject(page, item)
+            page.gen_content()
+            page.close()
+        document.save(written)
+        document.close()
+    except pdfium.PdfiumError as error:
+        raise PdfError(f"{pdf} cannot be painted anew: {error}") from error
+    return written.getvalue()
+
+
 _TAKEN_FROM = b"%parsemark-taken-from "
 
 

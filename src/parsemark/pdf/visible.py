@@ -10,15 +10,13 @@ mean something else), OCR may say what is there.
 
 from __future__ import annotations
 
-import csv
 import ctypes
 import re
-import shutil
-import subprocess
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,38 +25,38 @@ from rapidfuzz.distance import Indel
 from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
-from parsemark.pdf.document import Edges, open_page
+from parsemark.pdf.document import Edges, open_page, to_page_edges
+from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.text import character_codes, pack_glyphs
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PIL import Image
 
 LOOK_DPI = 72
-_CONTRAST = 12
+CONTRAST = 12
 """Of 255: what differs by less from its ground, nobody sees."""
 _FAINT, _LIGHT = 26, 230
 """Opacity up to which, and colour from which on, text must show by itself that it is painted."""
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
 _COVERS = 0.9
 """Share of a text that something must cover to be asked whether it hides it."""
-_BAND = 0.12
-"""Of the page's height, at its top and at its end: where running heads and page numbers stand."""
+_BAND, _DEEP, _APART = 0.12, 0.2, 0.8
+"""Of the page's height, at its top and at its end: where running heads and page numbers stand; how far in
+they may be if a gap of so many heights of the line parts them from the text."""
+_OUTER_ROWS = 2
+"""Rows of a page's top, or end, that may be parted so."""
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.I
 )
+_PAINTS_TEXT = re.compile(r"\bT[jJ]\b|['\"]\s")
 _PICTURE_SHARE = 0.5
 """Of the page: a picture of this size may be the page itself."""
 _INK = 0.0005
 """Share of the pixels that must differ from the paper for a page to say anything."""
 _STRANGE = 0.2
 """Share of characters without meaning (private, replaced, control) above which a layer says nothing."""
-OCR_DPI = 200
-_OCR_TIMEOUT_S = 120
-_SURE = 50
-"""Per cent: words that OCR is less sure of say nothing."""
 _SAMPLE_LINES, _SAMPLE_LETTERS, _ALIKE = 4, 40, 0.5
 """How many lines of a layer are compared with their picture, how many letters they must have at least, and
 how alike both must be."""
@@ -73,7 +71,7 @@ class SeenWord:
     text: str
     box: Box
     line: int
-    """Number of its line, in the order of the file."""
+    """Number of its line, in the order of the file; below 0 for the values of fields."""
     shown: bool = True
     edge: bool = False
     """Whether it belongs to a running head or foot, or is a page number."""
@@ -100,10 +98,10 @@ def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
     Args:
         pdf: The document.
         page_number: From 1.
-        ocr: Whether pictures may be read, by tesseract where it is installed: samples of the text layer are
-            compared with them, and pages whose layer cannot be believed are read so.
+        ocr: Whether pictures may be read where tesseract or rapidocr is installed: samples of the text layer
+            are compared with them, and pages whose layer cannot be believed are read so.
     """
-    return _seen_page(pdf, page_number, pdf.stat().st_mtime_ns, ocr and shutil.which("tesseract") is not None)
+    return _seen_page(pdf, page_number, pdf.stat().st_mtime_ns, ocr and can_read())
 
 
 @lru_cache(maxsize=64)
@@ -117,7 +115,7 @@ def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPa
         return page
     if not ocr:
         return replace(page, source="none", why=why)
-    read = tuple(_read_picture(render_page(pdf, page_number, OCR_DPI)))
+    read = tuple(SeenWord(*word) for word in read_picture(render_page(pdf, page_number, OCR_DPI)))
     if not read:
         return replace(page, source="none", why=f"{why}, and OCR reads nothing")
     return replace(page, words=read, source="ocr", why=why)
@@ -138,6 +136,7 @@ def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord],
         objects = list(_painted(page))
         shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
         words = list(_words(texts, array("d", boxes), generated, shown.tolist()))
+        words += _field_words(page, words)
         n_shown = sum(word[3] for word in words)
         why = _doubt(words, n_shown, objects, width * height, ink)
     heads = _running_lines(pdf, page_number, words, height)
@@ -247,11 +246,9 @@ def _shown_glyphs(
     bare = page_picture(page, number, pdf, LOOK_DPI)
     shown |= ~doubtful & _changed(whole, bare, edges)
     _activate([o.item for o in objects if o.is_text], True)
-    counts = np.bincount(bare.ravel(), minlength=256)
-    near = counts[
-        max(0, int(counts.argmax()) - 2 * _CONTRAST) : int(counts.argmax()) + 2 * _CONTRAST + 1
-    ].sum()
-    return shown, 1.0 - float(near) / bare.size
+    paper = int(np.bincount(bare[::4, ::4].ravel()).argmax())
+    low, high = max(0, paper - 2 * CONTRAST), min(255, paper + 2 * CONTRAST)
+    return shown, float(((bare < low) | (bare > high)).mean())
 
 
 def _activate(items: Sequence[Any], on: bool) -> None:
@@ -284,7 +281,7 @@ def _changed(
 
     height, width = one.shape
     added = np.zeros((height + 1, width + 1), dtype=np.int32)
-    differs = np.maximum(one, other) - np.minimum(one, other) >= _CONTRAST
+    differs = np.maximum(one, other) - np.minimum(one, other) >= CONTRAST
     np.cumsum(differs, axis=1, out=added[1:, 1:])
     np.cumsum(added, axis=0, out=added)
     scale = LOOK_DPI / 72
@@ -302,25 +299,18 @@ def _words(
     texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]
 ) -> Iterator[tuple[str, Edges, int, bool]]:
     """Runs of characters between blanks; a word is shown if half of its characters are."""
-    line, word = 0, list[int]()
-    for k, text in enumerate(texts):
+    left, top, right, bottom = (boxes[side::4] for side in range(4))
+    line, start = 0, -1
+    for k, text in enumerate(f"{texts} "):
         if text.strip() and not generated[k]:
-            word.append(k)
+            start = k if start < 0 else start
             continue
-        if word:
-            yield _word(texts, boxes, word, line, shown)
-            word = []
+        if start >= 0:
+            own = slice(start, k)
+            edges = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
+            yield texts[own], edges, line, 2 * sum(shown[own]) >= k - start
+            start = -1
         line += text == "\n"
-    if word:
-        yield _word(texts, boxes, word, line, shown)
-
-
-def _word(
-    texts: str, boxes: array[float], own: Sequence[int], line: int, shown: Sequence[bool]
-) -> tuple[str, Edges, int, bool]:
-    x0, y0, x1, y1 = ([boxes[4 * k + side] for k in own] for side in range(4))
-    is_shown = 2 * sum(shown[k] for k in own) >= len(own)
-    return "".join(texts[k] for k in own), (min(x0), min(y0), max(x1), max(y1)), line, is_shown
 
 
 def _doubt(
@@ -347,22 +337,55 @@ def _beside(page: Any) -> Iterator[str]:
     from pypdfium2 import raw
 
     document = page.pdf
+    for note in _annotations(page):
+        for key in (b"Contents", b"V", b"DV"):
+            yield _said_by(raw.FPDFAnnot_GetStringValue, note, key)
+        action = raw.FPDFLink_GetAction(raw.FPDFAnnot_GetLink(note))
+        if action and 1 < (size := raw.FPDFAction_GetURIPath(document, action, None, 0)) < 10_000:
+            path = ctypes.create_string_buffer(size)
+            raw.FPDFAction_GetURIPath(document, action, path, size)
+            yield path.value.decode("utf-8", "replace")
+
+
+def _annotations(page: Any) -> Iterator[Any]:
+    from pypdfium2 import raw
+
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), 1000)):
         note = raw.FPDFPage_GetAnnot(page, index)
         try:
-            for key in (b"Contents", b"V", b"DV"):
-                size = raw.FPDFAnnot_GetStringValue(note, key, None, 0)
-                if 2 < size < 100_000:
-                    buffer = (ctypes.c_ushort * (size // 2 + 1))()
-                    raw.FPDFAnnot_GetStringValue(note, key, buffer, size)
-                    yield bytes(buffer)[: size - 2].decode("utf-16-le", "replace")
-            action = raw.FPDFLink_GetAction(raw.FPDFAnnot_GetLink(note))
-            if action and 1 < (size := raw.FPDFAction_GetURIPath(document, action, None, 0)) < 10_000:
-                path = ctypes.create_string_buffer(size)
-                raw.FPDFAction_GetURIPath(document, action, path, size)
-                yield path.value.decode("utf-8", "replace")
+            yield note
         finally:
             raw.FPDFPage_CloseAnnot(note)
+
+
+def _said_by(get: Any, note: Any, key: Any) -> str:
+    """A text of an annotation; empty where it has none, or one that is too long."""
+    size = get(note, key, None, 0)
+    if not 2 < size < 100_000:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    get(note, key, buffer, size)
+    return bytes(buffer)[: size - 2].decode("utf-16-le", "replace")
+
+
+def _field_words(
+    page: Any, words: Sequence[tuple[str, Edges, int, bool]]
+) -> Iterator[tuple[str, Edges, int, bool]]:
+    """What fields of forms show that the page itself does not say: values whose appearance paints text."""
+    from pypdfium2 import raw
+
+    centres = [((x0 + x1) / 2, (y0 + y1) / 2) for _, (x0, y0, x1, y1), _, shown in words if shown]
+    for number, note in enumerate(_annotations(page)):
+        unseen = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+        if raw.FPDFAnnot_GetSubtype(note) != raw.FPDF_ANNOT_WIDGET or raw.FPDFAnnot_GetFlags(note) & unseen:
+            continue
+        painted = _said_by(raw.FPDFAnnot_GetAP, note, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL)
+        value, rect = _said_by(raw.FPDFAnnot_GetStringValue, note, b"V"), raw.FS_RECTF()
+        if not value or not _PAINTS_TEXT.search(painted) or not raw.FPDFAnnot_GetRect(note, rect):
+            continue
+        x0, y0, x1, y1 = edges = to_page_edges(page, rect.left, rect.bottom, rect.right, rect.top)
+        if not any(x0 <= x <= x1 and y0 <= y <= y1 for x, y in centres):
+            yield from ((word, edges, -1 - number, True) for word in value.split())
 
 
 @lru_cache(maxsize=512)
@@ -371,7 +394,7 @@ def _bands(pdf: Path, page_number: int, _modified: int) -> frozenset[str]:
     with open_page(pdf, page_number) as page:
         text, found = page.get_textpage(), set[str]()
         left, bottom, right, top = page.get_bbox()
-        band = _BAND * (top - bottom)
+        band = _DEEP * (top - bottom)
         for low, high in ((bottom, bottom + band), (top - band, top)):
             content = text.get_text_bounded(left, low, right, high)
             found.update(map(_line_key, content.splitlines()))
@@ -389,10 +412,12 @@ def _running_lines(
     """Page numbers, and lines at top or end that neighbouring pages have too."""
     lines: dict[int, list[tuple[str, Edges, int, bool]]] = {}
     for word in words:
-        _, (_, y0, _, y1), line, shown = word
-        if shown and (y1 <= _BAND * height or y0 >= (1 - _BAND) * height):
-            lines.setdefault(line, []).append(word)
-    if not lines:
+        if word[3] and word[2] >= 0:
+            lines.setdefault(word[2], []).append(word)
+    edges, outermost = _edge_lines(
+        {k: (min(w[1][1] for w in own), max(w[1][3] for w in own)) for k, own in lines.items()}, height
+    )
+    if not edges:
         return set()
     others: set[str] = set()
     for number in (page_number - 2, page_number - 1, page_number + 1, page_number + 2):
@@ -400,14 +425,37 @@ def _running_lines(
             others |= _bands(pdf, number, pdf.stat().st_mtime_ns) if number > 0 else frozenset()
         except PdfError:
             continue  # there is no such page
-    shown_words = [word for word in words if word[3]]
-    outermost = {min(shown_words, key=lambda w: w[1][1])[2], max(shown_words, key=lambda w: w[1][3])[2]}
     return {
         line
-        for line, own in lines.items()
-        if _line_key(text := " ".join(word[0] for word in own)) in others
+        for line in edges
+        if _line_key(text := " ".join(word[0] for word in lines[line])) in others
         or (line in outermost and _PAGE_NUMBER.fullmatch(text))
     }
+
+
+def _edge_lines(heights: Mapping[int, tuple[float, float]], height: float) -> tuple[set[int], set[int]]:
+    """Lines in the bands at top and end, or parted from the text by a gap; and those of the outermost rows.
+
+    Args:
+        heights: Top and end of each line.
+        height: Of the page.
+    """
+    edges = {k for k, (y0, y1) in heights.items() if y1 <= _BAND * height or y0 >= (1 - _BAND) * height}
+    rows: list[tuple[float, float, set[int]]] = []
+    for line, (y0, y1) in sorted(heights.items(), key=lambda item: item[1]):
+        if y1 - y0 > _BAND * height:
+            continue  # turned text, beside many rows
+        if rows and y0 < (rows[-1][0] + rows[-1][1]) / 2:
+            rows[-1] = rows[-1][0], max(rows[-1][1], y1), rows[-1][2] | {line}
+        else:
+            rows.append((y0, y1, {line}))
+    from_end = [(height - y1, height - y0, own) for y0, y1, own in reversed(rows)]
+    for ordered in (rows, from_end):
+        for (y0, y1, own), (below, *_) in list(pairwise(ordered))[:_OUTER_ROWS]:
+            if y1 > _DEEP * height or below - y1 < _APART * (y1 - y0):
+                break
+            edges |= own
+    return edges, rows[0][2] | rows[-1][2] if rows else set()
 
 
 # --- what pictures say --------------------------------------------------------------------------------------
@@ -429,8 +477,8 @@ def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
     scale, hull = OCR_DPI / 72, Box.hull(word.box for word in best)
     picture = render_page(pdf, page_number, OCR_DPI)
     left, top, right, bottom = (int(side * scale) for side in (hull.x0, hull.y0, hull.x1, hull.y1))
-    read = list(_read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16))))
-    found = _latin(read)
+    read = read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16)))
+    found = _latin([SeenWord(*word) for word in read])
     if len(found) < _SAMPLE_LETTERS / 2:
         return ""  # OCR cannot read it: that says nothing about the layer
     alike = Indel.normalized_similarity(_latin(best), found)
@@ -439,33 +487,3 @@ def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
 
 def _latin(words: Sequence[SeenWord]) -> str:
     return re.sub(r"[^a-z0-9]", "", "".join(word.text for word in words).casefold())
-
-
-def _read_picture(picture: Image.Image) -> Iterator[SeenWord]:
-    """The words that tesseract is sure of, in points."""
-    import io
-
-    data = io.BytesIO()
-    picture.convert("L").save(data, format="PNG")
-    command = ["tesseract", "stdin", "stdout", "--dpi", str(OCR_DPI), "--psm", "3", "tsv"]
-    try:
-        done = subprocess.run(
-            command,
-            input=data.getvalue(),
-            capture_output=True,
-            timeout=_OCR_TIMEOUT_S,
-            check=True,
-            env={"PATH": "/usr/bin:/bin:/usr/local/bin", "OMP_THREAD_LIMIT": "1"},
-        )
-    except (OSError, subprocess.SubprocessError):
-        return
-    rows = csv.DictReader(
-        io.StringIO(done.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=csv.QUOTE_NONE
-    )
-    lines: dict[tuple[str, ...], int] = {}
-    for row in rows:
-        text = (row.get("text") or "").strip()
-        if text and float(row["conf"]) >= _SURE:
-            line = lines.setdefault((row["block_num"], row["par_num"], row["line_num"]), len(lines))
-            x, y, w, h = (int(row[key]) * 72 / OCR_DPI for key in ("left", "top", "width", "height"))
-            yield SeenWord(text, Box(x, y, x + w, y + h), line)

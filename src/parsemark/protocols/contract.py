@@ -13,10 +13,10 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
@@ -43,6 +43,8 @@ class PageProtocol(ABC):
     """Raised whenever the same outputs would get other numbers."""
     reads_facts: ClassVar[bool] = False
     """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
+    serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
+    """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 
     def __str__(self) -> str:
         """The spec: the name with the options that differ from the default."""
@@ -129,7 +131,7 @@ class PageProtocol(ABC):
             "counts": lambda: {"documents": len(set(places.documents)), "pages": len(places.samples)},
             "figures": lambda: [figure.info for figure in sums],
             "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
-            "slices": lambda: page_slices(sums, page_groups(tables.read("samples", "sample", "attributes"))),
+            "slices": lambda: page_slices(sums, page_groups(tables)),
             "ranking": lambda: next(
                 (rank(figure) for figure in sums if figure.info.name == primary), Ranking(figure=primary)
             ),

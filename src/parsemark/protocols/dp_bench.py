@@ -20,6 +20,7 @@ from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.figures import FigureInfo
 from parsemark.protocols.measured import (
     MeasuredProtocol,
+    blame,
     html_of,
     in_order,
     own_truth,
@@ -65,7 +66,8 @@ class DpBenchProtocol(MeasuredProtocol):
         nid = 1.0 if both_empty and not self.empty_is_hundredth else raw_nid(wanted, found) / 100.0
         try:
             teds = page_teds(wanted, found)
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, ZeroDivisionError) as error:
+            blame(error, lambda: page_teds(wanted, wanted))
             teds = 0.0, 0.0
         return {"nid": nid, "teds": teds and teds[0], "teds_s": teds and teds[1]}
 

@@ -7,6 +7,7 @@ depends on its version (3.9 in the reference runs).
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.resources import as_file, files
 from typing import ClassVar
 
 from rapidfuzz.fuzz import partial_ratio_alignment
@@ -22,7 +24,7 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import MeasuredProtocol, in_order, own_truth, score_info
+from parsemark.protocols.measured import MeasuredProtocol, blame, in_order, own_truth, score_info
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 
@@ -31,9 +33,9 @@ BLOCKS = "marker_blocks"
 CUTOFF = 70
 BLOCK_SHARE, ORDER_SHARE = 0.8, 0.2
 PANDOC_TIMEOUT_S = 60
+_INSTALL = "pip install 'parsemark[marker]'"
 MAX_MARKS = 100_000_000
 """Opening marks times characters; more are refused, since each mark is looked for to the end."""
-_DIALECT = "markdown+tex_math_dollars"
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,12 @@ class MarkerProtocol(MeasuredProtocol):
     unfound_in_order: bool = True
 
     def preload(self) -> None:
-        """Find pandoc, or say that it is missing, before anything is scored."""
-        find_pandoc()
+        """Find pandoc, or say that it is missing or too old, before anything is scored."""
+        numbers = [int(part) for part in re.findall(r"\d+", pandoc_version())[:3]]
+        if numbers < [3, 1, 1]:
+            raise MissingDependencyError(
+                f"pandoc 3.1.1 or newer (here is {pandoc_version()})", "marker's scorer", _INSTALL
+            )
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The numbers of a page."""
@@ -67,7 +73,12 @@ class MarkerProtocol(MeasuredProtocol):
             blocks = [written for e in in_order(truth) if (written := write_document([e]).strip())]
         if not blocks:
             return None
-        found = page_score(blocks, markdown_of(prediction), cleaned)
+        pred = markdown_of(prediction)
+        try:
+            found = page_score(blocks, pred, {**cleaned(*blocks), **cleaned(pred)}.__getitem__)
+        except FormatError as error:
+            blame(error, lambda: cleaned(*blocks))
+            raise
         score, order = found.score, found.order
         if not self.unfound_in_order:
             places = [start for start, value in zip(found.starts, found.by_block, strict=False) if value]
@@ -91,7 +102,7 @@ class MarkerScore:
 
 
 def page_score(blocks: Sequence[str], pred: str, clean: Callable[[str], str]) -> MarkerScore:
-    """Score a page; `clean` is `cleaned`, or gives what was cleaned elsewhere."""
+    """Score a page; `clean` gives texts as they are compared (see `cleaned`)."""
     if not pred:
         return MarkerScore(0.0, 0.0, (0.0,) * len(blocks))
     wanted, text = [clean(block) for block in blocks], clean(pred)
@@ -118,9 +129,9 @@ def order_score(order: Sequence[int]) -> float:
     return (tau + 1) / 2 * 100
 
 
-def cleaned(md: str) -> str:
-    """A text as it is compared."""
-    return without_markup(through_pandoc(md))
+def cleaned(*texts: str) -> dict[str, str]:
+    """Texts as they are compared."""
+    return {text: without_markup(md) for text, md in zip(texts, through_pandoc(*texts), strict=True)}
 
 
 def without_markup(md: str) -> str:
@@ -211,7 +222,7 @@ def find_pandoc() -> str:
     except (ImportError, OSError):
         found = shutil.which("pandoc")
     if found is None:
-        raise MissingDependencyError("pandoc", "marker's scorer", "pip install 'parsemark[marker]'")
+        raise MissingDependencyError("pandoc", "marker's scorer", _INSTALL)
     return found
 
 
@@ -222,26 +233,23 @@ def pandoc_version() -> str:
     return shown.stdout.decode().split("\n", 1)[0]
 
 
-@lru_cache(maxsize=512)
-def through_pandoc(md: str) -> str:
-    """Markdown to HTML and back.
+@lru_cache(maxsize=64)
+def through_pandoc(*texts: str) -> tuple[str, ...]:
+    """Markdown to HTML and back, all texts by one process: pandoc starts slower than it converts.
 
     Raises:
         FormatError: pandoc fails, or takes too long.
     """
-    for source, target in ((_DIALECT, "html"), ("html", _DIALECT)):
-        command = [find_pandoc(), "--sandbox", "-f", source, "-t", target, "+RTS", "-M2g", "-RTS"]
+    script = files("parsemark.protocols").joinpath("pandoc.lua")
+    with as_file(script) as path:
+        command = [find_pandoc(), "+RTS", "-M2g", "-RTS", "lua", str(path)]
+        given = json.dumps([text.encode("utf-8", "replace").decode() for text in texts])
         try:
             done = subprocess.run(
-                command,
-                input=md.encode("utf-8", "replace"),
-                capture_output=True,
-                timeout=PANDOC_TIMEOUT_S,
-                check=False,
+                command, input=given.encode(), capture_output=True, timeout=PANDOC_TIMEOUT_S, check=False
             )
         except subprocess.TimeoutExpired as error:
             raise FormatError(f"pandoc took more than {PANDOC_TIMEOUT_S} s") from error
-        if done.returncode:
-            raise FormatError(f"pandoc failed: {done.stderr.decode(errors='replace')[:200]}")
-        md = done.stdout.decode()
-    return md
+    if done.returncode:
+        raise FormatError(f"pandoc failed: {done.stderr.decode(errors='replace')[-200:]}")
+    return tuple(json.loads(done.stdout))

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from parsemark.errors import FormatError
 from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 
 Measures = Mapping[str, float | list[float] | None]
 
 
+UNREADABLE = "the truth of this page cannot be read"
+
+
 class LeftOutError(ValueError):
     """A page that the board itself drops from its means."""
+
+
+class UnreadableTruthError(ValueError):
+    """A page of which the truth itself cannot be read: nobody is charged for it."""
+
+
+def blame(error: Exception, read_truth: Callable[[], object]) -> None:
+    """Raise UnreadableTruthError where the truth, read in the same way as the output, fails as well.
+
+    Args:
+        error: What the board's rules raised on truth and output.
+        read_truth: Does with the truth alone what was done with both.
+    """
+    try:
+        read_truth()
+    except (ArithmeticError, ValueError, FormatError) as own:
+        raise UnreadableTruthError(f"{UNREADABLE}: {own}") from error
 
 
 @dataclass(frozen=True)
@@ -41,6 +63,7 @@ class MeasuredProtocol(PageProtocol):
 
         Raises:
             LeftOutError: The board drops the page.
+            UnreadableTruthError: Its truth cannot be read.
             ValueError, FormatError: The board's rules fail on it, or it is too large: it is worth nothing.
         """
 
@@ -56,6 +79,8 @@ class MeasuredProtocol(PageProtocol):
         elif truth is not None:
             try:
                 values = self.measure(truth, prediction)
+            except UnreadableTruthError as error:
+                why = str(error)
             except LeftOutError as error:
                 why = f"left out, as the board does it: {error}"
             except (ValueError, FormatError) as error:
@@ -80,6 +105,20 @@ class MeasuredProtocol(PageProtocol):
     def presentation(self) -> Presentation:
         """Write the board's files."""
         return Presentation(result_files=self.result_files)
+
+    def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
+        """The summary, which says where a truth cannot be read."""
+        import polars as pl
+
+        lost = tables.read("scores", "sample", "message", where=pl.col("message").str.starts_with(UNREADABLE))
+        notes = []
+        if len(lost):
+            first = lost.sort("sample").row(0)
+            notes = [
+                f"The truth of {counted(lost['sample'].n_unique(), 'page')} cannot be read; no parser is "
+                f"charged for it. The first is {first[0]}: {first[1]}."
+            ]
+        return super().summary_of(tables, sums, **{"notes": notes, **parts})
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, or over what pages have several of."""

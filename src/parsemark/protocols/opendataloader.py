@@ -26,6 +26,7 @@ from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.measured import (
     LeftOutError,
     MeasuredProtocol,
+    blame,
     html_of,
     in_order,
     own_truth,
@@ -84,10 +85,12 @@ class OpendataloaderProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The seven numbers of a page."""
+        wanted = true_markdown(truth)
         try:
-            return page_scores(true_markdown(truth), markdown_of(prediction))
-        except ValueError as error:
-            if self.page_errors_drop:
+            return page_scores(wanted, markdown_of(prediction))
+        except (ValueError, FormatError) as error:
+            blame(error, lambda: page_scores(wanted, wanted))
+            if self.page_errors_drop and isinstance(error, ValueError):
                 raise LeftOutError(str(error)) from error
             raise
 

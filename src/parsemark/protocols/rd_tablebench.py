@@ -19,7 +19,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import LeftOutError, MeasuredProtocol, html_of, own_truth, score_info
+from parsemark.protocols.measured import LeftOutError, MeasuredProtocol, blame, html_of, own_truth, score_info
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
 HTML = "rd_tablebench_html"
@@ -78,8 +78,9 @@ class RdTableBenchProtocol(MeasuredProtocol):
             wanted = html_of(truth.tables[0])
         try:
             return {"similarity": html_similarity(wanted, self._chosen(prediction))}
-        except ValueError as error:  # not one that is too large, which is ours
-            if self.missing_left_out:
+        except (ValueError, FormatError) as error:
+            blame(error, lambda: _cleaned(grid_of_html(wanted)))
+            if self.missing_left_out and isinstance(error, ValueError):  # one that is too large is ours
                 raise LeftOutError(str(error)) from error
             raise
 

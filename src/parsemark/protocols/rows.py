@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from parsemark.model import Prediction, Score, Status
 
@@ -11,6 +13,9 @@ PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
 BROKEN = "protocol_broken"
 """`ScoreRow.metric` of a page that the protocol did not score; the engine writes it (see `broken.py`)."""
+MAX_DETAILS = 4_000
+"""Characters of the details of a score: a parser must not decide how large a run becomes."""
+_KEPT_OF_LISTS = (20, 8, 3, 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class ScoreRow:
     value: float | None
     status: Status
     message: str | None = None
+    details: str | None = None
+    """What produced the value, as JSON, where the metric explains itself: see `details_text`."""
 
     @classmethod
     def of_page(
@@ -75,7 +82,28 @@ class ScoreRow:
         """A score of what answers some truths, or of a prediction that answers none."""
         pred = "+".join(preds)
         place = prediction.sample, "+".join(truths) or pred, pred, rule, category, prediction.parser
-        return cls(*place, score.metric, score.value, score.status, score.message)
+        told = details_text(score.details)
+        return cls(*place, score.metric, score.value, score.status, score.message, told)
+
+
+def details_text(details: Mapping[str, Any]) -> str | None:
+    """Details of a score as JSON of bounded size: lists that make it too long keep their beginning.
+
+    >>> details_text({"n": 2, "found": ["a", "b"]})
+    '{"n": 2, "found": ["a", "b"]}'
+    """
+    if not details:
+        return None
+    try:
+        text = json.dumps(details, ensure_ascii=False, allow_nan=False)
+        for kept in _KEPT_OF_LISTS:
+            if len(text) <= MAX_DETAILS:
+                return text
+            shorter = {key: v[:kept] if isinstance(v, list) else v for key, v in details.items()}
+            text = json.dumps({**shorter, "shortened": True}, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps({"not_stored": f"the details are no JSON data: {error}"[:300]})
+    return text if len(text) <= MAX_DETAILS else json.dumps({"not_stored": "the details are too long"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import UsageError
 from parsemark.report import (
+    boards_page,
     compare_page,
     figures_page,
     history_page,
@@ -21,7 +22,7 @@ from parsemark.report import (
 )
 from parsemark.report.site import ReportOptions, ReportPage, Site, put_into_place, scratch_beside
 from parsemark.report.source import RunSource
-from parsemark.store import Run
+from parsemark.store import Run, report_damage
 from parsemark.verdicts.scored_run import readable_protocols
 
 MARK = ".parsemark-report"
@@ -29,6 +30,7 @@ MARK = ".parsemark-report"
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
     leaderboard.PAGE,
+    boards_page.PAGE,
     matrix_page.PAGE,
     figures_page.PAGE,
     tables_page.PAGE,
@@ -58,7 +60,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         return _pages_in(out_dir)
 
     with scratch_beside(out_dir) as made:
-        with run.report_damage():
+        with report_damage(run):
             sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
             _write_site(Site(made, sources, chosen, PAGES))
         pages = (path for path in made.iterdir() if not path.name.startswith("."))

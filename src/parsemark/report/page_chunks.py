@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from parsemark.errors import StoreError
+from parsemark.protocols.rows import MAX_DETAILS
 from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.names import page_file
 from parsemark.report.site import ReportOptions
@@ -93,6 +94,7 @@ class _Batch:
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
         self.predictions = _by_key(source.rows_of("predictions", ids))
         self.parses = _by_key(source.rows_of("parses", ids))
+        self.attributes = source.attributes
         self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
@@ -104,7 +106,7 @@ class _Batch:
             "page_number": row["page_number"],
             "width": row["width"],
             "height": row["height"],
-            "attributes": json.loads(row["attributes"] or "{}"),
+            "attributes": self.attributes[sample],
             "image": has_image,
             "raw": has_raw,
         }
@@ -176,19 +178,34 @@ def _matches(frame: pl.DataFrame, rules: Sequence[str]) -> dict[tuple[str, str],
 def _scores(
     frame: pl.DataFrame, rules: Sequence[str]
 ) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]]]:
-    """Scores of tables (`rule → [element, pred, metric, value, status, message]`) and of whole pages."""
+    """Scores of tables (`rule → [element, pred, metric, value, status, message, details]`), of whole pages.
+
+    Status and message are null, and with them all that is null at the end left out, where there is a value.
+    """
     tables: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     pages: dict[Any, dict[str, Any]] = defaultdict(dict)
-    columns = ("sample", "parser", "rule", "element", "pred", "metric", "value", "status", "message")
+    place, what = ("sample", "parser", "rule", "element", "pred"), ("metric", "value", "status", "message")
     shown = frame.filter(pl.col("rule").is_in(list(rules)) | (pl.col("element") == ""))
-    for sample, parser, rule, element, pred, metric, value, status, message in shown.select(
-        columns
+    for sample, parser, rule, element, pred, metric, value, status, message, told in shown.select(
+        *place, *what, "details"
     ).iter_rows():
         number = None if value is None else round(value, 4)
         note = cut(message, MAX_MESSAGE) if message else None
         if element == "":
             pages[sample, parser][metric] = {"value": number, "status": status, "message": note}
         else:
-            entry = [element, pred, metric, number]
-            tables[sample, parser][rule].append(entry if status == "ok" else [*entry, status, note])
+            why = [] if status == "ok" else [status, note]
+            if (details := _details(told)) is not None:
+                why = [*(why or [None, None]), details]
+            tables[sample, parser][rule].append([element, pred, metric, number, *why])
     return tables, pages
+
+
+def _details(text: str | None) -> Any:
+    """The details of a score as data; a run may come from a bundle, so what is none of ours is left out."""
+    if text is None or len(text) > MAX_DETAILS:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

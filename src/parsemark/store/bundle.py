@@ -32,11 +32,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
 from parsemark.plain_words import first_problem
+from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
 from parsemark.store.records import ParseRecord, sample_from_row
-from parsemark.store.run import MANIFEST, SUMMARY, Run
-from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
-from parsemark.system import make_folder, replacing, write_bytes
+from parsemark.store.run import Run
+from parsemark.store.schemas import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
+from parsemark.system import replacing
 from parsemark.version import __version__
 
 BUNDLE_VERSION = 1
@@ -56,7 +57,11 @@ _PART_NAME = re.compile(
     re.ASCII,
 )
 _TEXTS: dict[str, pl.DataType | type[pl.DataType]] = {"sample": pl.String, "text": pl.String}
-_NAMED = {"parses": ("sample", "parser", "status", "key"), "samples": ("sample", "document", "page_number")}
+_NAMED = {
+    "parses": ("sample", "parser", "status", "key"),
+    "samples": ("sample", "document", "page_number"),
+    "scores": tuple(column for column in SCHEMAS["scores"] if column not in LATER_COLUMNS),
+}
 """Columns without which no version wrote a line; of other tables all of them."""
 _STAMP = (1980, 1, 1, 0, 0, 0)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
@@ -145,8 +150,9 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
             folder = run.protocol_folder(spec).name
             for name in PROTOCOL_TABLES:
                 table = run.table(name, spec)
-                if not truth and "message" in table.columns:  # which may quote the truth
-                    table = table.with_columns(message=pl.lit(None, pl.String))
+                if not truth:  # which both may quote
+                    quoting = [column for column in ("message", "details") if column in table.columns]
+                    table = table.with_columns(pl.lit(None, pl.String).alias(column) for column in quoting)
                 writer.add_frame(f"protocols/{folder}/{name}.jsonl", table)
             summary = run.summary(spec)
             writer.add(f"protocols/{folder}/{SUMMARY}", (run.protocol_folder(spec) / SUMMARY).read_bytes())
@@ -225,7 +231,10 @@ def _public(manifest: Manifest) -> Manifest:
     loader, colon, path = manifest.corpus.spec.rpartition(":")
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
-    return manifest.model_copy(update={"corpus": corpus, "command": command, "origin": ""})
+    parsers = [entry.model_copy(update={"spec": None}) for entry in manifest.parsers]
+    return manifest.model_copy(
+        update={"corpus": corpus, "command": command, "origin": "", "parsers": parsers}
+    )
 
 
 def _last_name(argument: str) -> str:
@@ -324,28 +333,17 @@ class Bundle:
             why = " ".join(str(error).split())[:200]
             raise self._damaged(f"{member} is not a table of lines of JSON ({why})") from error
 
-    def unpack(self, target: Path, *, scored: bool = False) -> Run:
-        """Make a run directory of it: manifest, samples, parses, raw outputs; if `scored` the results too.
-
-        Args:
-            target: A folder that is empty or does not exist.
-            scored: Also what the bundle says of scores, as it stands; else only what scores are made of.
-        """
+    def unpack(self, target: Path) -> Run:
+        """Make a run directory of what scores are made of, in a new or empty folder."""
         run = Run.create(target, self.manifest())
         for name in ("samples", "parses"):
-            run.write_table(name, self.table(name))
+            RunFolder.of(run).write_table(name, self.table(name))
         texts = self.table("texts")
         if texts.height:
-            with replacing(run.files.texts_path) as temporary:
+            with replacing(RunFolder.of(run).files.texts_path) as temporary:
                 texts.write_parquet(temporary)
         for blob in self.raw_names:
-            run.blobs.put(self.raw(blob))
-        for entry in self.index.protocols if scored else ():
-            for name in PROTOCOL_TABLES:
-                run.write_table(name, self.table(name, entry), entry.spec)
-            folder = run.protocol_folder(entry.spec)
-            make_folder(run.path, "protocols", folder.name)
-            write_bytes(folder / SUMMARY, json.dumps(self.summary(entry)).encode())
+            RunFolder.of(run).blobs.put(self.raw(blob))
         return run
 
     def _checked_members(self) -> dict[str, zipfile.ZipInfo]:

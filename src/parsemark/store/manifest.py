@@ -41,6 +41,8 @@ class ParserEntry(_StrictModel):
     fingerprint: str
     worker: str | None = None
     """Hash of the script that ran; None for outputs that were made elsewhere."""
+    spec: str | None = None
+    """Of a script, its path with settings: how it is found again on this machine."""
     settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, str] = Field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import Any
 
 from parsemark.errors import UsageError
 from parsemark.extras import needed_for
+from parsemark.store.folder import RunFolder
 from parsemark.store.run import Run
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
 
@@ -24,7 +25,7 @@ class QueryResult:
 def _selects(run: Run, name: str) -> Iterator[str]:
     """The files of a table as SQL; those of protocols have a column `protocol`."""
     for protocol in run.manifest.protocols if name in PROTOCOL_TABLES else [None]:
-        file = run.files.path_of(name, protocol or "")
+        file = RunFolder.of(run).files.path_of(name, protocol or "")
         if file.exists():
             extra = "" if protocol is None else f"{_quoted(protocol)} AS protocol, "
             yield f"SELECT {extra}* FROM read_parquet({_quoted(str(file))})"
@@ -43,13 +44,13 @@ def query_run(path: Path, sql: str) -> QueryResult:
     with needed_for("parsemark query"):
         import duckdb
     run = Run.open(path)
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     connection = duckdb.connect(":memory:")
     try:
         for name in SCHEMAS:
             selects = list(_selects(run, name))
             if selects:
-                connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(selects)}")
+                connection.execute(f"CREATE VIEW {name} AS {' UNION ALL BY NAME '.join(selects)}")
         if (n := len(duckdb.extract_statements(sql))) != 1:
             raise UsageError(f"This is {n} statements of SQL; give one.")
         cursor = connection.execute(sql)

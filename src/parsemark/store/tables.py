@@ -157,7 +157,8 @@ def frame_of(name: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 class _Scanned(Protocol):
-    manifest: Manifest
+    @property
+    def manifest(self) -> Manifest: ...
 
     def scanning(
         self, name: str, protocol: str | None = None

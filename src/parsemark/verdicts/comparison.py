@@ -26,7 +26,7 @@ from parsemark.protocols.figures import Floats
 from parsemark.protocols.places import Places
 from parsemark.protocols.ranking import rank, verdicts_on_pairs
 from parsemark.registry import Spec, parse_spec
-from parsemark.store import Run
+from parsemark.store import Run, report_damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Co
         require_known("parser", name, parsers_of(run))
     summary = _summary(run, protocol)
     recipe = get_protocol(summary.protocol)
-    with run.report_damage():
+    with report_damage(run):
         return compare_in_tables(recipe, summary, run.run_tables(summary.protocol), a, b)
 
 
@@ -152,7 +152,7 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
     summary = _summary(new, wanted)
     sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
-    with old.report_damage(), new.report_damage():
+    with report_damage(old), report_damage(new):
         require_comparable(sides[0][0], sides[1][0])
         require_same_pages(sides[0][1], sides[1][1])
         found = compare_sides(get_protocol(summary.protocol), sides[0], sides[1], shared)

@@ -25,7 +25,7 @@ from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.figures import DocumentSums
 from parsemark.protocols.ranking import verdicts_on_pairs
 from parsemark.stats.intervals import jackknife_interval
-from parsemark.store import ParseRecord, Run
+from parsemark.store import ParseRecord, Run, report_damage
 from parsemark.verdicts.comparison import PageDifference
 from parsemark.verdicts.scored_run import ScoredRun
 from parsemark.verdicts.speed import MIN_PAGES, RUN_NOISE
@@ -160,7 +160,7 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
     if len(versions) < 2:
         raise UsageError("A history needs at least two versions that can be used here.")
     source = ScoredRun(run, protocol)
-    with run.report_damage():
+    with report_damage(run):
         sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
     main = [f for f in sums if f.info.main and f.info.style == "score"]
     main.sort(key=lambda f: f.info.name != source.summary.primary)

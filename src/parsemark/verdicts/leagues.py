@@ -22,16 +22,16 @@ import polars as pl
 from pydantic import ValidationError
 
 from parsemark.corpora import Corpus
+from parsemark.engine.bundle_checks import problems_in
 from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.chunk import write_predictions
-from parsemark.engine.verify_bundle import problems_in
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.parsers.catalogue import builtin_script
 from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.broken import complete_summary
-from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run
+from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run, RunFolder
 from parsemark.store.bundle import Bundle, ProtocolEntry
 from parsemark.system import file_sha256
 from parsemark.version import __version__
@@ -316,14 +316,16 @@ def join_league(
                 rows = frame.filter(pl.col("parser").is_in(list(names)))
                 parts.append(rows.with_columns(pl.col("parser").replace_strict(names, default=None)))
             for blob in tables["parses"][-1]["blob"].drop_nulls().unique():
-                run.blobs.put(bundle.raw(blob))
+                RunFolder.of(run).blobs.put(bundle.raw(blob))
             if path == newest.path:
-                run.write_table("samples", bundle.table("samples"))
+                RunFolder.of(run).write_table("samples", bundle.table("samples"))
     for name, parts in tables.items():
-        run.write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
+        RunFolder.of(run).write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
     for corpus in corpora:
         if corpus.hash == league.corpus.hash:
-            run.replace_samples(sample_rows(corpus, run.table("samples")))
+            RunFolder.of(run).replace_samples(sample_rows(corpus, run.table("samples")))
     write_predictions(run)
-    run.write_summary(complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol)))
+    RunFolder.of(run).write_summary(
+        complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol))
+    )
     return run

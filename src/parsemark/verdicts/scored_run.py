@@ -8,7 +8,7 @@ import polars as pl
 
 from parsemark.errors import PluginError, UnknownNameError, UsageError
 from parsemark.protocols import PageProtocol, Presentation, Summary, get_protocol
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 
 
 def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
@@ -46,7 +46,7 @@ class ScoredRun:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table that may be too large to hold; collect only what is needed of it."""
-        path = self.run.files.path_of(name, self.summary.protocol)
+        path = RunFolder.of(self.run).files.path_of(name, self.summary.protocol)
         return pl.scan_parquet(path) if path.exists() else self.run.table(name, self.protocol).lazy()
 
     @cached_property

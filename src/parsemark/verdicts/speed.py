@@ -137,19 +137,21 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
         if pdf and Path(pdf).is_file()
     ][:n_pages]
     entries = {entry.name: entry for entry in old.manifest.parsers}
-    found, notes = dict[str, Ratio](), [timing.note] if timing.note else []
+    specs = {entry.name: entry.spec for entry in new.manifest.parsers}
+    found, notes = dict[str, Ratio](), list[str]()
     for name in parsers:
         try:
-            now = get_parser(name)
-            version = entries[name].versions.get(own_package(now).name)
-            if version is None:
-                raise ParserError("the old run does not say its version")
+            now = get_parser(specs[name] or name)
+            package = own_package(now).name
+            if (version := entries[name].versions.get(package)) is None:
+                raise ParserError(f"the old run does not say its version: serve(…, versions=[{package!r}])")
             found[name] = time_in_turns(at_version(now, version), now, pages)
         except ParsemarkError as error:
             notes.append(f"{name} was not timed again ({last_line(error)}): recorded times are compared.")
         else:
             notes.append(f"{name}@{version} and {name} were timed here, in turns on {len(pages)} pages.")
-    return replace(timing, again=found, note=" ".join(notes))
+    recorded = [timing.note] if timing.note and len(found) < len(parsers) else []
+    return replace(timing, again=found, note=" ".join([*recorded, *notes]))
 
 
 def time_in_turns(

@@ -73,6 +73,54 @@ def test_rd_tablebench_takes_the_longest_table() -> None:
     assert values("rd-tablebench", page(table(), table()), "two true ones") == {"similarity": None}
 
 
+WIDE = "<table><tr><td colspan='100000000000'>a</td></tr></table>"
+ODD = "<table><tr><td colspan='two'>a</td></tr></table>"
+
+
+@pytest.mark.parametrize(
+    ("spec", "annotation"),
+    [
+        ("rd-tablebench", {"rd_tablebench_html": WIDE}),
+        ("rd-tablebench(missing_left_out=true)", {"rd_tablebench_html": ODD}),
+        ("opendataloader", {"opendataloader_markdown": ODD}),
+        ("opendataloader(page_errors_drop=false)", {"opendataloader_markdown": ODD}),
+    ],
+)
+def test_a_truth_that_cannot_be_read_is_charged_to_nobody(spec: str, annotation: dict[str, Any]) -> None:
+    prediction = Prediction("p", "one", text=HTML, elements=(table(),))
+    rows = get_protocol(spec).score_page(page(table(), **annotation), prediction, None).scores
+    assert {row.value for row in rows} == {None} and {row.status for row in rows} == {Status.NO_TRUTH}
+    assert all("the truth of this page cannot be read" in (row.message or "") for row in rows)
+
+
+def test_an_unreadable_truth_is_said_and_the_other_pages_count(tmp_path: Path) -> None:
+    truths = tmp_path / "groundtruth"
+    truths.mkdir()
+    (tmp_path / "out").mkdir()
+    for name, text in (("01", HTML), ("02", WIDE)):
+        (truths / f"{name}.html").write_text(text)
+        (tmp_path / "out" / f"{name}.html").write_text(HTML)
+    corpus = load_corpus(f"rd-tablebench:{tmp_path}")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=("rd-tablebench",))
+    [summary] = score_run(run, n_workers=1)
+    assert summary.parsers["out"]["similarity"].value == summary.parsers["out"]["similarity"].n == 1
+    assert "The truth of 1 page cannot be read" in summary.notes[0] and "02" in summary.notes[0]
+
+
+def test_a_page_file_may_hold_the_truth_of_a_board(tmp_path: Path) -> None:
+    from parsemark.corpora.convert import page_from_file, page_to_file
+    from parsemark.corpora.files import page_file_text
+    from parsemark.corpora.schema import PageFile
+    from parsemark.model import Sample
+
+    own = page(table(), rd_tablebench_html=HTML.replace(">d<", ">x<"))
+    written = PageFile.model_validate_json(page_file_text(Sample("p", "d", 1, own), None))
+    assert page_from_file(written, "p").annotation == own.annotation
+    assert "annotation" not in json.loads(page_file_text(Sample("p", "d", 1, page(table())), None))
+    assert page_to_file(Sample("p", "d", 1, page(layout_dets=[])), None).annotation is None
+    assert values("rd-tablebench", own, None, elements=(table(),))["similarity"] < 1
+
+
 def test_marker_finds_blocks_and_their_order() -> None:
     pytest.importorskip("pypandoc")
     truth = page(TITLE, WORDS)

@@ -28,7 +28,7 @@ from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark.protocols.parsebench.protocol import CASES, RULES
-from parsemark.protocols.parsebench.rules import is_known
+from parsemark.protocols.parsebench.rules import KINDS, is_known
 
 _FLAGS = {"allow_splitting_ambiguous_merged_tables": False, "trm_unsupported": False, "max_top_title_rows": 1}
 _OTHERS = ("layout", "expected_markdown")
@@ -42,7 +42,7 @@ def load(root: Path) -> Corpus:
         raise CorpusError(f"{root} has no *.jsonl. Is this a folder of ParseBench?")
     rows: dict[str, list[dict[str, Any]]] = {}
     for path in paths:
-        lines = FactLines(path.name, ())
+        lines = FactLines(path.name, KINDS)
         for row in _rows(path, lines):
             rows.setdefault(row["pdf"], []).append(row)
         remarks += lines.remarks()

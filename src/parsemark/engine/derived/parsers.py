@@ -27,7 +27,7 @@ from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
 from parsemark.registry import Spec, is_derived, parse_spec
 from parsemark.stats.confidence import Calibrator
-from parsemark.store import ParseRecord, ParserEntry, Run, work_key
+from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
 ENSEMBLE_MIN = 0.05
 """Below this probability an ensemble leaves a table out; up to one half it is only ranked, as everywhere."""
@@ -346,17 +346,17 @@ def _add(
     for record in run.records():
         if record.parser in sources and (only is None or only.get(record.sample) == record.parser):
             by_sample.setdefault(record.sample, {})[record.parser] = record
-    with run.parses.journal() as journal:
+    with RunFolder.of(run).parses.journal() as journal:
         for sample, outputs in sorted(by_sample.items()):
             journal.append(_record(run, sample, name, outputs, change(outputs)).to_json())
-    run.parses.fold()
+    RunFolder.of(run).parses.fold()
     prints = [entry.fingerprint for p in sources if (entry := run.manifest.parser(p)) is not None]
     entry = ParserEntry(
         name=name,
         fingerprint=f"made of {' '.join(prints)} {json.dumps(settings, sort_keys=True)}",
         settings=settings,
     )
-    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))
 
 
 def _record(
@@ -366,7 +366,7 @@ def _record(
     wall = [r.wall_s for r in outputs.values() if r.wall_s is not None]
     cpu = [r.cpu_s for r in outputs.values() if r.cpu_s is not None]
     cost = [r.cost_usd for r in outputs.values() if r.cost_usd is not None]
-    blob = None if raw is None else run.blobs.put(raw)
+    blob = None if raw is None else RunFolder.of(run).blobs.put(raw)
     return ParseRecord(
         sample,
         name,

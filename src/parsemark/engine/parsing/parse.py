@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shlex
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.render import identity_of, with_pdf
+from parsemark.corpora.render import FirstLook, look_at, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
@@ -22,6 +23,7 @@ from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
+from parsemark.pdf.kinds import stored_kinds
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
@@ -30,6 +32,7 @@ from parsemark.store import (
     ParseCache,
     ParserEntry,
     Run,
+    RunFolder,
     RunLimits,
     sample_to_row,
 )
@@ -108,7 +111,7 @@ def parse_corpus(
         pool.execute(plan, options.n_workers)
         _end_anew(run, since)
     finally:
-        run.parses.fold()
+        RunFolder.of(run).parses.fold()
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
                 said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
@@ -133,8 +136,8 @@ def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> N
 
 def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
     """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
-    now = run.parses.now()
-    run.update_manifest(
+    now = RunFolder.of(run).parses.now()
+    RunFolder.of(run).update_manifest(
         lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
     )
     return {name: run.manifest.parsing_anew[name] for name in parsers}
@@ -143,7 +146,7 @@ def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
 def _end_anew(run: Run, since: Mapping[str, float]) -> None:
     """All pages are done: the next run that parses anew begins from its own start."""
     if since:
-        run.update_manifest(
+        RunFolder.of(run).update_manifest(
             lambda m: m.model_copy(
                 update={"parsing_anew": {k: v for k, v in m.parsing_anew.items() if k not in since}}
             )
@@ -182,8 +185,8 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     old = run.manifest.corpus
     if old.hash != corpus.hash and (old.name, old.spec) == (corpus.name, corpus.spec):
         # Corrected or grown: truths are replaced, parses of equal pages stay.
-        run.replace_samples(sample_rows(corpus, run.table("samples")))
-        run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+        RunFolder.of(run).replace_samples(sample_rows(corpus, run.table("samples")))
+        RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     elif old.hash != corpus.hash:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
@@ -191,7 +194,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             "--overwrite."
         )
     # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
-    run.update_manifest(
+    RunFolder.of(run).update_manifest(
         lambda m: m.model_copy(
             update={"limits": limits, "protocols": list(dict.fromkeys([*protocols, *m.protocols]))}
         )
@@ -226,11 +229,11 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
         return False
     before = dict(zip(stored["sample"], stored["truth"], strict=True))
     changed = sum(row["truth"] != before[row["sample"]] for row in rows)
-    run.replace_samples(rows)
+    RunFolder.of(run).replace_samples(rows)
     entry = known.model_copy(
         update={"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
     )
-    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+    RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     if changed:
         events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is taken over.")
     return bool(changed)
@@ -245,10 +248,11 @@ def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]
     """
     had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
-    for key in corpus.keys:
-        if key in had_pdf:
-            sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
-            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None, identity_of(sample))
+    known = _looks(stored)
+    for sample in (*(corpus.read(key) for key in corpus.keys if key in had_pdf), *corpus.broken):
+        if sample.id in had_pdf:
+            parsed = with_pdf(sample) if had_pdf[sample.id] else sample
+            yield _row(parsed, _page(parsed, hashes).pdf_sha256, known)
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:
@@ -265,9 +269,11 @@ def add_samples(
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 
     Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
-    that cannot be read is left out, and `events` report it.
+    that cannot be read is left out, and `events` report it; on a PDF that cannot be opened parsers are tried.
     """
     samples = _readable(corpus, select_keys(corpus.keys, wanted), events or Events(), needs_pdf=needs_pdf)
+    if needs_pdf and wanted is None:
+        samples += corpus.broken
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
         raise UsageError(
@@ -277,10 +283,25 @@ def add_samples(
         )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
-    run.add_samples(
-        sample_to_row(s, p.pdf_sha256 or None, identity_of(s)) for s, p in zip(samples, pages, strict=True)
-    )
+    known = _looks(run.table("samples"))
+    rows = (_row(s, p.pdf_sha256, known) for s, p in zip(samples, pages, strict=True))
+    RunFolder.of(run).add_samples(rows)
     return pages
+
+
+def _looks(stored: pl.DataFrame) -> dict[tuple[str, str, int], FirstLook]:
+    """What the run knows of pages of these files already, so that nobody looks at them again."""
+    columns = stored.select("sample", "pdf_sha256", "page_number", "identity", "kinds")
+    return {
+        (sample, file, number): FirstLook(json.loads(identity or "{}"), stored_kinds(kinds))
+        for sample, file, number, identity, kinds in columns.iter_rows()
+        if kinds
+    }
+
+
+def _row(sample: Sample, pdf_sha256: str, known: Mapping[tuple[str, str, int], FirstLook]) -> dict[str, Any]:
+    look = known.get((sample.id, pdf_sha256, sample.page_number)) or look_at(sample)
+    return sample_to_row(sample, pdf_sha256 or None, *look)
 
 
 def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf: bool) -> list[Sample]:
@@ -341,6 +362,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         name=parser.name,
         fingerprint=parser.fingerprint,
         worker=file_sha256(parser.script),
+        spec=None if parser.builtin else parser.spec,
         settings=dict(parser.options),
         licence=parser.info.licence,
         gives=list(parser.info.gives),
@@ -349,7 +371,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         installed_mb=parser.installed_mb,
         **(said or {}),
     )
-    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))
 
 
 def _machine() -> dict[str, str | int | float | None]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import UsageError
-from parsemark.store import ParseCache, ParseRecord, Run, work_key
+from parsemark.store import ParseCache, ParseRecord, Run, RunFolder, work_key
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _POSITIONS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -70,7 +70,8 @@ def make_plan(
     done = {
         (r.sample, r.parser): r.key
         for r in run.records()
-        if (r.blob is None or run.blobs.has(r.blob, r.n_bytes)) and r.sequence >= begun.get(r.parser, 0)
+        if (r.blob is None or RunFolder.of(run).blobs.has(r.blob, r.n_bytes))
+        and r.sequence >= begun.get(r.parser, 0)
     }
     plan = Plan({}, {}, [])
     for name, fingerprint in parsers:
@@ -79,7 +80,7 @@ def make_plan(
         plan.n_done[name] = len(wanted) - len(todo)
         plan.jobs[name] = []
         for job in todo:
-            cached = cache.get(job.key, limits, run.blobs) if cache else None
+            cached = cache.get(job.key, limits, RunFolder.of(run).blobs) if cache else None
             if cached is None:
                 plan.jobs[name].append(job)
             else:

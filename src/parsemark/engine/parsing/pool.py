@@ -29,7 +29,7 @@ from parsemark.engine.parsing.worker import (
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
-from parsemark.store import ParseCache, ParseRecord, Run
+from parsemark.store import ParseCache, ParseRecord, Run, RunFolder
 from parsemark.store.journal import Journal
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class ParsePool:
         Raises:
             KeyboardInterrupt: The user stopped it. All workers are ended; what is done is kept.
         """
-        with self._run.parses.journal() as self._journal:
+        with RunFolder.of(self._run).parses.journal() as self._journal:
             for record in plan.from_cache:
                 self._keep(record)
             if any(plan.jobs.values()):
@@ -223,7 +223,7 @@ class ParsePool:
             record = self._record(job, outcome)
             self._keep(record)
             if self._cache is not None:
-                self._cache.put(record, str(self._limits), self._run.blobs)
+                self._cache.put(record, str(self._limits), RunFolder.of(self._run).blobs)
 
     def _hire(self, parser: str) -> PageWorker | RayWorker:
         worker = self._workers.start(self._parsers[parser])
@@ -249,7 +249,7 @@ class ParsePool:
     def _record(self, job: Job, outcome: PageOutcome) -> ParseRecord:
         known = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
         output = known.pop("output")
-        known["blob"] = None if output is None else self._run.blobs.put(output)
+        known["blob"] = None if output is None else RunFolder.of(self._run).blobs.put(output)
         known |= {"sample": job.page.sample, "parser": job.parser, "key": job.key}
         return ParseRecord(**known, n_bytes=len(output or b""), finished=time.time())
 

@@ -15,12 +15,13 @@ import polars as pl
 
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
+from parsemark.formats import neutral
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
-from parsemark.store import ParseRecord, Run, schema_of
+from parsemark.store import ParseRecord, Run, RunFolder, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, replacing, write_bytes
@@ -283,7 +284,7 @@ def read_record(run: Run, record: ParseRecord) -> Prediction:
 def write_predictions(run: Run) -> None:
     """Read the raw outputs of a run into its table of predictions, without scoring anything."""
     rows = [_prediction_row(read_record(run, record)) for record in run.records()]
-    run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
+    RunFolder.of(run).write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
 
 
 def _read(page: PageTask, output: Output, get: Callable[[str], bytes]) -> Prediction:
@@ -318,6 +319,8 @@ def _score(
 ) -> PageScores:
     if truth is not None and truth.only_facts and not protocol.reads_facts:
         truth = None
+    if protocol.serialise == "neutral":
+        prediction = neutral(prediction)
     try:
         scores = protocol.score_pdf(*place, truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
@@ -339,7 +342,7 @@ def _counts(scores: PageScores) -> bool:
     """Whether a page that broke the protocol is in its figures.
 
     It has a value, or elements with a status. Rows that only say of the page that it has no value would take
-    it out of every mean: whoever answers so badly that a protocol breaks would be better off than before.
+    it out of every mean, and a parser that breaks a protocol by a bad answer would be better off than before.
     """
     return bool(scores.matches) or any(
         row.value is not None or row.category != PAGE_LEVEL for row in scores.scores

@@ -20,7 +20,7 @@ from parsemark.engine.scoring.chunk import Chunk, Output, PageTask, grouped
 from parsemark.errors import StoreError
 from parsemark.model import Status
 from parsemark.protocols import get_protocol
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.store.tables import NOT_PARSED
 
 _READ_PAGES = 256
@@ -159,7 +159,7 @@ class _TaskReader:
         for output in page.outputs:
             if output.blob is not None:
                 self.n_blobs += 1
-                self.n_lost += not self._run.blobs.holds(output.blob)
+                self.n_lost += not RunFolder.of(self._run).blobs.holds(output.blob)
             elif output == _missing(output.parser):
                 self.missing[output.parser] += 1
             elif output.error == _NO_OUTPUT:
@@ -173,7 +173,7 @@ class _TaskReader:
         found: dict[str, dict[str, Output]] = {}
         for row in self._parses.filter(own).select(_RECORD).collect().iter_rows(named=True):
             found.setdefault(row["sample"], {})[row["parser"]] = self._output(row)
-        texts = self._run.files.texts(own)
+        texts = RunFolder.of(self._run).files.texts(own)
         self._pages = [
             self._page(row, found.get(row["sample"], {}), texts.get(row["sample"]))
             for row in samples.iter_rows(named=True)
@@ -190,8 +190,9 @@ class _TaskReader:
                 return Output(row["parser"], Status.PARSER_FAILED, None, _NO_OUTPUT)
             return Output(row["parser"], status, None, row["error"])
         except ValueError as error:
+            where = RunFolder.of(self._run).files.path_of("parses")
             raise StoreError(
-                f"The record of {row['sample']} by {row['parser']} in {self._run.files.path_of('parses')} is "
+                f"The record of {row['sample']} by {row['parser']} in {where} is "
                 f"not valid: {error}. Remove it; its page is parsed again."
             ) from error
 

@@ -24,7 +24,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.protocols.broken import complete_summary
 from parsemark.registry import parse_spec, plugins_loaded
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.store.schemas import PROTOCOL_TABLES
 from parsemark.system import remove_tree
 from parsemark.system.locks import shared
@@ -62,7 +62,7 @@ def score_run(
         run: The run. What it has of other protocols stays.
         protocols: Specs; by default those of the run.
         n_workers: Number of processes; by default one for each CPU.
-        events: Told about progress.
+        events: Receives progress.
         executor: `local`, or `ray` for a cluster. The result is the same.
         address: Of the Ray cluster; None starts one on this machine.
         template: Forks the processes, see `ready_to_score`.
@@ -72,18 +72,18 @@ def score_run(
     """
     events = events or Events()
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
-    run.update_manifest(lambda manifest: manifest.with_protocols(specs))
+    RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
     session = _session(specs)
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
             plan = _chunks(run, specs, events)
             final = _score_all(plan, session, make_pool, events)
-            with run.publishing():
+            with RunFolder.of(run).publishing():
                 if _is_current(run, specs, plan, final):
                     return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
-        with run.publishing():  # it keeps changing: now nobody else may publish until we have
+        with RunFolder.of(run).publishing():  # it keeps changing: now nobody else may publish until we have
             final = _score_all(_chunks(run, specs, events), session, make_pool, events)
             return _publish(run, specs, final, nobody_else_scores, events)
 
@@ -110,13 +110,13 @@ def _publish(
     events: Events,
 ) -> list[Summary]:
     """Put the parts together and write what follows from them; a plug-in that fails costs its own summary."""
-    run.join_parts("predictions", [files.part("predictions") for files in final])
-    run.parses.note_unreadable()
+    RunFolder.of(run).join_parts("predictions", [files.part("predictions") for files in final])
+    RunFolder.of(run).parses.note_unreadable()
     summaries: list[Summary] = []
     failed: list[PluginError] = []
     for spec in specs:
         for table in PROTOCOL_TABLES:
-            run.join_parts(table, [files.part(table, spec) for files in final], spec)
+            RunFolder.of(run).join_parts(table, [files.part(table, spec) for files in final], spec)
         try:
             summary = complete_summary(get_protocol(spec), run.run_tables(spec))
         except Exception as error:  # the engine's boundary: a plug-in's failure must not cost the others
@@ -126,7 +126,7 @@ def _publish(
             events.note(str(PROTOCOLS.broken(name, error)))
             failed.append(PROTOCOLS.broken(name, error))
             continue
-        run.write_summary(summary)
+        RunFolder.of(run).write_summary(summary)
         summaries.append(summary)
     if failed and not summaries:
         raise failed[0]
@@ -141,7 +141,7 @@ def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:
 
 def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
     """What is to be scored; report what is missing."""
-    run.parses.fold()  # so that records are read in parts, too
+    RunFolder.of(run).parses.fold()  # so that records are read in parts, too
     plan = _plan(run, protocols)
     if plan.n_blobs and plan.n_lost == plan.n_blobs:
         raise StoreError(
@@ -215,7 +215,7 @@ def _score(
         wanted: Numbers of chunks, and the chunks.
         pieces: Of each chunk the files that hold its rows; of one that was lost those of its pieces.
         pool: Who scores.
-        events: Told about progress.
+        events: Receives progress.
     """
     origin: dict[str, int] = {}
 

@@ -20,6 +20,7 @@ __all__ = [
     "EQUATION_INLINE",
     "Document",
     "markdown_of",
+    "output_format",
     "read_document",
     "read_output",
     "write_document",
@@ -62,7 +63,12 @@ def read_document(text: str, format: str = "markdown") -> Document:
 
 
 def read_output(text: str, format: str) -> Document:
-    """The document of a text that its parser calls `format`.
+    """The document of a text that its parser calls `format`; see `output_format`."""
+    return read_document(text, output_format(text, format))
+
+
+def output_format(text: str, format: str) -> str:
+    """What a text is read as that its parser calls `format`.
 
     Parsers mix formats and misname files, so a name is believed only where the text does not gainsay it, and
     else it is read as Markdown, which may hold all of them. HTML must have tags that part texts, beside those
@@ -77,4 +83,4 @@ def read_output(text: str, format: str) -> Document:
     else:
         has_markup = is_latex or has_markdown_lines(text) or has_parting_tags(text) or display_formulas(text)
         is_named_rightly = format == "text" and not has_markup
-    return read_document(text, format if is_named_rightly else "markdown")
+    return format if is_named_rightly else "markdown"

@@ -87,9 +87,10 @@ def _upright(found, box):
     """From the bottom left of the sheet as camelot turned it to the top left as it is shown; and its size."""
     width, height = found.pdf_size
     x0, y0, x1, y1 = box[0], height - box[3], box[2], height - box[1]
-    if found.rotation == "clockwise":
+    rotation = getattr(found, "rotation", "")  # since 2.0
+    if rotation == "clockwise":
         return (height - y1, x0, height - y0, x1), (height, width)
-    if found.rotation == "anticlockwise":
+    if rotation == "anticlockwise":
         return (y0, width - x1, y1, width - x0), (height, width)
     return (x0, y0, x1, y1), (width, height)
 

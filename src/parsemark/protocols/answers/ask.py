@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from parsemark.errors import CorpusError
@@ -38,13 +38,33 @@ def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
     Raises:
         CorpusError: Nobody knows facts of this kind, or it lacks an argument.
     """
-    asked = _KINDS.get(fact.kind)
-    if asked is None:
+    check_fact(fact)
+    return _KINDS[fact.kind][0](fact.arguments, output)
+
+
+def check_fact(fact: Fact) -> None:
+    """Refuse a fact that cannot be asked.
+
+    Raises:
+        CorpusError: Nobody knows facts of this kind, or an argument is missing, empty or not of its type.
+    """
+    if fact.kind not in _KINDS:
         raise CorpusError(f"Fact {fact.id}: {fact.kind!r} is no kind of fact. There are {', '.join(_KINDS)}.")
-    try:
-        return asked(fact.arguments, output)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise CorpusError(f"Fact {fact.id} of kind {fact.kind!r} lacks an argument: {error!r}.") from error
+    for name in _KINDS[fact.kind][1]:
+        value = fact.arguments.get(name)
+        is_list = name in _LISTS
+        parts = value if isinstance(value, list | tuple) and is_list else [None if is_list else value]
+        if not all(isinstance(part, str) for part in parts) or not any(map(str.strip, parts)):
+            form = "a list of texts" if is_list else "a text"
+            raise CorpusError(
+                f"Fact {fact.id} of kind {fact.kind!r} needs the argument {name!r}: {form} that is not empty."
+            )
+    if _KINDS[fact.kind][0] in (_number, _in_text):
+        sides = [fact.arguments.get(side, "") for side in ("before", "after")]
+        if not all(isinstance(side, str) for side in sides) or not any(map(str.strip, sides)):
+            raise CorpusError(
+                f"Fact {fact.id} of kind {fact.kind!r} needs the words 'before' it or 'after' it, as texts."
+            )
 
 
 def _cell(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
@@ -66,7 +86,8 @@ def _judged(said: set[str], right: set[str]) -> GivenAnswer:
 
 def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """What stands after the words before it and before the words after it."""
-    before, after = said_words(arguments["before"])[-SIDE:], said_words(arguments["after"])[:SIDE]
+    before = said_words(arguments.get("before", ""))[-SIDE:]
+    after = said_words(arguments.get("after", ""))[:SIDE]
     answer = said_words(arguments["answer"])
     said = {" ".join(found) for found in _between(before, after, len(answer), output) if found}
     right = {" ".join(answer)}
@@ -160,18 +181,21 @@ def _field(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     return GivenAnswer("right", arguments["answer"][:200]) if wanted and there else _NOT_FOUND
 
 
-_KINDS = {
-    "cell number": _cell,
-    "cell text": _cell,
-    "number": _number,
-    "name": _in_text,
-    "order": _order,
-    "heading": _heading,
-    "level": _level,
-    "formula": _formula,
-    "caption": _caption,
-    "absent": _absent,
-    "link": _link,
-    "field": _field,
+_LISTS = ("row", "column", "cells")
+"""Arguments that are lists of texts; the others are texts."""
+_KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], AskedOutput], GivenAnswer], tuple[str, ...]]] = {
+    "cell number": (_cell, ("row", "column", "answer")),
+    "cell text": (_cell, ("row", "column", "answer")),
+    "number": (_number, ("answer",)),
+    "name": (_in_text, ("answer",)),
+    "order": (_order, ("before", "after")),
+    "heading": (_heading, ("text",)),
+    "level": (_level, ("text", "other", "answer")),
+    "formula": (_formula, ("latex",)),
+    "caption": (_caption, ("text", "cells")),
+    "absent": (_absent, ("text",)),
+    "link": (_link, ("text", "target")),
+    "field": (_field, ("answer",)),
 }
+"""How facts of each kind are asked, and the arguments that they need."""
 KINDS = tuple(_KINDS)

@@ -12,14 +12,25 @@ from typing import Any
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.model_json import fact_from_json, fact_to_json
 from parsemark.model import Fact, Sample
-from parsemark.protocols.answers.ask import ask
+from parsemark.protocols.answers.ask import check_fact
 from parsemark.protocols.answers.derive import RULES, facts_of_page, question
-from parsemark.protocols.answers.output import SIDE, AskedOutput, words_of
+from parsemark.protocols.answers.output import SIDE, words_of
 
 FORMS = ("answers", "olmocr")
 _MAX_BYTES = 1_000_000_000
-_BROKEN = (ArithmeticError, ValueError, TypeError, KeyError, RecursionError)
-"""What data of wrong types and sizes raises."""
+_KEYS = (
+    "sample",
+    "question",
+    "id",
+    "kind",
+    "rules",
+    "arguments",
+    "page",
+    "derivation",
+    "group",
+    "tags",
+    "box",
+)
 
 
 def fact_lines(samples: Iterable[Sample], form: str = "answers") -> Iterator[str]:
@@ -78,20 +89,47 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"The facts {file} cannot be read: {error}.") from error
     found: dict[str, list[Fact]] = defaultdict(list)
-    nothing = AskedOutput(())
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            data = json.loads(line)
-            fact = fact_from_json({"rules": RULES, **data})
-            ask(fact, nothing)  # a kind that nobody knows, or a missing argument, is said here
-            own = found[str(data["sample"])]
+            sample, fact = _read_fact(line)
+            own = found[sample]
             if any((fact.kind, fact.arguments) == (f.kind, f.arguments) for f in own):
                 continue  # what is asked twice counts once
             if any(fact.id == f.id for f in own):
-                raise CorpusError(f"another fact of {data['sample']} has the id {fact.id}")
+                raise CorpusError(f"another fact of {sample} has the id {fact.id}")
             own.append(fact)
-        except (*_BROKEN, FormatError, CorpusError) as error:
-            raise CorpusError(f"{file}, line {number} is no fact of `corpus facts`: {error}.") from error
+        except (FormatError, CorpusError) as error:
+            why = str(error).rstrip(".")
+            raise CorpusError(f"{file}, line {number} is no fact of `corpus facts`: {why}.") from error
     return {sample: tuple(facts) for sample, facts in found.items()}
+
+
+def _read_fact(line: str) -> tuple[str, Fact]:
+    """The sample of a fact, and the fact; what cannot be asked is refused."""
+    try:
+        data = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise CorpusError(f"it is not JSON: {error.msg}, at character {error.pos + 1}") from error
+    except (ValueError, RecursionError) as error:
+        raise CorpusError("it is nested too deeply, or has a number with too many digits") from error
+    if not isinstance(data, dict):
+        raise CorpusError("it is not a JSON object")
+    if unknown := sorted(data.keys() - set(_KEYS)):
+        raise CorpusError(f"it has the unknown key {unknown[0][:40]!r}; known are {', '.join(_KEYS)}")
+    for key in ("sample", "id", "kind"):
+        if not isinstance(data.get(key), str) or not data[key].strip():
+            raise CorpusError(f"it needs {key!r}: a text that is not empty")
+    if data.get("rules", RULES) != RULES:
+        raise CorpusError(
+            f"its rules are {str(data['rules'])[:40]!r}; `answers` asks facts of {RULES!r} alone"
+        )
+    if not isinstance(data.get("arguments"), dict):
+        raise CorpusError("it needs 'arguments': an object")
+    try:
+        fact = fact_from_json({"rules": RULES, **data})
+    except (FormatError, ArithmeticError, ValueError, TypeError) as error:
+        raise CorpusError("its page, tags or box is not of the right type") from error
+    check_fact(fact)
+    return data["sample"], fact

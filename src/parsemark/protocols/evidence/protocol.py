@@ -34,8 +34,8 @@ class EvidenceProtocol(PageProtocol):
     word of the output is looked for on the page: doubled, invented, or hidden there: `docs/evidence.md`.
 
     Args:
-        ocr: `auto`: tesseract, where it is installed, checks samples of the text layer and reads pages
-            without one that can be believed; `off`: such pages are counted and not scored.
+        ocr: `auto`: tesseract or rapidocr, where one is installed, checks samples of the text layer and reads
+            pages without one that can be believed; `off`: such pages are counted and not scored.
     """
 
     name: ClassVar[str] = "evidence"

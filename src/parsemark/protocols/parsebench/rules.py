@@ -9,7 +9,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from parsemark.protocols.parsebench import charts, content, styling
+from parsemark.protocols.parsebench import charts, content, forms, styling
 from parsemark.protocols.parsebench.content import AskedMarkdown, Rule, WrongRuleError
 
 
@@ -90,6 +90,7 @@ _DECIDERS: dict[str, Callable[[Rule, RuledOutput], Decided]] = {
     "is_header": lambda rule, out: styling.in_running_head(rule, out.markdown, out.layout_pages),
     "is_footer": lambda rule, out: styling.in_running_head(rule, out.markdown, out.layout_pages),
     "rotate_check": _rotated,
+    "form_field": lambda rule, out: forms.decide_field(rule, forms.form_text(rule, out.markdown, out.parsed)),
     "chart_data_point": lambda rule, out: charts.decide_point(rule, out.markdown),
     "chart_data_array_labels": lambda rule, out: charts.decide_array(rule, out.markdown),
     "chart_data_array_data": lambda rule, out: charts.decide_array(rule, out.markdown),
@@ -98,6 +99,14 @@ _DECIDERS: dict[str, Callable[[Rule, RuledOutput], Decided]] = {
     "tables_num_rows": lambda rule, _: _counts_equal(rule),
     "tables_num_cols": lambda rule, _: _counts_equal(rule),
 }
+
+
+KINDS = (
+    *_DECIDERS,
+    *(f"is_{style}, is_not_{style}" for style in styling.STYLES),
+    *("missing_…, unexpected_…, too_many_word…, …_sentence…", "table_…"),
+)
+"""In words, for messages."""
 
 
 def is_known(kind: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from statistics import fmean
@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from parsemark.kernels import kernel
+from parsemark.metrics.edit_tree import EditTree, reference_tree
 from parsemark.metrics.size_limits import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.teds import tree_similarity
 from parsemark.protocols.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
 from parsemark.protocols.parsebench.text import (
     EMPTY_LIKE,
@@ -474,6 +476,39 @@ def table_metrics(
         "grits_per_table": grits,
         "trm_per_table": records,
     }
+
+
+def teds(truth: str, pred: str) -> float | None:
+    """Its TEDS, which is off by default: header cells are leaves whose texts are never compared.
+
+    Raises:
+        ValueError: A span is no number.
+        FormatError: The tables are too large.
+    """
+    pred = with_titles_inside(truth, check_markdown(pred)) if "<table" in pred.lower() else pred
+    wanted, found = ([_tree(table) for table in _lxml_tables(text)] for text in (truth, pred))
+    if not wanted:
+        return None
+    values = np.array([[max(0.0, tree_similarity(a, b, False)) for b in found] for a in wanted])
+    return sum(float(values[i, j]) for i, j in _assignment(values)) / len(wanted)
+
+
+def _lxml_tables(text: str) -> list[Any]:
+    from lxml import html
+
+    return list(html.fromstring(check_markdown(text)).iter("table")) if "<table" in text.lower() else []
+
+
+def _tree(table: Any) -> EditTree:
+    n_elements = len(table.xpath(".//*")) + 1
+    for head in table.xpath(".//th"):
+        spans = int(head.get("colspan", "1")), int(head.get("rowspan", "1"))
+        for child in head:
+            head.remove(child)
+        head.tag = f"th-{spans[0]}-{spans[1]}"
+    tree = reference_tree(table)
+    contents = tuple(None if own is None else norm_cell("".join(own)) for own in tree.contents)
+    return replace(tree, contents=contents, n_elements=n_elements)
 
 
 def _is_consistent(source: str) -> float:

@@ -281,7 +281,7 @@ def _read_by_rule(answer: TruthAnswer) -> Score:
     known = truth.table if truth.table is not None else truth.html or ""
     found = _of_all(answer, SEMANTIC, READER, truth_source(truth) if truth.latex else known)
     errors = [str(e.get("message")) for e in found.details.get("errors", ())][:3]
-    return replace(found, message=found.message or " ".join(errors) or None, details={})
+    return replace(found, message=found.message or " ".join(errors) or None)
 
 
 def _of_all(answer: TruthAnswer, name: str, metric: str, expected: Table | str) -> Score:

@@ -47,6 +47,11 @@
       el("summary", {}, "Raw output of the parser for this page"), place);
   };
 
+  // What a metric says of how it came to its value.
+  const detailsOf = (match) => match.scores.filter((row) => row[6]).map(([, , metric, , , , told]) => el("details", { class: "raw-output" },
+    el("summary", {}, `Details of ${parsemark.metricName(metric)}`),
+    el("pre", { tabindex: "0", class: "raw", "aria-label": `Details of ${parsemark.metricName(metric)}` }, parsemark.visible(JSON.stringify(told, null, 2)))));
+
   // The pieces of a split table, one under the other.
   const stacked = (tables) => ({
     n_rows: tables.reduce((sum, t) => sum + t.n_rows, 0),
@@ -89,6 +94,6 @@
       el("div", { class: "sides" },
         side("Truth", truth, page.truth ? "Nothing of this kind is here: the parser invented it." : "This page has no truth."),
         side("Prediction", pred, unread ? "This was read from the parser's whole text: see the raw output below, and the text beside the truth under Whole pages." : "The parser has nothing here.")),
-      source("Truth as given", truth), source("Prediction as given", pred), rawPanel(page, parserIndex));
+      ...detailsOf(match), source("Truth as given", truth), source("Prediction as given", pred), rawPanel(page, parserIndex));
   };
 })();

@@ -1,0 +1,95 @@
+"""`parsemark boards`: one run by every board, and why they disagree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+
+if TYPE_CHECKING:
+    from parsemark.verdicts.boards import BoardAgreement, Spread
+
+
+def boards(
+    run: Annotated[Path, typer.Argument(help="Run directory.", show_default=False)],
+    protocol: opt.Protocols = None,
+    neutral: Annotated[
+        bool,
+        typer.Option(help="Score outputs in the neutral spelling, too, to tell what serialisation does."),
+    ] = True,
+    workers: opt.Workers = None,
+) -> None:
+    """Score a run by every board, and say whether they rank its parsers alike, and why not.
+
+    Without --protocol: by all that need nothing else than the truth of pages, as far as what they need is
+    installed. What is scored already is not scored again. `parsemark report` shows it as a page.
+    """
+    from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
+    from parsemark.engine.scoring.score import score_run
+    from parsemark.errors import MissingDependencyError
+    from parsemark.protocols import canonical_specs, get_protocol, with_options
+    from parsemark.store import Run
+    from parsemark.verdicts.boards import PAGE_PROTOCOLS, board_agreement
+
+    opened, console, wanted = Run.open(run), plain_console(), []
+    for spec in canonical_specs(protocol or [*opened.protocols, *PAGE_PROTOCOLS]):
+        try:
+            get_protocol(spec).preload()
+        except MissingDependencyError as error:
+            if protocol:
+                raise
+            console.print(f"Left out: {spec}. {error}", markup=False, soft_wrap=True)
+            continue
+        wanted += [spec, with_options(spec, serialise="neutral")] if neutral else [spec]
+    missing = [spec for spec in dict.fromkeys(wanted) if spec not in opened.protocols]
+    if missing:
+        with running.stoppable(console) as events:
+            score_run(opened, protocols=missing, n_workers=workers, events=events)
+    for line in agreement_lines(board_agreement(opened)):
+        typer.echo(line)
+
+
+def agreement_lines(found: BoardAgreement) -> list[str]:
+    """What was found, as Markdown."""
+    from parsemark.verdicts.boards import SOURCES
+
+    lines = [
+        "Ranks:",
+        "",
+        *_table(
+            "parser",
+            found.protocols,
+            [
+                [parser, *(str(found.ranks[spec][parser] or "–") for spec in found.protocols)]
+                for parser in found.parsers
+            ],
+        ),
+    ]
+    lines += ["", "Agreement (Kendall's tau), and what the disagreement comes from:", ""]
+    rows = []
+    for pair in found.pairs:
+        shares = [_said(pair.shares[source]) for source in SOURCES]
+        rows.append([f"{pair.first}, {pair.second}", _said(pair.tau), _said(pair.disagreement), *shares])
+    lines += _table("protocols", ["tau", "disagreement", *SOURCES], rows)
+    means = found.mean_shares()
+    lines += ["", "Over all pairs: " + ", ".join(f"{source} {means[source]:+.3f}" for source in SOURCES)]
+    if found.moved:
+        told = ", ".join(f"{spec} {value:.3f}" for spec, value in found.moved.items())
+        lines += ["", f"Figures move by this much in the neutral spelling: {told}"]
+    return lines
+
+
+def _said(spread: Spread) -> str:
+    if spread.value is None:
+        return "–"
+    ends = "" if spread.low is None or spread.high is None else f" ({spread.low:.2f} to {spread.high:.2f})"
+    return f"{spread.value:.2f}{ends}"
+
+
+def _table(corner: str, heads: list[str] | tuple[str, ...], rows: list[list[str]]) -> list[str]:
+    lines = [[corner, *heads], ["---"] * (len(heads) + 1), *rows]
+    return [f"| {' | '.join(line)} |" for line in lines]

@@ -1,0 +1,95 @@
+"""`parsemark stable`: does a parser say the same of the same visible page?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsemark import api
+from parsemark.cli import options as opt
+from parsemark.plain_words import counted, percent, rounded
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from parsemark.protocols import Figure
+    from parsemark.verdicts.stability import Stability
+
+_MOST_REASONS = 10
+
+
+def stable(
+    *,
+    corpus: opt.Corpus = api.CORPUS,
+    parser: opt.Parsers = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
+    ] = None,
+    pages: opt.Pages = None,
+    protocol: opt.Protocols = None,
+    workers: opt.Workers = None,
+    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
+    memory_mb: opt.MemoryMb = api.MEMORY_MB,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
+    ] = None,
+) -> None:
+    """Does a parser say the same of the same visible page, however its file is written?
+
+    Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
+    words or tables; every row is in OUT/stability.parquet.
+    """
+    from parsemark.cli import running
+    from parsemark.cli.printing import page_progress, plain_console
+
+    console = plain_console()
+    with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
+        found, run = api.stable(
+            running.load(corpus),
+            parser,
+            variants=variant or (),
+            pages=pages,
+            protocols=protocol,
+            workers=workers,
+            timeout_s=timeout_s,
+            memory_mb=memory_mb,
+            out=out,
+            events=events,
+            progress=progress,
+        )
+    for part in _stability_parts(found):
+        console.print(part)
+    console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)
+
+
+def _stability_parts(found: Stability) -> Iterator[Table | str]:
+    """Who is steady, which variants move whom, and what was left out."""
+    from parsemark.cli.printing import plain_table
+
+    rows = []
+    for own in found.parsers:
+        worst = own.worst
+        said = "" if worst is None else f"{worst.sample}, {worst.variant}"
+        shares = (_share(own.moved), _share(own.changed))
+        rows.append([own.parser, *shares, "" if worst is None else rounded(worst.move, 2), said])
+    score = found.figure or "likeness"
+    yield plain_table(("parser", f"{score} moves", "output changes", "worst move", "page and variant"), rows)
+    names = list(dict.fromkeys(name for own in found.parsers for name in own.by_variant()))
+    by_variant = [
+        [name, *("/".join(map(str, own.by_variant()[name])) for own in found.parsers)] for name in names
+    ]
+    yield "\nPages that move / whose output changes / all, by variant:"
+    yield plain_table(("variant", *(own.parser for own in found.parsers)), by_variant)
+    left_out = Counter((one.variant, one.why) for one in found.left_out)
+    for (name, why), n in left_out.most_common(_MOST_REASONS):
+        yield f"Left out: {name} of {counted(n, 'page')}: {why}."
+
+
+def _share(figure: Figure) -> str:
+    between = "–".join(percent(end).removesuffix(" %") for end in figure.interval or ())
+    return f"{percent(figure.value)} [{between}]" if between else percent(figure.value)

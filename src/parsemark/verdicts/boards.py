@@ -1,0 +1,263 @@
+"""Whether protocols rank the parsers of one run alike, and what it comes from where they do not.
+
+Agreement is Kendall's tau-b of two protocols' figures over the parsers, with a bootstrap over documents.
+Disagreement is (1 − tau) / 2: without ties the share of pairs of parsers that two protocols order
+differently. It is assigned step by step, each step making the two protocols more alike: the pages that both
+count, outputs in one spelling, the kinds of truth that both look at. What is left is of matching and measure.
+The shares add up to the whole; one is negative where making them alike sets them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsemark.errors import UsageError
+from parsemark.protocols import FigureSums, PageProtocol, get_protocol, with_options
+from parsemark.protocols.broken import complete_sums
+from parsemark.stats.bootstrap import cluster_weights, percentile_interval, sum_by_cluster
+from parsemark.store import Run
+from parsemark.verdicts.scored_run import readable_protocols
+
+Floats = NDArray[np.float64]
+Pages = NDArray[np.bool_]
+
+PAGE_PROTOCOLS = (
+    *("tables", "semantic", "document", "answers"),
+    *("docling-eval", "dp-bench", "getomni", "marker", "opendataloader", "rd-tablebench", "score-bench"),
+)
+"""Those that need nothing else than the truth of pages, and ask nobody."""
+N_DRAWS = 500
+MIN_PARSERS = 3
+"""Two parsers are ordered alike or not: that is no rank agreement."""
+SOURCES = {
+    "pages": "The protocols count different pages.",
+    "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
+    "kinds": "The protocols look at different kinds of truth: text, tables, headings, order, formulas.",
+    "matching": "What is left for the same pages, outputs and kinds of truth: matching, and the measures.",
+}
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "text": {
+        "answers": "right.name",
+        "docling-eval": "f1_score",
+        "document": "text_edit",
+        "dp-bench": "nid",
+        "getomni": "text_similarity",
+        "marker": "blocks",
+        "opendataloader": "nid_s",
+        "parsebench": "content_faithfulness",
+        "score-bench": "cct",
+    },
+    "tables": {
+        "answers": "right.cell_text",
+        "docling-eval": "teds",
+        "document": "teds_f1",
+        "dp-bench": "teds",
+        "opendataloader": "teds",
+        "parsebench": "tables",
+        "rd-tablebench": "similarity",
+        "score-bench": "table_teds",
+        "semantic": "semantic",
+        "tables": "te_f1_con",
+    },
+    "headings": {"answers": "right.heading", "document": "heading_tree", "opendataloader": "mhs"},
+    "order": {"answers": "right.order", "document": "order_edit", "marker": "order"},
+    "formulas": {"answers": "right.formula", "document": "formula_f1"},
+}
+"""Kind of truth to protocol to the figure that speaks of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A number with its 95 % interval over documents; None where it is not defined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, draws: Floats) -> Spread:
+        """Of the value itself, which comes first, and its resamples."""
+        if not np.isfinite(draws[0]):
+            return cls(None)
+        ends = percentile_interval(draws[1:]) or (None, None)
+        return cls(float(draws[0]), *ends)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPair:
+    """Two protocols of one run."""
+
+    first: str
+    second: str
+    tau: Spread
+    disagreement: Spread
+    shares: Mapping[str, Spread]
+    """Source to its part of the disagreement."""
+    kinds: tuple[str, ...]
+    """The kinds of truth that both look at."""
+    n_pages: int
+    """That both count."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardAgreement:
+    """What all protocols of a run say of its parsers."""
+
+    parsers: tuple[str, ...]
+    protocols: tuple[str, ...]
+    ranks: Mapping[str, Mapping[str, int | None]]
+    """Protocol to parser to its rank, 1 for the best."""
+    moved: Mapping[str, float]
+    """Protocol to how far its figure moves in the neutral spelling, the mean over parsers, as a share of its
+    range; only those that were scored both ways."""
+    pairs: tuple[BoardPair, ...]
+    """Those that agree least first."""
+
+    def mean_shares(self) -> dict[str, float]:
+        """Source to its part of the disagreement, the mean over all pairs that have one."""
+        found = {}
+        for source in SOURCES:
+            values = [v for pair in self.pairs if (v := pair.shares[source].value) is not None]
+            found[source] = float(np.mean(values)) if values else 0.0
+        return found
+
+
+@dataclass(frozen=True)
+class _Board:
+    """A protocol's figures, and how its resamples are drawn."""
+
+    protocol: PageProtocol
+    figures: Mapping[str, FigureSums]
+    primary: str
+    parsers: Sequence[str]
+    cache: dict[tuple[str, bytes | None], Floats] = field(default_factory=dict)
+
+    def ranks_any(self) -> bool:
+        """Whether it tells parsers apart; one without truth here does not."""
+        values = self.draws()[0]
+        return len(np.unique(np.round(values[np.isfinite(values)], 12))) > 1
+
+    def counted(self, figure: str | None = None) -> Pages:
+        """The pages that a figure is taken over, for any parser."""
+        sums = self.figures[figure or self.primary].sums
+        return np.asarray(np.any([np.any(sums[p] != 0, axis=1) for p in self.parsers], axis=0))
+
+    def kind(self, kind: str) -> str | None:
+        """The figure that speaks of a kind of truth, where it is defined."""
+        name = KINDS[kind].get(self.protocol.name)
+        return name if name in self.figures and self.counted(name).any() else None
+
+    def draws(self, figure: str | None = None, pages: Pages | None = None) -> Floats:
+        """(1 + draws, parsers): the figure and its resamples, larger is better."""
+        key = figure or self.primary, None if pages is None else pages.tobytes()
+        if key not in self.cache:
+            own = self.figures[key[0]]
+            columns = []
+            for parser in self.parsers:
+                sums = own.sums[parser] if pages is None else own.sums[parser] * pages[:, None]
+                added = sum_by_cluster(sums, own.documents)[0]
+                weights = np.vstack([np.ones(len(added)), cluster_weights(len(added), N_DRAWS)])
+                columns.append(own.statistic(weights @ added))
+            sign = 1.0 if own.info.higher_is_better else -1.0
+            self.cache[key] = sign * np.stack(columns, axis=1)
+        return self.cache[key]
+
+
+def board_agreement(run: Run) -> BoardAgreement:
+    """Compare all protocols that a run was scored by.
+
+    Raises:
+        UsageError: There are fewer than two protocols with figures, or fewer than three parsers.
+    """
+    raw, neutral = _boards(run)
+    if len(raw) < 2 or len(next(iter(raw.values())).parsers) < MIN_PARSERS:
+        raise UsageError(
+            f"{run.path} has {len(raw)} protocols with figures; agreement of ranks needs two, and "
+            f"{MIN_PARSERS} parsers. Score it by more: parsemark boards {run.path} --protocol dp-bench"
+        )
+    parsers = tuple(next(iter(raw.values())).parsers)
+    pairs = [_pair(a, b, raw, neutral) for a, b in combinations(raw, 2)]
+    pairs.sort(key=lambda pair: 2.0 if pair.tau.value is None else pair.tau.value)
+    ranks = {spec: _ranks(board.draws()[0], parsers) for spec, board in raw.items()}
+    moved = {spec: _moved(raw[spec], neutral[spec]) for spec in raw if spec in neutral}
+    return BoardAgreement(parsers, tuple(raw), ranks, moved, tuple(pairs))
+
+
+def _boards(run: Run) -> tuple[dict[str, _Board], dict[str, _Board]]:
+    """The protocols of a run, and by the same names those of neutral outputs."""
+    raw: dict[str, _Board] = {}
+    neutral: dict[str, _Board] = {}
+    for spec in readable_protocols(run)[0]:
+        protocol, tables = get_protocol(spec), run.run_tables(spec)
+        figures = {f.info.name: f for f in complete_sums(protocol, tables)}
+        primary = run.summary(spec).primary
+        board = _Board(protocol, figures, primary, tables.parsers)
+        if primary not in figures or not board.ranks_any():
+            continue
+        if protocol.serialise == "raw":
+            raw[spec] = board
+        else:
+            neutral[with_options(spec, serialise="raw")] = board
+    return raw, neutral
+
+
+def _pair(a: str, b: str, raw: Mapping[str, _Board], neutral: Mapping[str, _Board]) -> BoardPair:
+    first, second = raw[a], raw[b]
+    pages = first.counted() & second.counted()
+    tau = kendall(first.draws(), second.draws())
+    steps = [tau, kendall(first.draws(None, pages), second.draws(None, pages))]
+    if a in neutral and b in neutral:
+        first, second = neutral[a], neutral[b]
+    steps.append(kendall(first.draws(None, pages), second.draws(None, pages)))
+    kinds = tuple(kind for kind in KINDS if first.kind(kind) and second.kind(kind))
+    alike = [kendall(*_of_kind(first, second, kind)) for kind in kinds]
+    steps.append(_mean_of_defined(alike) if alike else np.ones_like(tau))
+    for before, step in pairwise(steps):  # where a step leaves no ranks to compare, nothing is assigned to it
+        np.copyto(step, before, where=np.isnan(step))
+    apart = [(1 - step) / 2 for step in steps]
+    parts = [before - after for before, after in pairwise(apart)] + [apart[-1]]
+    shares = {source: Spread.of(part) for source, part in zip(SOURCES, parts, strict=True)}
+    return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, int(pages.sum()))
+
+
+def _mean_of_defined(taus: Sequence[Floats]) -> Floats:
+    values = np.array(taus)
+    n = np.isfinite(values).sum(axis=0)
+    return np.asarray(np.where(n, np.nansum(values, axis=0) / np.maximum(n, 1), np.nan))
+
+
+def _of_kind(first: _Board, second: _Board, kind: str) -> tuple[Floats, Floats]:
+    names = first.kind(kind), second.kind(kind)
+    pages = first.counted(names[0]) & second.counted(names[1])
+    return first.draws(names[0], pages), second.draws(names[1], pages)
+
+
+def kendall(a: Floats, b: Floats) -> Floats:
+    """Tau-b of each row of two tables (rows, parsers); NaN where one of them puts all parsers equal.
+
+    >>> kendall(np.array([[1.0, 2.0, 3.0]]), np.array([[3.0, 2.0, 1.0]]))
+    array([-1.])
+    """
+    i, j = np.triu_indices(a.shape[1], 1)
+    x, y = np.sign(np.round(a[:, i] - a[:, j], 12)), np.sign(np.round(b[:, i] - b[:, j], 12))
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = np.where(known, x, 0.0), np.where(known, y, 0.0)
+    size = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    return np.asarray(np.divide((x * y).sum(axis=1), size, out=np.full(len(a), np.nan), where=size > 0))
+
+
+def _ranks(values: Floats, parsers: Sequence[str]) -> dict[str, int | None]:
+    return {
+        parser: None if np.isnan(value) else 1 + int(np.sum(values > value + 1e-12))
+        for parser, value in zip(parsers, values, strict=True)
+    }
+
+
+def _moved(raw: _Board, neutral: _Board) -> float:
+    top = raw.figures[raw.primary].info.top or 1.0
+    return float(np.nanmean(np.abs(raw.draws()[0] - neutral.draws()[0]))) / top

@@ -1,0 +1,185 @@
+"""Does a parser say the same of the same visible page, however its file is written?
+
+Of each page and each variant of it (`corpora/rewritten.py`) the output is compared with that of the page as
+it came. A page *moves* if its score does for any of them; its output *changes* if its words or tables do. A
+failure on one of both is a move and a change, as large as can be. Without a truth, how alike both outputs
+are is the score.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from rapidfuzz.distance import Indel
+
+from parsemark.consensus.agreement import prediction_tables, table_likeness
+from parsemark.corpora.rewritten import ORIGINAL, LeftOutVariant, RewrittenCorpus
+from parsemark.model import Prediction, Status
+from parsemark.protocols.aggregate import from_sums, mean_statistic
+from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.evidence.compare import output_words
+from parsemark.protocols.figures import Figure
+from parsemark.stats.bootstrap import sum_by_cluster
+from parsemark.store import Run
+from parsemark.verdicts.scored_run import ScoredRun
+
+STILL = 0.0005
+"""A score that moves by less has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantOutput:
+    """What one parser made of one variant of a page, against the page as it came."""
+
+    parser: str
+    sample: str
+    document: str
+    variant: str
+    status: str
+    before: float | None
+    """Score of the page as it came; None where it has no truth that the figure asks for."""
+    after: float | None
+    likeness: float
+    """Of both outputs in words and tables, 1 if neither changed."""
+    move: float
+    """Of the score, or of the likeness where there is no score."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether the score is another."""
+        return self.move >= STILL
+
+
+@dataclass(frozen=True)
+class ParserStability:
+    """One parser over all pages and variants."""
+
+    parser: str
+    rows: Sequence[VariantOutput]
+
+    @cached_property
+    def moved(self) -> Figure:
+        """Share of pages whose score moves in any variant, with its interval over documents."""
+        return self._share({row.sample for row in self.rows if row.moved})
+
+    @cached_property
+    def changed(self) -> Figure:
+        """Share of pages whose words or tables change in any variant."""
+        return self._share({row.sample for row in self.rows if row.likeness < 1})
+
+    @property
+    def worst(self) -> VariantOutput | None:
+        """The largest move; None where nothing moves."""
+        moved = [row for row in self.rows if row.moved]
+        return max(moved, key=lambda row: (row.move, 1 - row.likeness, row.sample), default=None)
+
+    def by_variant(self) -> dict[str, tuple[int, int, int]]:
+        """Of each variant, the pages that move, those whose output changes, and all of them."""
+        own: dict[str, list[VariantOutput]] = {}
+        for row in self.rows:
+            own.setdefault(row.variant, []).append(row)
+        return {
+            name: (sum(r.moved for r in rows), sum(r.likeness < 1 for r in rows), len(rows))
+            for name, rows in own.items()
+        }
+
+    def _share(self, pages: set[str]) -> Figure:
+        document = {row.sample: row.document for row in self.rows}
+        sums = np.array([[sample in pages, 1.0] for sample in document]).reshape(-1, 2)
+        return from_sums(sum_by_cluster(sums, list(document.values()))[0], mean_statistic)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """All parsers, the steadiest first, and what could not be looked at."""
+
+    figure: str
+    """Label of what is called score; empty where it is the likeness of outputs."""
+    parsers: Sequence[ParserStability]
+    left_out: Sequence[LeftOutVariant]
+
+    def table(self) -> pl.DataFrame:
+        """Every row: nothing is lost."""
+        rows = [asdict(row) for own in self.parsers for row in own.rows]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def as_json(self) -> str:
+        """All figures."""
+        told = {
+            "score": self.figure or "likeness of outputs",
+            "parsers": {
+                own.parser: {
+                    "moved": own.moved.model_dump(),
+                    "changed": own.changed.model_dump(),
+                    "worst": None if own.worst is None else asdict(own.worst),
+                    "variants": {
+                        name: dict(zip(("moved", "changed", "pages"), counts, strict=True))
+                        for name, counts in own.by_variant().items()
+                    },
+                }
+                for own in self.parsers
+            },
+            "left_out": [asdict(one) for one in self.left_out],
+        }
+        return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def stability_of(run: Run, made: RewrittenCorpus, parsers: Sequence[str]) -> Stability:
+    """Hold every variant against its page.
+
+    Args:
+        run: Of the pages and their variants, scored where they have a truth.
+        made: Which sample of the run is a variant of which.
+        parsers: Their names in the run.
+    """
+    label, scores = "", dict[tuple[str, str], float]()
+    if any(run.truth(sample) is not None for sample in made.origin):
+        source = ScoredRun(run)
+        sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
+        figure = next(f for f in sums if f.info.name == source.summary.primary)
+        label = figure.info.label
+        for parser in parsers:
+            values = figure.page_values(parser) if parser in figure.sums else ()
+            scores |= {(s, parser): float(v) for s, v in zip(figure.samples, values, strict=False)}
+    found = [ParserStability(parser, list(_rows(run, made, parser, scores))) for parser in parsers]
+    return Stability(label, sorted(found, key=lambda own: own.moved.value or 0.0), made.left_out)
+
+
+def _rows(
+    run: Run, made: RewrittenCorpus, parser: str, scores: Mapping[tuple[str, str], float]
+) -> Iterator[VariantOutput]:
+    original = {page: key for key, (page, variant) in made.origin.items() if variant == ORIGINAL}
+    for key, (page, variant) in made.origin.items():
+        if variant == ORIGINAL:
+            continue
+        one, other = run.prediction(original[page], parser), run.prediction(key, parser)
+        known = [scores.get((sample, parser), math.nan) for sample in (original[page], key)]
+        before, after = (value if math.isfinite(value) else None for value in known)
+        alike = likeness(one, other)
+        if one.status is not other.status:
+            move = 1.0
+        elif before is not None and after is not None:
+            move = abs(after - before)
+        else:
+            move = 1 - alike if before is None and after is None else 1.0
+        document = made.documents[page]
+        yield VariantOutput(parser, page, document, variant, other.status.value, before, after, alike, move)
+
+
+def likeness(one: Prediction, other: Prediction) -> float:
+    """How alike two outputs are in words, in their order, and in tables: the lesser of both.
+
+    Two failures are alike; a failure is like no output.
+    """
+    if one.status is not Status.OK or other.status is not Status.OK:
+        return float(one.status is other.status)
+    if (one.text, one.elements) == (other.text, other.elements):
+        return 1.0
+    words = Indel.normalized_similarity(output_words(one), output_words(other))
+    return min(words, table_likeness(prediction_tables(one), prediction_tables(other)))

@@ -1,0 +1,138 @@
+"""Whether boards rank alike, what their disagreement comes from, and outputs in the neutral spelling."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+from tests.corpora.writing import write_corpus
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.engine.import_outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import UsageError
+from parsemark.formats import write_table
+from parsemark.model import Element, Page, Sample, Table
+from parsemark.protocols import Summary
+from parsemark.report import build_report
+from parsemark.store import Run
+from parsemark.verdicts.boards import KINDS, SOURCES, board_agreement, kendall
+
+BOARDS = ("tables", "document", "semantic", "dp-bench", "opendataloader", "getomni", "score-bench")
+TEXT = "Slack water lasts nine minutes at the narrows.", "The stream runs at five knots on springs."
+ROWS = [["Port", "Depth"], ["Riga", "12.5"], ["Oslo", "9.1"]]
+PIPES = "| Port | Depth |\n|---|---|\n| Riga | 12.5 |\n| Oslo | 9.1 |"
+HTML = write_table(Table.from_rows(ROWS), "html")
+OUTPUTS = {
+    "two-newlines": f"# Tides\n\n{TEXT[0]}\n\n{TEXT[1]}\n\n{HTML}\n",
+    "one-newline": f"# Tides\n{TEXT[0]}\n{TEXT[1]}\n{HTML}\n",
+    "pipes": f"# Tides\n\n{TEXT[0]}\n\n{TEXT[1]}\n\n{PIPES}\n",
+    "no-table": f"# Tides\n\n{TEXT[0]}\n",
+    "table-alone": f"{HTML}\n",
+}
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8))
+def test_kendall_is_scipys(pairs: list[tuple[int, int]]) -> None:
+    a, b = np.array(pairs, dtype=float).T
+    own = kendall(a[None], b[None])[0]
+    assert own == pytest.approx(kendalltau(a, b).statistic, abs=1e-12, nan_ok=True)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    root = tmp_path_factory.mktemp("agreement")
+    elements = (
+        Element("1", "title", order=0, text="Tides", attributes={"level": 1}),
+        *(Element(f"{k + 2}", "text_block", order=k + 1, text=text) for k, text in enumerate(TEXT)),
+        Element("4", "table", order=3, html=HTML, table=Table.from_rows(ROWS)),
+    )
+    plain = Page("p-2", 600, 800, elements[:3])
+    samples = [Sample(f"p-{k}", f"d-{k}", 1, Page(f"p-{k}", 600, 800, elements)) for k in range(2)]
+    write_corpus(root / "corpus", [*samples, Sample("p-2", "d-2", 1, plain)], name="agreement")
+    corpus = load_corpus(str(root / "corpus"))
+    for name, text in OUTPUTS.items():
+        (root / name).mkdir()
+        for sample in ("p-0", "p-1", "p-2"):
+            (root / name / f"{sample}.md").write_text(text)
+        found = import_predictions(root / "run", corpus, root / name, name=name, protocols=BOARDS)
+    return found
+
+
+@pytest.fixture(scope="module")
+def neutral(run: Run) -> dict[str, Summary]:
+    score_run(run, n_workers=1)
+    result = CliRunner().invoke(app, ["score", str(run.path), "--serialise", "neutral", "--workers", "1"])
+    assert result.exit_code == 0, result.output
+    return {spec: Run.open(run.path).summary(spec) for spec in Run.open(run.path).protocols}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_newlines_and_tables_move_no_neutral_figure(neutral: dict[str, Summary], board: str) -> None:
+    summary = neutral[f"{board}(serialise=neutral)"]
+    values = [
+        {name: figure.value for name, figure in summary.parsers[parser].items() if name != "seconds"}
+        for parser in ("two-newlines", "one-newline", "pipes")
+    ]
+    shown = {info.name for info in summary.figures if info.style in ("score", "rate")}
+    scores = [{name: own[name] for name in shown if name in own} for own in values]
+    assert scores[0] == scores[1] == scores[2] and scores[0]
+    missing = summary.parsers["no-table"][summary.primary].value
+    assert missing is not None and missing != scores[0][summary.primary]
+
+
+def test_raw_figures_are_beside_the_neutral_ones(neutral: dict[str, Summary]) -> None:
+    raw = neutral["getomni"].parsers
+    assert raw["two-newlines"]["text_similarity"].value != raw["pipes"]["text_similarity"].value
+
+
+def test_shares_add_up_and_boards_without_a_kind_in_common_differ_by_kinds(
+    run: Run, neutral: dict[str, Summary]
+) -> None:
+    found = board_agreement(Run.open(run.path))
+    assert set(found.protocols) == set(BOARDS) and set(found.moved) == set(BOARDS)
+    for pair in found.pairs:
+        assert pair.tau.value is not None and pair.disagreement.value is not None
+        assert pair.disagreement.value == pytest.approx((1 - pair.tau.value) / 2)
+        parts = [pair.shares[source].value for source in SOURCES]
+        assert sum(part for part in parts if part is not None) == pytest.approx(pair.disagreement.value)
+        if not pair.kinds:
+            assert pair.shares["matching"].value == 0
+    between = {frozenset((pair.first, pair.second)): pair for pair in found.pairs}
+    # Tables alone against text alone; `tables` counts what is invented on the page without a table, too.
+    assert between[frozenset(("semantic", "getomni"))].n_pages == 2
+    apart = between[frozenset(("tables", "getomni"))]
+    assert apart.kinds == () and apart.n_pages == 3
+    assert found.ranks["tables"]["no-table"] == 5 and found.ranks["dp-bench"]["table-alone"] == 5
+
+
+def test_every_kind_names_figures_that_are_there(neutral: dict[str, Summary]) -> None:
+    for board in BOARDS:
+        names = {info.name for info in neutral[board].figures}
+        # No page has a formula, so that `document` has no figure of them.
+        wanted = {own[board] for kind, own in KINDS.items() if board in own and kind != "formulas"}
+        assert wanted <= names, board
+
+
+def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]) -> None:
+    arguments = ["boards", str(run.path), "--protocol", "tables", "--protocol", "dp-bench"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "| dp-bench |" in result.output and "Over all pairs: pages" in result.output
+    page = build_report(run.path, run.path / "report").parent / "boards.html"
+    text = page.read_text()
+    assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
+
+
+def test_too_few_protocols_are_refused(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus", [Sample("p", "d", 1, Page("p", 9, 9))], name="small")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "p.md").write_text("a")
+    run = import_predictions(tmp_path / "run", load_corpus(str(tmp_path / "corpus")), tmp_path / "out")
+    score_run(run, n_workers=1)
+    with pytest.raises(UsageError, match="needs two, and 3 parsers"):
+        board_agreement(run)
