@@ -68,7 +68,7 @@ def bench(
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
         address: Of a Ray cluster; without one Ray is started on this machine.
-        events: Told about progress.
+        events: Receives progress.
 
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
@@ -181,9 +181,9 @@ def parse_routed(
     """
     from dataclasses import replace
 
-    from parsemark.choose.kinds import corpus_kinds
     from parsemark.choose.route import read_route
     from parsemark.corpora import load_corpus
+    from parsemark.corpora.render import look_at
     from parsemark.engine.derived.parsers import add_routed
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import get_parser
@@ -191,9 +191,8 @@ def parse_routed(
     route = read_route(Path(rule))
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     keys = select_keys(loaded.keys, options.pages)
-    kinds = corpus_kinds(loaded, keys)
     named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
-    wanted = {key: route.parser_for(kinds.get(key, {})) for key in keys}
+    wanted = {key: route.parser_for(look_at(loaded.read(key)).kinds) for key in keys}
     for spec in dict.fromkeys(wanted.values()):
         # A comma makes the list one of ids, also where it is a single number.
         pages = ",".join(key for key in keys if wanted[key] == spec) + ","
@@ -254,7 +253,7 @@ def score_predictions(
         pages: A subset, as `--pages`.
         page_separator: What stands between the pages of a document's file.
         workers: Processes; one per CPU by default.
-        events: Told about progress.
+        events: Receives progress.
     """
     from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.scoring.score import score_run as score

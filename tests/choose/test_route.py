@@ -7,10 +7,10 @@ import pytest
 from tests.engine.fakes import make_corpus
 
 from parsemark import api
-from parsemark.choose.kinds import Kinds
 from parsemark.choose.route import Routing, RoutingRule, learn_routing, learn_rule, read_route, write_route
 from parsemark.errors import UsageError
 from parsemark.model import Status
+from parsemark.pdf import Kinds
 from parsemark.store import Run
 
 ECHO = Path(__file__).parents[1] / "cli" / "echo_parser.py"
@@ -106,6 +106,6 @@ def test_choose_and_its_rule_name_one_parser(tmp_path: Path) -> None:
     score_run(run, n_workers=1)
     choice = choose(run, corpus=corpus, budget=3)
     for chosen in (choice, replace(choice, candidates=choice.candidates[::-1])):
-        routing = route_run(run, corpus, chosen)
+        routing = route_run(run, chosen)
         assert routing.single == chosen.best.parser
         assert f"take {chosen.best.parser} for all pages" in routing.in_words()[0]

@@ -24,3 +24,16 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
     assert "3 pages, 1 with truth" in result.stdout
     said = result.stderr
     assert "broken.pdf" in said and "1 part of folder:" in said and "2 of 3 pages" in said
+
+
+def test_pages_of_which_facts_alone_are_known_are_not_said_to_have_no_tables() -> None:
+    from parsemark.cli.corpus.describe import _truth_status
+    from parsemark.model import Element, Fact, Page, Sample
+
+    def status(**known: object) -> str:
+        return _truth_status(Sample("s", "d", 1, Page("s", 600, 800, **known)))
+
+    assert status(facts=(Fact("f", "heading", "parsemark"),), only_facts=True) == "1 fact"
+    assert status() == "no tables"
+    assert status(elements=(Element("e", "title", text="x"),)) == "no tables, 1 other element"
+    assert status(covered=frozenset({"title"})) == "nothing known of its elements"

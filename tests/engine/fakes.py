@@ -24,6 +24,7 @@ class FakeParser:
     options: dict[str, str] = field(default_factory=dict)
     script: Path = WORKER
     installed_mb: float | None = None
+    builtin: bool = True
     info: Info = field(default_factory=lambda: Info(licence="MIT", gives=("markdown",)))
 
     def state(self) -> State:

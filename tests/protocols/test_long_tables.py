@@ -14,7 +14,7 @@ from tests.store.fabricate import fabricate_manifest
 
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
-from parsemark.model import Box, Element, Page, Prediction, Relation, Sample, Status, Table
+from parsemark.model import Box, Element, Fact, Page, Prediction, Relation, Sample, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.protocols.tables.long_tables import joined_document, joined_page, joined_prediction
@@ -268,3 +268,15 @@ def test_a_run_is_scored_by_whole_tables(tmp_path: Path) -> None:
     assert again == [whole]
     build_report(run.path, tmp_path / "report")
     assert (tmp_path / "report" / "index.html").is_file()
+
+
+def test_facts_of_all_pages_are_asked_of_a_whole_document() -> None:
+    def page(number: int, *kinds: str) -> Page:
+        facts = tuple(Fact(f"f{k}", kind, "parsemark") for k, kind in enumerate(kinds))
+        return Page(f"s{number}", 600, 800, facts=facts, only_facts=True)
+
+    whole = joined_page([page(1, "heading", "absent"), None, page(3, "link")])
+    assert whole and [(f.id, f.kind) for f in whole.facts] == [("p1-f0", "heading"), ("p3-f0", "link")]
+    alone = page(1, "heading", "absent")
+    joined = joined_page([alone])
+    assert joined and joined.facts == alone.facts, "of one page all is said"

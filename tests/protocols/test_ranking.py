@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from parsemark.corpora.render import identity_of
+from parsemark.corpora.render import look_at
 from parsemark.model import Sample
 from parsemark.pdf import extract_page
 from parsemark.protocols.aggregate import figure_of, mean_statistic
@@ -70,10 +70,10 @@ def test_a_page_that_was_taken_from_a_pdf_remembers_it(tmp_path: Path) -> None:
     source = sorted(DEMO.glob("*.pdf"))[0]
     for name in ("one.pdf", "two.pdf"):
         extract_page(source, 1, tmp_path / name)
-    one, two = (identity_of(Sample(n, n, 1, None, tmp_path / f"{n}.pdf")) for n in ("one", "two"))
+    one, two = (look_at(Sample(n, n, 1, None, tmp_path / f"{n}.pdf")).identity for n in ("one", "two"))
     assert one["taken_from"] == two["taken_from"] and len(one["taken_from"]) == 64
-    assert "taken_from" not in identity_of(Sample("s", "s", 1, None, source))
-    assert one["text"] == identity_of(Sample("s", "s", 1, None, source))["text"]
+    assert "taken_from" not in look_at(Sample("s", "s", 1, None, source)).identity
+    assert one["text"] == look_at(Sample("s", "s", 1, None, source)).identity["text"]
 
 
 def figure(values: dict[str, np.ndarray], tables: np.ndarray, kinds: list[str] | None = None) -> FigureSums:

@@ -10,7 +10,7 @@ from parsemark.protocols import Figure
 from parsemark.protocols.summary import Slice
 from parsemark.report.source import RunSource
 from parsemark.store import ParseRecord
-from parsemark.verdicts.plain import plain_verdict
+from parsemark.verdicts.plain import best_on_kinds, plain_verdict
 
 
 def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> list[ParseRecord]:
@@ -79,3 +79,15 @@ def test_the_report_begins_with_it_and_compare_opens_on_the_two_best(site: Path,
     assert page.index('id="verdict"') < page.index('id="leaderboard"')
     compare = (site / "compare.html").read_text(encoding="utf-8")
     assert re.findall(r" selected>(.*?)</option>", compare) == [best, second]
+
+
+def test_kinds_of_pages_on_which_another_parser_is_better_are_named() -> None:
+    def part(value: str, n: int, best: float, x: float) -> Slice:
+        figures = {p: {"f": Figure(value=v, n=n)} for p, v in (("best", best), ("x", x))}
+        return Slice(scope="page", attribute="text layer", value=value, n=n, figures=figures)
+
+    slices = [part("none (scan)", 6, 0.2, 0.7), part("text", 20, 0.95, 0.8), part("doubtful", 4, 0.1, 0.9)]
+    summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
+    said = [s for s in plain_verdict(summary, [], "demo") if s.startswith("On pages")]
+    assert said == ["On pages with text layer none (scan) (6) x is better: 0.70 against 0.20."]
+    assert [(k.value, k.parser) for k in best_on_kinds(summary)] == [("none (scan)", "x"), ("text", "best")]

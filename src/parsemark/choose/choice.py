@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from parsemark.choose.kinds import KindStanding, best_by_kind, corpus_kinds, unread_scans
+from parsemark.choose.kinds import KindStanding, best_by_kind
 from parsemark.choose.sanity import layer_texts, measure_sanity, seen_pages
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
@@ -20,9 +20,11 @@ from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Prediction, Status
+from parsemark.pdf import BROKEN
 from parsemark.plain_words import counted
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
+from parsemark.protocols.page_kinds import run_kinds, unread_scans
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.prediction_powered import (
     Estimate,
@@ -142,7 +144,10 @@ def choose(
     table = run.table("samples")
     for page in sorted(skip):
         require_known("page", page, table["sample"].to_list())
-    rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in skip]
+    kinds = run_kinds(run.run_tables())
+    unlabelled = table.filter(table["truth"].is_null())["sample"]
+    unread = {*skip, *(page for page in unlabelled if kinds.get(page) == BROKEN)}
+    rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in unread]
     samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = run.records()
     parsers = sorted({record.parser for record in records})
@@ -170,9 +175,8 @@ def choose(
     others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
     labelled = tuple(samples[i] for i in used.pages)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
-    kinds = {} if corpus is None else corpus_kinds(corpus, samples)
     is_used = np.isin(np.arange(len(samples)), used.pages)
-    unread = unread_scans(kinds, predictions)
+    warning = unread_scans(kinds, predictions)
     candidates = tuple(
         ParserCandidate(
             parser=parsers[i],
@@ -206,7 +210,7 @@ def choose(
         certain=all(b is not None and b.high < 0 for b in others),
         same_as_best=same,
         notes=(
-            *([unread] if unread else []),
+            *([warning] if warning else []),
             *_notes(agreement, used, len(skip)),
             *_lost_words(candidates),
         ),

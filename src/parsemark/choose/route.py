@@ -20,11 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy import stats
 
 from parsemark.choose.choice import Choice, known_mean, page_scores
-from parsemark.choose.kinds import TRAITS, Kinds, corpus_kinds
-from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
+from parsemark.pdf.kinds import TRAITS, Kinds
 from parsemark.plain_words import counted, first_problem
 from parsemark.protocols.contract import get_protocol
+from parsemark.protocols.page_kinds import run_kinds
 from parsemark.registry import is_derived
 from parsemark.store import Run
 from parsemark.system.files import write_text
@@ -178,8 +178,9 @@ def learn_routing(
         for i in out:
             routed[i] = scores[index[rule.parser_for(kinds[i])], i]
             alone[i] = scores[index[rule.default], i]
-    gain, low = _gain(routed - alone, documents)
     rule = learn_rule(scores, parsers, kinds, documents, single)
+    taken = scores[[index[rule.parser_for(page)] for page in kinds], np.arange(len(kinds))]
+    gain, low = _gain(routed - alone, taken - scores[index[rule.default]], documents)
     return Routing(
         rule,
         rule.default,
@@ -192,14 +193,11 @@ def learn_routing(
     )
 
 
-def route_run(
-    run: Run, corpus: Corpus, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0
-) -> Routing:
+def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0) -> Routing:
     """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages.
 
     Args:
         run: The run.
-        corpus: Its pages.
         choice: What was chosen from it: a rule is held against that parser, and named beside it.
         skip: Pages that the choice is not about.
         seed: Of the folds.
@@ -211,7 +209,7 @@ def route_run(
     parsers = sorted({parser for _, parser in records})
     single = next(c.parser for c in choice.candidates if c.parser in parsers)
     scores, _ = page_scores(run, get_protocol(choice.protocol), parsers, samples)
-    kinds = corpus_kinds(corpus, samples)
+    kinds = run_kinds(run.run_tables())
     own = [i for i, key in enumerate(samples) if key in kinds and not np.isnan(scores[:, i]).any()]
     if len(own) < MIN_PAGES:
         raise UsageError(
@@ -235,19 +233,34 @@ def route_run(
     )
 
 
-def _gain(differences: Floats, documents: Sequence[str]) -> tuple[float, float]:
-    """Mean over pages, and its lower 95 % limit with documents as the units.
+def _gain(unseen: Floats, seen: Floats, documents: Sequence[str]) -> tuple[float, float]:
+    """Mean over pages of what rules gain on unseen documents, and its lower 95 % limit for the rule itself.
 
-    A residual is added that few documents may lack, as in every interval of `choose`.
+    Documents are the units. The rules of folds may route fewer pages than the rule that is learned from all,
+    so its own gains, though too large, may spread further, and count then. A residual is added that few
+    documents may lack, as in every interval of `choose`.
+
+    Args:
+        unseen: Of each page, by the rule that has not seen it.
+        seen: Of each page, by the rule that is learned from all.
+        documents: Of each page.
     """
-    units: dict[str, list[float]] = {}
-    for document, value in zip(documents, differences.tolist(), strict=True):
-        units.setdefault(document, []).append(value)
-    mean, n = float(differences.mean()), len(units)
-    deviations = np.array([sum(values) - mean * len(values) for values in units.values()]) / len(differences)
+    sizes = np.unique(documents, return_counts=True)[1]
+    n = max(
+        float(sizes.sum() ** 2 / (sizes**2).sum()), 2.0
+    )  # where few documents have most pages, they are few
+    mean = float(unseen.mean())
     shared = 1 + FOLDS / (FOLDS - 1)
-    spread = shared * float((deviations**2).sum()) * n / (n - 1) + (RARE / n) ** 2
+    spread = shared * max(_variance(unseen, documents), _variance(seen, documents)) + (RARE / n) ** 2
     return mean, mean - float(stats.t.ppf(REACH, n - 1)) * math.sqrt(spread)
+
+
+def _variance(values: Floats, documents: Sequence[str]) -> float:
+    """Of the mean over pages, with documents as the units."""
+    _, owner = np.unique(documents, return_inverse=True)
+    sums, sizes = np.bincount(owner, values), np.bincount(owner)
+    deviations = (sums - values.mean() * sizes) / len(values)
+    return float((deviations**2).sum()) * len(sums) / (len(sums) - 1)
 
 
 class RouteFile(BaseModel):

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.choose.kinds import MIN_LAYER
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, page_text, seen_page
+from parsemark.pdf.kinds import MIN_LAYER
 from parsemark.protocols.evidence.compare import compare
 from parsemark.protocols.tables import is_positive
 

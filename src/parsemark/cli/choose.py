@@ -82,7 +82,7 @@ def choose(
         # A command is to be copied: it stays on one line, however long.
         console.print(line, soft_wrap=line.startswith("  "))
     if route is not None:
-        routing = room.route_run(run, loaded, choice, skip=skip or (), seed=seed)
+        routing = room.route_run(run, choice, skip=skip or (), seed=seed)
         room.write_route(routing, route)
         follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
         for line in ("", *routing.in_words(), "Follow it:", follow):

@@ -90,6 +90,8 @@ class Corpus:
     """Whether a sample that cannot be read is an error for the whole."""
     remarks: tuple[Remark, ...] = ()
     """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
+    broken: tuple[Sample, ...] = ()
+    """First pages of PDFs that cannot be opened here: no samples, but a run tries its parsers on them."""
 
     @classmethod
     def of(
@@ -101,6 +103,7 @@ class Corpus:
         version: str,
         licence: str,
         remarks: Iterable[Remark] = (),
+        broken: Iterable[Sample] = (),
     ) -> Corpus:
         """A corpus of samples that are already in memory; its hash is that of their truths and files."""
         by_id: dict[str, Sample] = {}
@@ -125,6 +128,7 @@ class Corpus:
             by_id.__getitem__,
             licence,
             remarks=tuple(remarks),
+            broken=tuple(broken),
         )
 
     @property

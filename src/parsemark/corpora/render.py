@@ -8,11 +8,12 @@ known as the same, or as of one kind: text, the PDF they were taken from, maker.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from PIL import Image
 
@@ -20,7 +21,16 @@ from parsemark import pdf
 from parsemark.corpora.base import load_corpus
 from parsemark.errors import CorpusError, ParsemarkError, UsageError
 from parsemark.model import Sample
-from parsemark.pdf import PageWord, open_picture, producer, render_page, save_picture_pdf, taken_from
+from parsemark.pdf import (
+    BROKEN,
+    Kinds,
+    PageWord,
+    open_picture,
+    producer,
+    render_page,
+    save_picture_pdf,
+    taken_from,
+)
 from parsemark.system import cache_folder, file_sha256, replacing
 
 
@@ -147,29 +157,41 @@ MIN_TEXT = 40
 """Pages of fewer letters and digits (empty ones, title pages of series) are not known by their text."""
 
 
-def identity_of(sample: Sample) -> dict[str, str]:
-    """What tells a page's document from others, as far as its PDF says so; nothing where it cannot be read.
+class FirstLook(NamedTuple):
+    """What is known of a page before any parser reads it."""
 
-    Returns:
-        `text`: hash of its letters and digits; `taken_from`: hash of the PDF that `corpus sample` took it
-        from; `producer`: the program that made it, without its version.
-    """
+    identity: Mapping[str, str] = MappingProxyType({})
+    """By what its document is told from others: `text`, hash of its letters and digits; `taken_from`, hash of
+    the PDF that `corpus sample` took it from; `producer`, the program that made it, without its version."""
+    kinds: Kinds = MappingProxyType({})
+    """Empty where there is no PDF."""
+
+
+def look_at(sample: Sample) -> FirstLook:
+    """What the PDF of a page says of it, without any parser."""
     if sample.pdf is None:
-        return {}
+        return FirstLook()
     try:
-        letters = "".join(c for c in page_text(sample).casefold() if c.isalnum())
-        found = dict(_of_file(sample.pdf))
+        state = sample.pdf.stat()
+        return _look(sample.pdf, sample.page_number, state.st_mtime_ns, state.st_size)
     except (ParsemarkError, OSError):
-        return {}
+        return FirstLook(kinds=BROKEN)
+
+
+@lru_cache(maxsize=4096)
+def _look(file: Path, page_number: int, _changed: int, _size: int) -> FirstLook:
+    text, kinds = pdf.look_at(file, page_number)
+    letters = "".join(c for c in text.casefold() if c.isalnum())
+    found = dict(_of_file(file))
     if len(letters) >= MIN_TEXT:
         found["text"] = hashlib.sha256(letters.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return found
+    return FirstLook(found, kinds)
 
 
 @lru_cache(maxsize=256)
-def _of_file(pdf: Path) -> tuple[tuple[str, str], ...]:
+def _of_file(file: Path) -> tuple[tuple[str, str], ...]:
     """What all pages of a file have in common."""
-    words = producer(pdf).split()
+    words = producer(file).split()
     named = " ".join(word for word in words if not any(c.isdigit() for c in word))
-    facts = {"producer": (named or " ".join(words))[:80], "taken_from": taken_from(pdf)}
+    facts = {"producer": (named or " ".join(words))[:80], "taken_from": taken_from(file)}
     return tuple((key, value) for key, value in facts.items() if value)

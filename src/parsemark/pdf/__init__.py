@@ -15,6 +15,7 @@ from parsemark.pdf.document import (
     taken_from,
     to_page_box,
 )
+from parsemark.pdf.kinds import BROKEN, TRAITS, Kinds, look_at
 from parsemark.pdf.pictures import (
     PageInk,
     open_picture,
@@ -28,7 +29,10 @@ from parsemark.pdf.text import Glyph, PageWord, document_glyphs, page_glyphs, pa
 from parsemark.pdf.visible import SeenPage, seen_page
 
 __all__ = [
+    "BROKEN",
+    "TRAITS",
     "Glyph",
+    "Kinds",
     "PageInk",
     "PageShape",
     "PageWord",
@@ -37,6 +41,7 @@ __all__ = [
     "document_glyphs",
     "extract_page",
     "in_child",
+    "look_at",
     "made_with",
     "open_document",
     "open_picture",

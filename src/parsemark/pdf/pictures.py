@@ -148,7 +148,7 @@ def page_ink(pdf: Path, page_number: int) -> PageInk:
 @in_child()
 def _ink(pdf: Path, page_number: int) -> tuple[float, float, PackedGlyphs, bytes]:
     with open_page(pdf, page_number) as page:
-        edges = array("d", (side for _, bounds in _objects(page) if bounds for side in bounds))
+        edges = array("d", (side for _, bounds in painted_objects(page) if bounds for side in bounds))
         width, height = page.get_size()
         return width, height, pack_glyphs(page), to_page_boxes(page, edges)
 
@@ -161,7 +161,7 @@ def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
     found = []
     channels = [ctypes.c_uint() for _ in range(4)]
     with open_page(pdf, page_number) as page:
-        for item, bounds in _objects(page):
+        for item, bounds in painted_objects(page):
             is_path = raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH
             if bounds and is_path and raw.FPDFPageObj_GetFillColor(item, *channels):
                 red, green, blue = (c.value for c in channels[:3])
@@ -180,11 +180,11 @@ def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
                 raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT,
                 to_page_box(page, *bounds) if bounds else None,
             )
-            for item, bounds in _objects(page)
+            for item, bounds in painted_objects(page)
         ]
 
 
-def _objects(page: Any) -> Iterator[tuple[Any, Edges | None]]:
+def painted_objects(page: Any) -> Iterator[tuple[Any, Edges | None]]:
     """What is painted on a page, with left, bottom, right and top where these are known."""
     from pypdfium2 import raw
 

@@ -22,7 +22,7 @@ MAX_GLYPHS = 1_000_000
 """On a page; a dense one has 20,000."""
 _BLANKS = frozenset(map(ord, " \r\n"))
 """All that pdfium makes up."""
-_HYPHEN_IN_TEXT = "\ufffe"
+HYPHEN_IN_TEXT = "\ufffe"
 """The same in the text of a whole page."""
 
 
@@ -56,7 +56,7 @@ def page_text(pdf: Path, page_number: int) -> str:
         text = page.get_textpage()
         content: str = text.get_text_range()
         text.close()
-    return " ".join(content.replace(_HYPHEN_IN_TEXT, "").split())
+    return " ".join(content.replace(HYPHEN_IN_TEXT, "").split())
 
 
 def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:

@@ -12,7 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.model import AttributeValue, Element, Status
+from parsemark.pdf.kinds import TRAITS, stored_kinds
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
+from parsemark.protocols.page_kinds import survived
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
@@ -188,6 +190,8 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
     found = [sums_of_rows(infos["failures"], parses, failed, tables, total_statistic)]
     if parses.select(is_missing.any()).item():
         found.append(sums_of_rows(infos["unanswered"], parses, is_missing, tables, total_statistic))
+    if not (files := survived(tables)).is_empty():
+        found.append(sums_of_rows(infos["survived"], files, pl.col("survived"), tables, total_statistic))
     return [*found, *(mean_sums(infos[name], parses, column, tables) for column, name in _COSTS.items())]
 
 
@@ -203,12 +207,28 @@ def failed_scores(
             yield parser, own, f"{first['sample']}: {why}"
 
 
-def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
+def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
+    """What pages can be told apart by: what the corpus says of them, and their kinds under other names.
+
+    A kind that all pages are of tells none from another, and is left out.
+    """
+    said = [json.loads(text) if text else {} for text in samples["attributes"]]
+    found = samples["kinds"] if "kinds" in samples.columns else [None] * len(said)
+    kinds = [stored_kinds(text) for text in found]
+    telling = [trait for trait in TRAITS if len({own.get(trait) for own in kinds} - {None}) > 1]
+    return [
+        {**{TRAITS[trait]: own[trait] for trait in telling if trait in own}, **attributes}
+        for attributes, own in zip(said, kinds, strict=True)
+    ]
+
+
+def page_groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
     """Which pages have which value of which attribute; only attributes that are groups."""
     groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     too_many: set[str] = set()
-    for sample, text in samples.select("sample", "attributes").iter_rows():
-        for name, value in (json.loads(text) if text else {}).items():
+    samples = tables.known("samples", "sample", "attributes", "kinds")
+    for sample, attributes in zip(samples["sample"], page_attributes(samples), strict=True):
+        for name, value in attributes.items():
             if value is not None and name not in too_many:
                 groups[name][attribute_label(value)].append(sample)
                 if len(groups[name]) > MAX_VALUES:

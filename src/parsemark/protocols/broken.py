@@ -25,6 +25,7 @@ from parsemark.protocols.aggregate import (
 )
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
+from parsemark.protocols.page_kinds import kind_notes
 from parsemark.protocols.ranking import rank
 from parsemark.protocols.rows import BROKEN
 from parsemark.protocols.run_tables import RunTables
@@ -63,6 +64,8 @@ def complete_sums(
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     """The summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
+    if notes := kind_notes(tables):
+        summary = summary.model_copy(update={"notes": [*notes, *summary.notes]})
     if n_copies := tables.places.n_copies:
         are = "document is" if n_copies == 1 else "documents are"
         note = (
@@ -79,7 +82,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     figures = {p: {**own, **parser_figures(sums, p)} for p, own in summary.parsers.items()}
     is_by_page = any(part.scope == "page" for part in summary.slices)
     others = [part for part in summary.slices if part.scope != "page"]
-    slices = [*page_slices(sums, page_groups(tables.samples)), *others] if is_by_page else summary.slices
+    slices = [*page_slices(sums, page_groups(tables)), *others] if is_by_page else summary.slices
     return summary.model_copy(
         update={
             "figures": [*summary.figures, *(f.info for f in sums if f.info.name not in known)],

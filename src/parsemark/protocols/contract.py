@@ -131,7 +131,7 @@ class PageProtocol(ABC):
             "counts": lambda: {"documents": len(set(places.documents)), "pages": len(places.samples)},
             "figures": lambda: [figure.info for figure in sums],
             "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
-            "slices": lambda: page_slices(sums, page_groups(tables.read("samples", "sample", "attributes"))),
+            "slices": lambda: page_slices(sums, page_groups(tables)),
             "ranking": lambda: next(
                 (rank(figure) for figure in sums if figure.info.name == primary), Ranking(figure=primary)
             ),

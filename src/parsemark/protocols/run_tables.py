@@ -70,9 +70,7 @@ class RunTables:
     @cached_property
     def places(self) -> Places:
         """The pages in order of their ids."""
-        with self.scanning("samples") as rows:
-            there = rows.collect_schema().names()
-            return Places.of(rows.select([name for name in PLACE_COLUMNS if name in there]).collect())
+        return Places.of(self.known("samples", *PLACE_COLUMNS))
 
     def changed(self, **frames: pl.DataFrame) -> RunTables:
         """The same tables, some of them exchanged: `changed(samples=…)`."""
@@ -93,6 +91,12 @@ class RunTables:
         """Some columns, or what follows from them, of the rows for which something holds."""
         with self.scanning(name) as rows:
             return (rows if where is None else rows.filter(where)).select(*columns, **named).collect()
+
+    def known(self, name: str, *columns: str) -> pl.DataFrame:
+        """Those of these columns that a table has: runs of earlier versions have fewer."""
+        with self.scanning(name) as rows:
+            there = rows.collect_schema().names()
+            return rows.select([column for column in columns if column in there]).collect()
 
     def batches(self, *names: str) -> Iterator[list[pl.DataFrame]]:
         """Tables page by page, some pages at a time in the order of their ids: the rows of these pages."""

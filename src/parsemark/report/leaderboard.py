@@ -19,7 +19,7 @@ from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
 from parsemark.store import Run
 from parsemark.verdicts.errors import Errors
-from parsemark.verdicts.plain import plain_verdict
+from parsemark.verdicts.plain import best_on_kinds, plain_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ def _write(site: Site) -> None:
             failures_count=source.summary.failures_count,
             verdict=plain_verdict(source.summary, source.run.records(), source.manifest.corpus.spec),
             worst=_worst_of_best(source, site.images),
+            kinds=best_on_kinds(source.summary),
             notes=[*source.summary.ranking.notes, *source.summary.notes],
             facts=_facts(source),
             errors=error_table(source, found, parts[0].board),

@@ -94,6 +94,7 @@ class _Batch:
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
         self.predictions = _by_key(source.rows_of("predictions", ids))
         self.parses = _by_key(source.rows_of("parses", ids))
+        self.attributes = source.attributes
         self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
@@ -105,7 +106,7 @@ class _Batch:
             "page_number": row["page_number"],
             "width": row["width"],
             "height": row["height"],
-            "attributes": json.loads(row["attributes"] or "{}"),
+            "attributes": self.attributes[sample],
             "image": has_image,
             "raw": has_raw,
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import polars as pl
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums
+from parsemark.protocols.aggregate import page_attributes
 from parsemark.protocols.broken import complete_sums
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
@@ -102,9 +102,9 @@ class RunSource(ScoredRun):
         return next((f for f in sums if f.info.name == self.primary), None)
 
     @cached_property
-    def attributes(self) -> list[dict[str, AttributeValue]]:
-        """The attributes of each page, in page order."""
-        return [json.loads(text) if text else {} for text in self.samples["attributes"]]
+    def attributes(self) -> dict[str, dict[str, AttributeValue]]:
+        """The attributes and kinds of each page, by its id, in page order."""
+        return dict(zip(self.samples["sample"], page_attributes(self.samples), strict=True))
 
     def failures(self, parser: str) -> pl.DataFrame:
         """The pages on which a parser did not answer, with the reason."""
@@ -113,8 +113,7 @@ class RunSource(ScoredRun):
 
     def pages_with(self, attribute: str, value: AttributeValue) -> list[str]:
         """Ids of the pages that have an attribute."""
-        ids = self.samples["sample"].to_list()
-        return [i for i, a in zip(ids, self.attributes, strict=True) if a.get(attribute) == value]
+        return [sample for sample, own in self.attributes.items() if own.get(attribute) == value]
 
     def batches(self, size: int) -> Iterator[tuple[int, pl.Series]]:
         """The ids of the pages in order, some at a time, with the number of the first."""

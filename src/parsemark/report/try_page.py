@@ -11,13 +11,14 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from parsemark.choose.kinds import TRAITS, corpus_kinds
 from parsemark.corpora import Corpus
 from parsemark.errors import FormatError, PdfError
 from parsemark.model import Category, Element, Prediction, Status, Table
 from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
+from parsemark.pdf.kinds import TRAITS
 from parsemark.protocols.measured import predicted_elements
+from parsemark.protocols.page_kinds import run_kinds
 from parsemark.report.images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.store import ParseRecord, Run
@@ -60,7 +61,7 @@ def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
     records = {(r.sample, r.parser): r for r in run.records()}
     parsers = run.manifest.parser_names
     pages = []
-    kinds = corpus_kinds(corpus, list(table["sample"]))
+    kinds = run_kinds(run.run_tables())
     for sample, pdf, number in zip(table["sample"], table["pdf"], table["page_number"], strict=True):
         own = {p: records[sample, p] for p in parsers if (sample, p) in records}
         traits = tuple((TRAITS[trait], value) for trait, value in kinds.get(sample, {}).items())

@@ -57,7 +57,7 @@ def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
         "page_number": samples["page_number"].to_list(),
         "n_tables": samples["n_tables"].to_list(),
         "images": sorted(images) if len(images) < len(samples) else True,
-        "attributes": _columns(source.attributes),
+        "attributes": _columns(list(source.attributes.values())),
         "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
     }
 

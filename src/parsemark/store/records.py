@@ -94,7 +94,10 @@ def work_key(pdf_sha256: str, page: int, fingerprint: str) -> str:
 
 
 def sample_to_row(
-    sample: Sample, pdf_sha256: str | None, identity: Mapping[str, str] | None = None
+    sample: Sample,
+    pdf_sha256: str | None,
+    identity: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """One row of `samples.parquet`.
 
@@ -102,6 +105,7 @@ def sample_to_row(
         sample: The page.
         pdf_sha256: Of its PDF.
         identity: By which its document is known as the same as another, or of one kind with it.
+        kinds: What kind of page it is, trait by trait.
     """
     truth = sample.truth
     return {
@@ -116,6 +120,7 @@ def sample_to_row(
         "attributes": json.dumps(dict(truth.attributes), ensure_ascii=False) if truth else None,
         "truth": json.dumps(page_to_json(truth), ensure_ascii=False) if truth else None,
         "identity": json.dumps(dict(identity), sort_keys=True) if identity else None,
+        "kinds": json.dumps(dict(kinds), sort_keys=True) if kinds else None,
     }
 
 

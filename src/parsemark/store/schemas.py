@@ -19,6 +19,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "attributes": pl.String,
         "truth": pl.String,
         "identity": pl.String,
+        "kinds": pl.String,
     },
     "parses": {
         "sample": pl.String,
@@ -71,7 +72,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
-LATER_COLUMNS = ("identity", "details")
+LATER_COLUMNS = ("identity", "kinds", "details")
 """Columns that runs of earlier versions lack; they are empty there."""
 SEQUENCE = "sequence"
 

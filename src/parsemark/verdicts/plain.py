@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import get_protocol
@@ -13,6 +14,7 @@ from parsemark.store import ParseRecord
 
 WEAK_BY = 0.1
 """How far below its own score a parser is on pages that it is said to fail on."""
+_MOST_KINDS = 2
 FEWEST = 5
 """Pages or elements of a kind before something is said of it."""
 MOST_LABELS = 1_000
@@ -43,10 +45,55 @@ def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str)
     said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
     if same:
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
-    said += _fails_on(summary, best, records)
+    said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
     for other in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]:
         said += _settled_by(best, other, verdicts[other])
     return said + _costs(best, records)
+
+
+@dataclass(frozen=True, slots=True)
+class BestOnKind:
+    """Who is best on the pages of one kind."""
+
+    attribute: str
+    value: str
+    n_pages: int
+    parser: str
+    score: float
+    overall: float
+    """Of the parser that is best over all pages, here."""
+
+
+def best_on_kinds(summary: Summary) -> list[BestOnKind]:
+    """The best parser of each kind that enough pages are of and others are not; if level, the overall one."""
+    best, info = summary.ranking.best, summary.info(summary.primary)
+    n_all = summary.counts.get("pages", math.inf)
+    sign, found = 1 if info.higher_is_better else -1, []
+    for part in summary.slices:
+        known = {
+            parser: figure.value
+            for parser, own in part.figures.items()
+            if (figure := own.get(summary.primary)) is not None
+            and figure.value is not None
+            and figure.n >= FEWEST
+        }
+        if part.scope != "page" or best not in known or not FEWEST <= part.n < n_all:
+            continue
+        first = max(known, key=lambda parser: (sign * known[parser], parser == best))
+        found.append(BestOnKind(part.attribute, part.value, part.n, first, known[first], known[best]))
+    return found
+
+
+def _better_elsewhere(summary: Summary) -> list[str]:
+    """Kinds of pages on which another parser is far ahead of the best one, the largest distance first."""
+    top = summary.info(summary.primary).top or 1.0
+    ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
+    ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n_pages))
+    return [
+        f"On pages with {k.attribute} {k.value} ({k.n_pages}) {k.parser} is better: {k.score:.2f} against "
+        f"{k.overall:.2f}."
+        for k in ahead[:_MOST_KINDS]
+    ]
 
 
 def _gap(verdict: Verdict) -> float:

@@ -67,11 +67,16 @@ def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
 
 
 def _truth_status(sample: Sample) -> str:
-    if sample.truth is None:
+    truth = sample.truth
+    if truth is None:
         return NO_TRUTH
-    n_tables, n_others = len(sample.truth.tables), len(sample.truth.elements) - len(sample.truth.tables)
-    tables = "no tables" if n_tables == 0 else counted(n_tables, "table")
-    return f"{tables}, {counted(n_others, 'other element')}" if n_others else tables
+    counts = {
+        "table": truth.n_tables,  # None where nobody looked for tables
+        "other element": len(truth.elements) - len(truth.tables) or None,
+        "fact": len(truth.facts) or None,
+    }
+    said = [counted(n, name) if n else f"no {name}s" for name, n in counts.items() if n is not None]
+    return ", ".join(said) or "nothing known of its elements"
 
 
 def show(

@@ -137,13 +137,14 @@ def load(path: Path) -> Corpus:
     if path.is_file():
         root, documents = path.parent, [document for document in documents if document.pdf == path]
         remarks = [] if documents else [r for r in remarks if r.where == path.name]  # not of its neighbours
-    samples = [sample for document in documents for sample in _samples(document, root, remarks)]
+    broken: list[Sample] = []
+    samples = [sample for document in documents for sample in _samples(document, root, remarks, broken)]
     if not samples:
         raise CorpusError(f"No PDF in {path} can be read: {remarks[0]}")
     if (unknown := _unknown(samples)) is not None:
         remarks.append(unknown)
     name = path.stem if path.is_file() else path.resolve().name
-    return Corpus.of(name, samples, root=root, version="1", licence="unknown", remarks=remarks)
+    return Corpus.of(name, samples, root=root, version="1", licence="unknown", remarks=remarks, broken=broken)
 
 
 def page_files(root: Path) -> dict[str, list[Path]]:
@@ -340,11 +341,15 @@ def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> 
     return said, by_name[nearest[0]] if nearest else None
 
 
-def _samples(document: _Document, root: Path, remarks: list[Remark]) -> Iterator[Sample]:
+def _samples(
+    document: _Document, root: Path, remarks: list[Remark], broken: list[Sample]
+) -> Iterator[Sample]:
     try:
         shapes = page_shapes(document.pdf)
     except PdfError as error:
-        remarks.append(Remark(f"{document.name}.pdf", f"is left out: {error}"))
+        said = f"is left out of the scores; a run counts which parsers survive it: {error}"
+        remarks.append(Remark(f"{document.name}.pdf", said))
+        broken.append(Sample(page_id(document.name, 1), document.name, 1, None, document.pdf))
         return
     by_page = _labels_by_page(document, len(shapes), root)
     remarks.extend(file.remark for file in document.unplaced)

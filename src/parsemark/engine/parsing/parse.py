@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shlex
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.render import identity_of, with_pdf
+from parsemark.corpora.render import FirstLook, look_at, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
@@ -22,6 +23,7 @@ from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
+from parsemark.pdf.kinds import stored_kinds
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
@@ -246,10 +248,11 @@ def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]
     """
     had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
-    for key in corpus.keys:
-        if key in had_pdf:
-            sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
-            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None, identity_of(sample))
+    known = _looks(stored)
+    for sample in (*(corpus.read(key) for key in corpus.keys if key in had_pdf), *corpus.broken):
+        if sample.id in had_pdf:
+            parsed = with_pdf(sample) if had_pdf[sample.id] else sample
+            yield _row(parsed, _page(parsed, hashes).pdf_sha256, known)
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:
@@ -266,9 +269,11 @@ def add_samples(
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 
     Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
-    that cannot be read is left out, and `events` report it.
+    that cannot be read is left out, and `events` report it; on a PDF that cannot be opened parsers are tried.
     """
     samples = _readable(corpus, select_keys(corpus.keys, wanted), events or Events(), needs_pdf=needs_pdf)
+    if needs_pdf and wanted is None:
+        samples += corpus.broken
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
         raise UsageError(
@@ -278,10 +283,25 @@ def add_samples(
         )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
-    RunFolder.of(run).add_samples(
-        sample_to_row(s, p.pdf_sha256 or None, identity_of(s)) for s, p in zip(samples, pages, strict=True)
-    )
+    known = _looks(run.table("samples"))
+    rows = (_row(s, p.pdf_sha256, known) for s, p in zip(samples, pages, strict=True))
+    RunFolder.of(run).add_samples(rows)
     return pages
+
+
+def _looks(stored: pl.DataFrame) -> dict[tuple[str, str, int], FirstLook]:
+    """What the run knows of pages of these files already, so that nobody looks at them again."""
+    columns = stored.select("sample", "pdf_sha256", "page_number", "identity", "kinds")
+    return {
+        (sample, file, number): FirstLook(json.loads(identity or "{}"), stored_kinds(kinds))
+        for sample, file, number, identity, kinds in columns.iter_rows()
+        if kinds
+    }
+
+
+def _row(sample: Sample, pdf_sha256: str, known: Mapping[tuple[str, str, int], FirstLook]) -> dict[str, Any]:
+    look = known.get((sample.id, pdf_sha256, sample.page_number)) or look_at(sample)
+    return sample_to_row(sample, pdf_sha256 or None, *look)
 
 
 def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf: bool) -> list[Sample]:

@@ -13,9 +13,9 @@ from rapidfuzz.process import cdist
 
 from parsemark.kernels import kernel
 from parsemark.kernels.matrices import LONGEST_COMPARED
-from parsemark.metrics.reader.likeness import features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
+from parsemark.metrics.reader.texts import features
 from parsemark.metrics.size_limits import check_pairs
 
 Floats = NDArray[np.floating]

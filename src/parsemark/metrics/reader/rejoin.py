@@ -7,9 +7,10 @@ from itertools import pairwise, product, takewhile
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.likeness import is_numeric, likeness, tight
+from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import says_deviations
+from parsemark.metrics.reader.texts import is_numeric, tight
 
 _GAIN = 0.05
 """Likeness that a piece has to add."""

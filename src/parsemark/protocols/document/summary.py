@@ -56,7 +56,7 @@ def summarise(
         settings=settings,
         counts=_counts(counted, pages),
         slices=[
-            *page_slices([s for s in sums if s.info.main], page_groups(counted.samples)),
+            *page_slices([s for s in sums if s.info.main], page_groups(counted)),
             *element_slices(counted, pages),
         ],
         failures_count=figures.failures_count,

@@ -115,7 +115,7 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
             "tables": first.height,
             **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},
         },
-        slices=page_slices([s for s in sums if s.info.main], page_groups(tables.samples)),
+        slices=page_slices([s for s in sums if s.info.main], page_groups(tables)),
         notes=_notes(tables, semantic),
         details={"histogram": {parser: histogram(semantic, parser) for parser in tables.parsers}},
     )

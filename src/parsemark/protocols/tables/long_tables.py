@@ -27,7 +27,7 @@ import polars as pl
 from parsemark.formats import markdown_of
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.matching.combine import repeated_rows, slice_rows, stack_tables
-from parsemark.model import Element, Page, Prediction, Status, Table
+from parsemark.model import Element, Fact, Page, Prediction, Status, Table
 from parsemark.protocols.measured import in_order
 from parsemark.protocols.run_tables import RunTables
 
@@ -92,8 +92,21 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
         elements=tuple(numbered),
         relations=(),
         annotation=None,
+        facts=_joined_facts(truths),
         only_tables=any(truth.only_tables for truth in known),
         covered=_covered_by_all(known),
+    )
+
+
+def _joined_facts(truths: Sequence[Page | None]) -> tuple[Fact, ...]:
+    """The facts of all pages; that something is absent from one of several says nothing of the others."""
+    if len(truths) == 1:
+        return truths[0].facts if truths[0] else ()
+    return tuple(
+        replace(fact, id=_named(number, fact.id))
+        for number, page in enumerate(truths, start=1)
+        for fact in (() if page is None else page.facts)
+        if fact.kind != "absent"
     )
 
 

@@ -285,9 +285,8 @@ def _rule_figures(run: RunEvidence, rule: str, parser: str) -> dict[str, Any]:
 
 def _groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
     """Pages by attribute, and with and without tables."""
-    samples = tables.read("samples", "sample", "attributes", "n_tables")
-    groups = page_groups(samples)
-    counted = samples.filter(pl.col("n_tables").is_not_null())
+    groups = page_groups(tables)
+    counted = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
     parts = {
         "with tables": counted.filter(pl.col("n_tables") > 0)["sample"].to_list(),
         "without tables": counted.filter(pl.col("n_tables") == 0)["sample"].to_list(),

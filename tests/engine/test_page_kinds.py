@@ -1,0 +1,92 @@
+"""Kinds of pages in a run: found once, shown as slices; scans that nobody reads, broken files survived."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from PIL import Image
+from tests.corpora.small_files import make_pdf
+
+from parsemark.corpora import load_corpus
+from parsemark.engine.parsing import parse
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
+from parsemark.engine.scoring.score import score_run
+from parsemark.model import Status
+from parsemark.pdf import save_picture_pdf
+from parsemark.protocols import Summary
+from parsemark.store import ParseRecord, Run, schema_of
+from parsemark.store.folder import RunFolder
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Two blank pages, one of them landscape, a scan, and a file that is no PDF; nothing is parsed yet."""
+    folder = tmp_path / "docs"
+    make_pdf(folder / "upright.pdf")
+    make_pdf(folder / "wide.pdf", (800, 500))
+    save_picture_pdf(Image.new("RGB", (90, 90)), folder / "scan.pdf", (200, 300), quality=90, producer="x")
+    (folder / "bad.pdf").write_text("<html>not found</html>")
+    (folder / "upright.no-tables").touch()
+    (folder / "wide.no-tables").touch()
+    corpus = load_corpus(f"folder:{folder}")
+    found = open_run(tmp_path / "run", corpus, ParseOptions())
+    add_samples(found, corpus, None)
+    return found
+
+
+def scored(run: Run, **outputs: dict[str, str | None]) -> Summary:
+    """The summary where parsers gave these texts for pages; None is a crash, and all else is empty."""
+    records = []
+    for parser, texts in outputs.items():
+        for sample in run.table("samples")["sample"]:
+            text = texts.get(sample, "")
+            raw = json.dumps({"format": "markdown", "content": text or "---"}).encode()
+            done = {"blob": RunFolder.of(run).blobs.put(raw)} if text is not None else {}
+            status = Status.PARSER_FAILED if text is None else Status.OK
+            records.append(ParseRecord(sample, parser, status, parser, cpu_s=0.1, **done).to_json())
+    RunFolder.of(run).write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
+    return score_run(run, protocols=["tables"], n_workers=1)[0]
+
+
+def test_pages_of_a_folder_are_told_apart_by_their_kinds(run: Run) -> None:
+    summary = scored(run, one={})
+    found = {(part.attribute, part.value): part.n for part in summary.slices}
+    assert found["shape of the page", "landscape"] == 1 and found["shape of the page", "portrait"] == 2
+    assert found["text layer", "blank page"] == 2 and found["text layer", "none (scan)"] == 1
+    assert found["file", "unreadable"] == 1
+    assert not any(attribute == "made with" for attribute, _ in found), "all pages are alike"
+
+
+def test_kinds_are_found_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run.table("samples")
+    monkeypatch.setattr(parse, "look_at", lambda sample: pytest.fail(f"{sample.id} is looked at again"))
+    add_samples(run, load_corpus(run.manifest.corpus.spec), None)
+    assert run.table("samples").equals(before)
+
+
+def test_scans_that_no_parser_reads_are_a_warning(run: Run) -> None:
+    warned = [note for note in scored(run, one={}).notes if "without a text layer" in note]
+    assert len(warned) == 1 and warned[0].startswith("1 page without")
+    read = scored(run, one={}, ocr={"scan-p1": "words of the scan"})
+    assert not any("without a text layer" in note for note in read.notes)
+
+
+def test_broken_files_are_tried_and_counted(run: Run) -> None:
+    summary = scored(run, strong={"bad-p1": "not found"}, weak={"bad-p1": None})
+    counts = {parser: summary.figure(parser, "survived") for parser in ("strong", "weak")}
+    assert {p: (f.value, f.n) for p, f in counts.items() if f} == {"strong": (1, 1), "weak": (0, 1)}
+    assert "1 broken file (bad): strong survived 1 of 1 and weak survived 0 of 1." in summary.notes
+    assert summary.counts["pages"] == 4, "it is not left out"
+
+
+def test_where_no_file_is_broken_nothing_is_said_of_them(run: Run) -> None:
+    RunFolder.of(run).replace_samples(r for r in run.table("samples").to_dicts() if r["sample"] != "bad-p1")
+    summary = scored(run, one={})
+    assert "survived" not in summary.parsers["one"] and not any("broken" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize("kinds", ["[1]", "{", '{"layer": [1], "other": "x"}', '"x"'])
+def test_kinds_that_somebody_else_wrote_may_be_anything(run: Run, kinds: str) -> None:
+    RunFolder.of(run).replace_samples({**row, "kinds": kinds} for row in run.table("samples").to_dicts())
+    assert not {part.attribute for part in scored(run, one={}).slices} & {"text layer", "other", "file"}
