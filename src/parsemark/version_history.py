@@ -70,7 +70,7 @@ def history(
         protocols: Specs; `tables` by default.
         workers: Processes; one per CPU by default.
         out: The run directory; by default `runs/history-NAME`.
-        events: Told about progress, and about versions that cannot be used here.
+        events: Receives progress, and about versions that cannot be used here.
     """
     from parsemark.parsers.catalogue import with_version
     from parsemark.verdicts.history import history_of, version_order
@@ -148,7 +148,7 @@ def bisect(
     exit code than 0; its PATH begins with the version's environment.
 
     Args:
-        parser: A spec, with settings or without.
+        parser: A spec, with settings or without; with a command also the name of any package.
         good: A release, or a commit of `repo`.
         bad: Another one, later or earlier.
         corpus: Whose pages are parsed.
@@ -160,7 +160,7 @@ def bisect(
         pre: Also look at alphas, betas and release candidates.
         protocol: Whose figure; `tables` by default.
         out: The run directory; by default `runs/bisect-NAME`, made anew.
-        events: Told about progress.
+        events: Receives progress.
     """
     from parsemark.errors import ParserError, UsageError
     from parsemark.parsers import get_parser
@@ -168,6 +168,8 @@ def bisect(
     from parsemark.store import Run
     from parsemark.verdicts.bisection import Probe, bisect_versions
 
+    if command is not None:
+        parser = _known_or_package(parser)
     line = _line(parser, good, bad, None if repo is None else Path(repo), pre=pre)
     folder = _folder(out, "bisect", parser)
     if command is None and out is not None and folder.exists():
@@ -192,6 +194,30 @@ def bisect(
         return found
 
     return bisect_versions(line, probe), None if command is not None else Run.open(folder)
+
+
+def _known_or_package(parser: str) -> str:
+    """A parser as it is; of the name of a package that none of ours has, a worker that only needs it.
+
+    A command looks at the package itself, so nobody should have to write a worker for it.
+    """
+    from parsemark.errors import UsageError
+    from parsemark.parsers import get_parser
+    from parsemark.system import cache_folder, make_folder, write_text
+
+    try:
+        get_parser(parser)
+    except UsageError:
+        if re.fullmatch(r"[A-Za-z0-9][\w.-]*", parser) is None or parser.endswith(".py"):
+            raise
+        path = make_folder(cache_folder("packages")) / f"{parser}.py"
+        header = (
+            f'requires-python = ">=3.11"\ndependencies = ["{parser}"]\n[tool.parsemark]\npackage = "{parser}"'
+        )
+        lines = ["# /// script", *(f"# {line}" for line in header.splitlines()), "# ///"]
+        write_text(path, "\n".join(lines) + "\n")
+        return str(path)
+    return parser
 
 
 def _folder(out: str | Path | None, what: str, parser: str) -> Path:

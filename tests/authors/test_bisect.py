@@ -165,3 +165,21 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         archive.writestr(info + "RECORD", "tabler.py,,\\n")
     return name
 """
+
+
+def test_a_mended_page_is_said_to_be_mended_by_the_later_release() -> None:
+    def probe(version: str) -> Probe:
+        return Probe(version, "good" if version >= "1.3" else "bad", float(version >= "1.3"))
+
+    found = bisect_versions(["1.5", "1.4", "1.3", "1.2", "1.1"], probe)
+    words = bisection_words("p", found, "s1")
+    assert words.startswith("p 1.3 mended s1 0.000 → 1.000: bad until 1.2; ")
+
+
+def test_with_a_command_any_package_can_be_bisected(workplace: Path) -> None:
+    """`tabler` is no parser of ours, and no worker is written for it."""
+    check = "python -c \"import sys, tabler; sys.exit(len(tabler.read('a b')) < 2)\""
+    found, run = version_history.bisect("tabler", "1.21", "1.26", command=check)
+    assert (found.last_good, found.first_bad, run) == ("1.22", "1.23", None)
+    with pytest.raises(UsageError, match="Unknown parser 'tabler'"):
+        version_history.bisect("tabler", "1.21", "1.26", corpus="corpus")

@@ -24,10 +24,11 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
+from parsemark.engine.bundle_checks import problems_in
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
-from parsemark.engine.verify_bundle import Verification, problems_in, verify_bundle, verify_confined
+from parsemark.engine.verify_bundle import Verification, verify_bundle, verify_confined
 from parsemark.errors import StoreError
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.store import Run

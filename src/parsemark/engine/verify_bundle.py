@@ -8,12 +8,10 @@ the raw outputs came from the parser, and that its times were measured: for that
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,61 +20,29 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from parsemark.corpora import Corpus
+from parsemark.engine.bundle_checks import (
+    BundleCheck,
+    check_corpus,
+    check_outputs,
+    check_protocols,
+    check_statuses,
+    compare_parses,
+    compare_scores,
+    compare_summary,
+)
 from parsemark.engine.events import Events
 from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError, StoreError
-from parsemark.formats.model_json import page_from_json
-from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
-from parsemark.store import ParseRecord, Run, RunFolder
-from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry, text_layers
+from parsemark.store import RunFolder
+from parsemark.store.bundle import Bundle, DamagedBundleError, Index
 from parsemark.system.processes import describe_exit, run_our_module, tool_rights, why_not_confined
 from parsemark.system.scratch import ScratchFolder
 from parsemark.system.secrets import masked
 from parsemark.version import __version__
-
-TOLERANCE = 1e-9
-"""Scores that differ by no more are equal: machines may add in another order."""
-SUMMARY_TOLERANCE = 1e-6
-MAX_LISTED = 20
-"""Differences that each check names; the others are counted."""
-_KEYS = {
-    "matches": ("sample", "parser", "rule", "category", "truth", "pred"),
-    "scores": ("sample", "parser", "rule", "category", "element", "pred", "metric"),
-}
-_VALUES = {"matches": (("overlap", "confidence"), ("kind",)), "scores": (("value",), ("status",))}
-"""Numbers, and words, that must agree. Messages may differ: they can name files."""
-_BORNE_BY_AN_OUTPUT = frozenset({Status.OK, Status.PARSER_FAILED})
-"""What may be said of a page with an output: it was read, or it could not be."""
-_BORNE_BY_NONE = frozenset({Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT})
-"""What may be said of a page without one: any reason why there is none."""
-
-
-@dataclass
-class BundleCheck:
-    """One thing that was looked at."""
-
-    name: str
-    """`parts`, `corpus`, `protocols`, `outputs`, `statuses`, `scores PROTOCOL`, `summary PROTOCOL`."""
-    text: str = ""
-    """What was found equal, in words."""
-    differences: list[str] = field(default_factory=list)
-    """What differs, each with its place."""
-    n_differences: int = 0
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing differs."""
-        return not self.n_differences
-
-    def differs(self, what: str) -> None:
-        """Note a difference."""
-        self.n_differences += 1
-        if len(self.differences) < MAX_LISTED:
-            self.differences.append(what)
 
 
 @dataclass
@@ -109,7 +75,7 @@ def verify_bundle(
         path: The file.
         corpus: The corpus that it must be of. Without one the truth in the bundle is taken as it stands.
         n_workers: Processes that score.
-        events: Told about progress.
+        events: Receives progress.
 
     Raises:
         StoreError: There is no such file, it is of a newer parsemark, or it needs the corpus.
@@ -144,10 +110,10 @@ def _verify(
     if corpus is None and not index.has_truth:
         raise StoreError(f"{bundle.path} comes without truths. Give its corpus: --corpus {index.corpus.spec}")
     samples, records = bundle.table("samples"), bundle.records()
-    found.checks.append(_check_corpus(bundle, samples, corpus))
-    found.checks.append(_check_protocols(bundle))
-    found.checks.append(_check_outputs(bundle, samples, records))
-    found.checks.append(statuses := _check_statuses(bundle, records))
+    found.checks.append(check_corpus(bundle, samples, corpus))
+    found.checks.append(check_protocols(bundle))
+    found.checks.append(check_outputs(bundle, samples, records))
+    found.checks.append(statuses := check_statuses(bundle, records))
     if not found.passed:
         return
     found.notes.extend(_notes(bundle, samples, corpus))
@@ -167,198 +133,12 @@ def _verify(
             found.checks.append(failed := BundleCheck("scoring"))
             failed.differs(f"what it holds cannot be scored anew: {why}")
             return
-        _compare_parses(statuses, run, records)
+        compare_parses(statuses, run, records)
         for entry in checkable:
-            found.checks.append(_compare_scores(run, bundle, entry))
-            found.checks.append(_compare_summary(run, bundle, entry))
+            found.checks.append(compare_scores(run, bundle, entry))
+            found.checks.append(compare_summary(run, bundle, entry))
     finally:
         scratch.close()
-
-
-def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> BundleCheck:
-    check, stated = BundleCheck("corpus"), bundle.index.corpus
-    name = f"{stated.name} {stated.version} ({stated.hash[:12]})"
-    if bundle.manifest().corpus != stated:
-        check.differs(f"bundle.json and manifest.json name different corpora: {name}")
-    ids = samples["sample"]
-    if ids.null_count() or ids.n_unique() != len(ids):
-        check.differs("samples.jsonl has pages without an id, or two of the same")
-    for row in samples.iter_rows(named=True) if check.passed else ():
-        for problem in _problems_of(row):
-            check.differs(f"page {row['sample']}: {problem}")
-    held = f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}"
-    check.text = f"{held}; truth as the bundle gives it"
-    if corpus is None or not check.passed:
-        return check
-    if corpus.hash != stated.hash:
-        given = f"{corpus.name} {corpus.version} ({corpus.hash[:12]})"
-        check.differs(f"the bundle is of the corpus {name}, not of {given}")
-    if stated.n_samples != len(corpus):
-        has = counted(len(corpus), "page")
-        check.differs(f"the bundle says that its corpus has {stated.n_samples}; it has {has}")
-    known = {*corpus.keys, *(sample.id for sample in corpus.broken)}
-    for sample in ids:
-        if sample not in known:
-            check.differs(f"page {sample} is not in the corpus")
-    own = {row["sample"]: row for row in sample_rows(corpus, samples)}
-    for row in samples.iter_rows(named=True):
-        if (true := own.get(row["sample"])) is not None:
-            _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
-    _compare_texts(check, bundle, own)
-    check.text = f"{held}; truth and PDFs are the corpus's"
-    return check
-
-
-def _problems_of(row: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a page in itself: what figures are counted by must follow from its truth."""
-    if row["document"] is None or row["page_number"] is None or row["page_number"] < 1:
-        yield "it has no document, or no number in it"
-    if row["truth"] is None:
-        return
-    try:
-        truth = page_from_json(json.loads(row["truth"]))
-        stated = {} if row["attributes"] is None else json.loads(row["attributes"])
-    except (ParsemarkError, ValueError, TypeError, KeyError, RecursionError) as error:
-        yield f"its truth or its attributes cannot be read ({' '.join(str(error).split())[:100]})"
-        return
-    if row["n_tables"] != len(truth.tables):
-        yield f"n_tables is {row['n_tables']}, but its truth has {len(truth.tables)}"
-    if stated != json.loads(json.dumps(dict(truth.attributes))):
-        yield "its attributes are not those of its truth"
-
-
-def _compare_sample(
-    check: BundleCheck, row: dict[str, Any], true: dict[str, Any], *, has_truth: bool
-) -> None:
-    sample = row["sample"]
-    for column, what in (("document", "document"), ("page_number", "page number"), ("pdf_sha256", "PDF")):
-        if row[column] != true[column]:
-            check.differs(f"page {sample}: another {what} than in the corpus")
-    for column in ("truth", "attributes") if has_truth else ():
-        if _loaded(row[column]) != _loaded(true[column]):
-            check.differs(f"page {sample}: another {column} than in the corpus")
-
-
-def _compare_texts(check: BundleCheck, bundle: Bundle, own: dict[str, dict[str, Any]]) -> None:
-    """Text layers that a bundle gives must be those of the corpus, by which its outputs are scored anew."""
-    texts = bundle.table("texts")
-    given = dict(zip(texts["sample"], texts["text"], strict=True))
-    true = {row["sample"]: row["text"] for row in text_layers(own[s] for s in own if s in given)}
-    for sample, text in given.items():
-        if text != true.get(sample):
-            check.differs(f"page {sample}: another text layer than in the corpus")
-
-
-def _loaded(text: str | None) -> Any:
-    try:
-        return None if text is None else json.loads(text)
-    except (ValueError, RecursionError):
-        return ("no JSON", text)
-
-
-def _check_protocols(bundle: Bundle) -> BundleCheck:
-    check = BundleCheck("protocols")
-    stated = [entry.spec for entry in bundle.index.protocols]
-    check.text = ", ".join(f"{e.spec} (comparability {e.comparability})" for e in bundle.index.protocols)
-    if not stated or not set(stated) <= set(bundle.manifest().protocols):
-        check.differs("bundle.json and manifest.json name different protocols")
-    for entry in bundle.index.protocols:
-        try:
-            ours = get_protocol(entry.spec)
-        except ParsemarkError as error:
-            check.differs(f"{entry.spec}: {error}")
-            continue
-        if str(ours) != entry.spec:
-            check.differs(f"{entry.spec}: is written {ours} here")
-        if ours.comparability != entry.comparability:
-            check.differs(
-                f"{entry.spec}: the bundle was scored by version {entry.comparability} of the protocol, this "
-                f"parsemark ({__version__}) has version {ours.comparability}; their numbers do not compare. "
-                f"Verify it with parsemark {bundle.index.code_version}"
-            )
-        summary = bundle.summary(entry)
-        said = summary.get("comparability") if isinstance(summary, dict) else None
-        if said != entry.comparability or summary.get("protocol") != entry.spec:
-            check.differs(f"{entry.spec}: its summary is of another protocol or version")
-    return check
-
-
-def problems_in(bundle: Bundle) -> Iterator[str]:
-    """What in a bundle does not belong together, without scoring anything: pages, records, rows of tables.
-
-    Raises:
-        DamagedBundleError: A part cannot be read at all.
-    """
-    samples = bundle.table("samples")
-    records = bundle.records()
-    for check in (
-        _check_corpus(bundle, samples, None),
-        _check_outputs(bundle, samples, records),
-        _check_statuses(bundle, records),
-    ):
-        yield from check.differences
-    pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
-    for entry in bundle.index.protocols:
-        for table, (numbers, words) in _VALUES.items():
-            rows = bundle.table(table, entry)
-            named = rows.select(pl.col(_KEYS[table]).is_not_null().all(), pl.col(words).is_not_null().all())
-            known = set(rows["sample"]) <= pages and set(rows["parser"]) <= parsers
-            finite = rows.select(pl.col(numbers).is_finite().fill_null(True).all())
-            if not known or not all(named.row(0)) or not all(finite.row(0)):
-                yield f"{entry.spec}: rows of {table} that no page and parser of the bundle can have"
-
-
-def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
-    """That records, pages, parsers and raw outputs belong together."""
-    check = BundleCheck("outputs")
-    pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
-    blobs, used = set(bundle.raw_names), set()
-    seen: set[tuple[str, str]] = set()
-    for record in records:
-        place = f"page {record.sample}, {record.parser}"
-        if record.sample not in pages or record.parser not in parsers:
-            check.differs(f"{place}: no such page or parser in the bundle")
-        if (record.sample, record.parser) in seen:
-            check.differs(f"{place}: is there twice")
-        seen.add((record.sample, record.parser))
-        if record.blob is not None and record.blob not in blobs:
-            check.differs(f"{place}: its raw output is not in the bundle")
-        if record.blob is None and record.status is Status.OK:
-            check.differs(f"{place}: is called {record.status}, but has no output")
-        used.add(record.blob)
-    for sample in samples["sample"]:
-        for parser in sorted(parsers):
-            if (sample, parser) not in seen:
-                check.differs(
-                    f"page {sample}, {parser}: has no record, so nobody can see whether it failed. "
-                    "Parse the page, score the run and bundle it again"
-                )
-    for blob in sorted(blobs - used):
-        check.differs(f"raw/{blob} belongs to no page")
-    check.text = f"{len(records)} of {len(pages) * len(parsers)} pages × parsers have a record"
-    return check
-
-
-def _check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleCheck:
-    """That each status is one that its output, or the lack of one, can bear.
-
-    A page is without a prediction only where outputs were imported and there was no file for it. A parser
-    that was run has answered or failed.
-    """
-    imported = {p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(f"{IMPORTED} ")}
-    check = BundleCheck("statuses", f"{counted(len(records), 'record')} checked against their outputs")
-    for record in records:
-        if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
-            has = "without an output" if record.blob is None else "with an output"
-            check.differs(f"page {record.sample}, {record.parser}: {record.status} {has}, which cannot be")
-        elif record.status is Status.NO_PREDICTION and (
-            record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
-        ):
-            check.differs(
-                f"page {record.sample}, {record.parser}: {record.status}, but it was run there, and what is "
-                "run answers or fails; only outputs that are imported can lack a page"
-            )
-    return check
 
 
 def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iterator[str]:
@@ -386,106 +166,6 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     )
 
 
-def _compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord]) -> None:
-    """Whether outputs that the bundle says were answers can be read, and the others not."""
-    now = {(r.sample, r.parser): r.status for r in run.records()}
-    for record in records:
-        status = now[record.sample, record.parser]
-        if status != record.status:
-            check.differs(
-                f"page {record.sample}, {record.parser}: {record.status} in the bundle, {status} read anew"
-            )
-
-
-def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
-    check = BundleCheck(f"scores {entry.spec}")
-    n_rows = 0
-    for table in ("matches", "scores"):
-        ours, theirs = run.table(table, entry.spec), bundle.table(table, entry)
-        n_rows += ours.height
-        for difference in table_differences(table, theirs, ours):
-            check.differs(difference)
-    check.text = f"{counted(n_rows, 'row')} of matches and scores: all the same when scored anew"
-    return check
-
-
-def table_differences(table: str, theirs: pl.DataFrame, ours: pl.DataFrame) -> Iterator[str]:
-    """What differs between matches or scores, row by row, as text."""
-    numbers, words = _VALUES[table]
-    keys = list(_KEYS[table])
-    left, right = (_prepared(frame, keys, numbers, words) for frame in (theirs, ours))
-    joined = left.join(right, on=[*keys, "_nth"], how="full", suffix="_anew", nulls_equal=True, coalesce=True)
-    unlike = [pl.col("_there").is_null(), pl.col("_there_anew").is_null()]
-    unlike += [pl.col(c).ne_missing(pl.col(f"{c}_anew")) for c in words]
-    for c in numbers:
-        a, b = pl.col(c), pl.col(f"{c}_anew")
-        unlike.append(a.is_null() != b.is_null())
-        unlike.append(((a - b).abs() > TOLERANCE).fill_null(False))
-        unlike.append(a.is_nan().fill_null(False))
-    for row in joined.filter(pl.any_horizontal(unlike)).sort(keys).iter_rows(named=True):
-        yield _describe(table, row, keys, numbers, words)
-
-
-def _prepared(
-    frame: pl.DataFrame, keys: list[str], numbers: Sequence[str], words: Sequence[str]
-) -> pl.DataFrame:
-    lists = [pl.col(c).list.join("+") for c in keys if frame.schema[c] == pl.List(pl.String)]
-    shown = frame.select(*keys, *numbers, *words).with_columns(*lists, _there=pl.lit(True))
-    return shown.with_columns(_nth=pl.int_range(pl.len()).over(keys))
-
-
-def _describe(
-    table: str, row: dict[str, Any], keys: list[str], numbers: Sequence[str], words: Sequence[str]
-) -> str:
-    what = [str(row[key]) for key in keys[2:] if row[key]]
-    place = f"page {row['sample']}, {row['parser']}, {' '.join(what)}"
-    if row["_there"] is None:
-        return f"{place}: not in the {table} of the bundle"
-    if row["_there_anew"] is None:
-        return f"{place}: in the {table} of the bundle, but does not follow from the output"
-    values = [f"{c} {row[c]} in the bundle, {row[f'{c}_anew']} scored anew" for c in (*numbers, *words)]
-    unequal = [v for v, c in zip(values, (*numbers, *words), strict=True) if row[c] != row[f"{c}_anew"]]
-    return f"{place}: {'; '.join(unequal)}"
-
-
-def _compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
-    check = BundleCheck(f"summary {entry.spec}")
-    ours = run.summary(entry.spec).model_dump(mode="json")
-    n = 0
-    for place, stated, anew in _leaves("", bundle.summary(entry), ours):
-        n += 1
-        if not _same(stated, anew):
-            check.differs(f"{place}: {_short(stated)} in the bundle, {_short(anew)} scored anew")
-    check.text = f"{counted(n, 'value')}: all the same when scored anew"
-    return check
-
-
-_ABSENT = object()
-
-
-def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(a, dict) and isinstance(b, dict):
-        for key in sorted(a.keys() | b.keys()):
-            yield from _leaves(f"{place}.{key}".lstrip("."), a.get(key, _ABSENT), b.get(key, _ABSENT))
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        for number, (x, y) in enumerate(zip(a, b, strict=True)):
-            yield from _leaves(f"{place}[{number}]", x, y)
-    else:
-        yield place, a, b
-
-
-def _same(a: Any, b: Any) -> bool:
-    numbers = isinstance(a, int | float) and isinstance(b, int | float)
-    if numbers and not isinstance(a, bool) and not isinstance(b, bool):
-        return math.isclose(a, b, rel_tol=SUMMARY_TOLERANCE, abs_tol=SUMMARY_TOLERANCE)
-    return bool(a == b) and type(a) is type(b)
-
-
-def _short(value: Any) -> str:
-    text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
 def verify_confined(
     path: Path, *, corpus: Corpus | None = None, n_workers: int | None = None, events: Events | None = None
 ) -> Verification:
@@ -507,19 +187,19 @@ def verify_confined(
     finally:
         scratch.close()
     try:
-        told = _Told.model_validate_json(done.stdout)
+        answer = _ConfinedAnswer.model_validate_json(done.stdout)
     except ValidationError as error:
         said = masked(done.stderr.decode(errors="replace").strip()[-300:])
         raise StoreError(f"{path}: checking it ended {describe_exit(done.returncode)}: {said}") from error
-    if told.refused:
-        raise StoreError(told.refused)
-    checks = [BundleCheck(**check) for check in told.checks]
-    for note in told.events:
+    if answer.refused:
+        raise StoreError(answer.refused)
+    checks = [BundleCheck(**check) for check in answer.checks]
+    for note in answer.events:
         (events or Events()).note(note)
-    return Verification(str(path), told.index, checks, told.notes)
+    return Verification(str(path), answer.index, checks, answer.notes)
 
 
-class _Told(BaseModel):
+class _ConfinedAnswer(BaseModel):
     """What the confined process says, which is not believed to be more than text."""
 
     model_config = ConfigDict(extra="forbid")
@@ -530,7 +210,7 @@ class _Told(BaseModel):
     events: list[str] = []
 
 
-class _Kept(Events):
+class _CollectedNotes(Events):
     """Keeps what the user should know."""
 
     def __init__(self) -> None:
@@ -545,15 +225,15 @@ def main() -> None:
     """Check the bundle that stands on stdin, and print what came of it."""
     path, corpus, n_workers, here = pickle.load(sys.stdin.buffer)
     os.chdir(here)  # a corpus may have been named from there
-    events = _Kept()
+    events = _CollectedNotes()
     try:
         found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
     except ParsemarkError as error:
-        told = _Told(refused=str(error))
+        answer = _ConfinedAnswer(refused=str(error))
     else:
         checks = [asdict(check) for check in found.checks]
-        told = _Told(index=found.index, checks=checks, notes=found.notes, events=events.notes)
-    sys.stdout.write(told.model_dump_json())
+        answer = _ConfinedAnswer(index=found.index, checks=checks, notes=found.notes, events=events.notes)
+    sys.stdout.write(answer.model_dump_json())
 
 
 if __name__ == "__main__":

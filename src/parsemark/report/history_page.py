@@ -28,6 +28,7 @@ from parsemark.verdicts.history import (
     histories_in,
     history_of,
     version_of,
+    version_order,
 )
 
 SHOWN_PAGES = 12
@@ -197,13 +198,18 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
             f"{parser}: {last} is as good as {first} in {what}. Nothing broke, or exchange --good and --bad."
         )
     good, bad = (found.probe(v) for v in (found.last_good, found.first_bad))
+    is_mended = version_order(f"x@{found.versions[0]}") > version_order(f"x@{found.versions[-1]}")
+    before, after = (bad, good) if is_mended else (good, bad)
     values = (
-        "" if good.value is None or bad.value is None else f" {rounded(good.value)} → {rounded(bad.value)}"
+        ""
+        if before.value is None or after.value is None
+        else f" {rounded(before.value)} → {rounded(after.value)}"
     )
     between = f" (or one of {', '.join(found.unknown)}, which cannot be used here)" if found.unknown else ""
     tried = f"{found.n_tried} of {len(found.versions)} versions tried"
+    did, was = ("mended", "bad") if is_mended else ("broke", "good")
     return (
-        f"{parser} {found.first_bad} broke {what}{values}{between}: good until {found.last_good}; {tried}.\n"
+        f"{parser} {after.version} {did} {what}{values}{between}: {was} until {before.version}; {tried}.\n"
         f"{found.step_words()}"
     )
 

@@ -12,7 +12,7 @@ from parsemark.model import Box
 from parsemark.report.names import safe_name
 from parsemark.store import Run
 from parsemark.system.files import make_folder
-from parsemark.verdicts.gate import WorsePage
+from parsemark.verdicts.gate_checks import WorsePage
 
 MOST_PICTURES = 5
 DPI = 80

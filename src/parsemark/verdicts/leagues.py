@@ -22,10 +22,10 @@ import polars as pl
 from pydantic import ValidationError
 
 from parsemark.corpora import Corpus
+from parsemark.engine.bundle_checks import problems_in
 from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.chunk import write_predictions
-from parsemark.engine.verify_bundle import problems_in
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.parsers.catalogue import builtin_script
 from parsemark.plain_words import first_problem

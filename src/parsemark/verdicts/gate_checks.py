@@ -1,0 +1,275 @@
+"""The checks of a gate: what each looks at on one run, or between two, and what it found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from parsemark.errors import UsageError
+from parsemark.model import Status
+from parsemark.plain_words import one_line, rounded, signed, signed_interval
+from parsemark.protocols import FigureInfo, RunTables, Summary
+from parsemark.protocols.broken import broken_pages
+from parsemark.protocols.presentation import ErrorKind
+from parsemark.store import Run
+from parsemark.verdicts.comparison import Comparison
+from parsemark.verdicts.errors import changes_of, error_counts
+from parsemark.verdicts.speed import Timing, time_ratio
+
+SHOWN_PAGES = 5
+_TABLE = "table"
+BEYOND_CHANCE = "no drop beyond chance"
+_PLAIN = "plain drop"
+LOST = "lost tables"
+_PAGE_DROP = "largest drop of a page"
+_FAILING = "failing pages"
+QUESTIONS = {
+    BEYOND_CHANCE: "would other documents like these show a drop, too? The interval is over documents.",
+    _PLAIN: "how far did the figure fall on these very pages? Exact; chance plays no part.",
+    LOST: "which true tables were found before and are not found now? Exact.",
+    _PAGE_DROP: "how far did the page fall that fell most? Exact.",
+    _FAILING: "which pages fail that did not fail before? Exact.",
+    "CPU time": "is it slower than allowed, and slower at all beyond the noise of timing?",
+    "peak memory": "does it take more memory than allowed, and more at all beyond the noise?",
+}
+"""What each check asks, by the end of its name."""
+
+
+@dataclass(frozen=True)
+class GateLimits:
+    """What is allowed. None: not checked."""
+
+    minimum: Mapping[str, float] = field(default_factory=dict)
+    """Figure to the least value, checked on the new run alone."""
+    max_drop: float | None = None
+    """Of the primary figure, whatever chance says."""
+    interval: bool = True
+    """Whether a drop beyond chance fails, however small."""
+    max_failures: int | None = 0
+    """Pages that fail now and did not before; without an old run, all that fail."""
+    max_lost_tables: int | None = None
+    """True tables that were found before and are not found now."""
+    max_page_drop: float | None = None
+    """Of the primary figure on any single page."""
+    max_slowdown: float | None = None
+    """Ratio of CPU time per page, new to old."""
+    max_memory: float | None = None
+    """Ratio of peak memory, new to old."""
+
+    def __post_init__(self) -> None:
+        named = ("max_drop", "max_page_drop", "max_slowdown", "max_memory")
+        limits = {**self.minimum, **{name: getattr(self, name) for name in named}}
+        for name, value in limits.items():
+            if value is not None and math.isnan(value):
+                raise UsageError(f"The limit of {name} is no number, so nothing could be held against it.")
+
+    @property
+    def ratios(self) -> list[tuple[str, str, float]]:
+        """Column, name and limit of each ratio that is to be checked."""
+        wanted = (
+            ("cpu_s", "CPU time", self.max_slowdown),
+            ("peak_memory_mb", "peak memory", self.max_memory),
+        )
+        return [(column, title, allowed) for column, title, allowed in wanted if allowed is not None]
+
+    def needing_both(self, info: FigureInfo) -> list[str]:
+        """The names of the checks of the primary figure that are wanted."""
+        wanted = (
+            (self.interval, f"{info.label}: {BEYOND_CHANCE}"),
+            (self.max_drop is not None, f"{info.label}: {_PLAIN}"),
+            (self.max_page_drop is not None, f"{info.label}: {_PAGE_DROP}"),
+        )
+        return [name for is_wanted, name in wanted if is_wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class GateCheck:
+    """One thing that was looked at."""
+
+    parser: str
+    name: str
+    passed: bool
+    found: str
+    allowed: str
+    pages: tuple[str, ...] = ()
+    """What got worse, each page with the reason."""
+
+    @property
+    def question(self) -> str:
+        """What it answers."""
+        return next((words for end, words in QUESTIONS.items() if self.name.endswith(end)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class WorsePage:
+    """A page on which a parser earns less than before."""
+
+    parser: str
+    sample: str
+    old: float
+    new: float
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.sample}: {rounded(self.old)} → {rounded(self.new)}, {self.why}"
+
+
+@dataclass(frozen=True)
+class GateSide:
+    """One run as far as a gate looks at it."""
+
+    summary: Summary
+    tables: RunTables
+    errors: pl.DataFrame | None = None
+    """Errors by type and element (`errors.SCHEMA`); None where nobody looked for them."""
+
+    @classmethod
+    def of(cls, run: Run, protocol: str | None) -> GateSide:
+        """Read a run."""
+        summary = run.summary(protocol)
+        return cls(summary, run.run_tables(summary.protocol))
+
+    @cached_property
+    def theta(self) -> float | None:
+        """The overlap from which on a truth counts as found."""
+        said = self.summary.settings.get("theta")
+        return None if said is None else float(said)
+
+    def found_tables(self, parser: str) -> dict[tuple[str, str], bool]:
+        """(sample, truth) of every true table, and whether it is found, under the rule of the leaderboard."""
+        rule = self.summary.settings.get("match")
+        own = (pl.col("parser") == parser) & (pl.col("category") == _TABLE) & (pl.col("truth").list.len() > 0)
+        rows = self.tables.read("matches", "sample", "rule", "truth", "pred", "overlap", where=own)
+        if rule in set(rows["rule"]):
+            rows = rows.filter(pl.col("rule") == rule)
+        found: dict[tuple[str, str], bool] = {}
+        for sample, _, truths, pred, overlap in rows.iter_rows():
+            is_enough = self.theta is None or overlap is None or overlap > self.theta
+            for place, truth in enumerate(truths):
+                # Of several truths in one answer only the first one is found by it.
+                found[sample, truth] = found.get((sample, truth), False) or bool(
+                    pred and is_enough and not place
+                )
+        return found
+
+    def failing(self, parser: str) -> dict[str, str]:
+        """Pages without an answer, and pages on which the protocol itself broke, each with the reason."""
+        rows = self.tables.parses.filter((pl.col("parser") == parser) & (pl.col("status") != "ok"))
+        broken = broken_pages(self.tables).get(parser, {})
+        return {sample: f"{Status.METRIC_FAILED}: {one_line(why)}" for sample, why in broken.items()} | {
+            row["sample"]: f"{row['status']}: {one_line(row['error'])}" if row["error"] else row["status"]
+            for row in rows.select("sample", "status", "error").iter_rows(named=True)
+        }
+
+
+def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCheck]:
+    """Check the least values of figures."""
+    for figure, least in limits.minimum.items():
+        known = side.summary.figure(parser, figure)
+        if known is None and figure not in {info.name for info in side.summary.figures}:
+            names = ", ".join(info.name for info in side.summary.shown())
+            raise UsageError(f"There is no figure {figure!r} in {side.summary.protocol}; there are: {names}.")
+        value = None if known is None else known.value
+        info = side.summary.info(figure)
+        good = value is not None and (value >= least if info.higher_is_better else value <= least)
+        sign = "≥" if info.higher_is_better else "≤"
+        yield GateCheck(parser, f"{figure} {sign} {least:g}", good, rounded(value), f"{sign} {least:g}")
+
+
+def drop_checks(
+    limits: GateLimits, parser: str, comparison: Comparison, worse: Sequence[WorsePage]
+) -> Iterable[GateCheck]:
+    """Check the primary figure: beyond chance, as it stands, and on the page that fell most."""
+    verdict, gain = comparison.primary, comparison.gain
+    if gain is None:  # nothing to compare, which the result says
+        return
+    info = comparison.info(verdict.figure)
+    interval = ""
+    if verdict.low is not None and verdict.high is not None:
+        interval = f" ({signed_interval(verdict.low, verdict.high)})"
+    found = f"{rounded(verdict.value_b)} → {rounded(verdict.value_a)}, {signed(verdict.difference)}{interval}"
+    pages = tuple(str(page) for page in worse[:SHOWN_PAGES])
+    if limits.interval:
+        is_worse = verdict.state == "worse"
+        name = f"{info.label}: {BEYOND_CHANCE}"
+        yield GateCheck(parser, name, not is_worse, found, "not worse", pages if is_worse else ())
+    if limits.max_drop is not None:
+        fell = gain < -limits.max_drop
+        allowed = f"≥ {0 - limits.max_drop:g}" if info.higher_is_better else f"≤ {limits.max_drop:g}"
+        yield GateCheck(parser, f"{info.label}: {_PLAIN}", not fell, found, allowed, pages if fell else ())
+    if limits.max_page_drop is not None:
+        over = [page for page in worse if abs(page.new - page.old) > limits.max_page_drop]
+        most = max((abs(page.new - page.old) for page in worse), default=0.0)
+        listed = tuple(str(page) for page in over[:SHOWN_PAGES])
+        name, allowed = f"{info.label}: {_PAGE_DROP}", f"≤ {limits.max_page_drop:g}"
+        yield GateCheck(parser, name, not over, f"{rounded(most)} ({len(over)} over)", allowed, listed)
+
+
+def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str) -> list[GateCheck]:
+    """Check the true tables that were found before and are not found now."""
+    if limits.max_lost_tables is None:
+        return []
+    now = new.found_tables(parser)
+    before = [place for place, is_found in old.found_tables(parser).items() if is_found]
+    lost = sorted(place for place in before if not now.get(place, False))
+    failing = new.failing(parser)
+    pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost[:SHOWN_PAGES])
+    found = f"{len(lost)} of {len(before)}"
+    allowed = f"≤ {limits.max_lost_tables}"
+    return [GateCheck(parser, LOST, len(lost) <= limits.max_lost_tables, found, allowed, pages)]
+
+
+def failure_checks(
+    old: GateSide, new: GateSide, limits: GateLimits, parsers: Sequence[str]
+) -> list[GateCheck]:
+    """Check the pages that fail now and did not before."""
+    if limits.max_failures is None:
+        return []
+    checks = []
+    for parser in parsers:
+        before, now = old.failing(parser), new.failing(parser)
+        checks.append(failure_check(parser, sorted(set(now) - set(before)), limits.max_failures, now))
+    return checks
+
+
+def failure_check(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> GateCheck:
+    """Check how many pages fail, and name the first of them."""
+    listed = tuple(f"{sample}: {why[sample]}" for sample in samples[:SHOWN_PAGES])
+    return GateCheck(parser, _FAILING, len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed)
+
+
+def ratio_checks(
+    old: GateSide, new: GateSide, parser: str, column: str, title: str, allowed: float, timing: Timing
+) -> list[GateCheck]:
+    """Check the ratio of time or memory: it fails if it is over the limit, and over 1 beyond the noise."""
+    found = time_ratio(old.tables.parses, new.tables.parses, parser, column, timing)
+    if found is None:
+        return []
+    passed = not (found.value > allowed and found.low > 1.0)
+    words = f"{found.value:.2f} × (at least {found.low:.2f})"
+    return [GateCheck(parser, title, passed, words, f"≤ {allowed:g} ×")]
+
+
+def worse_pages(
+    old: GateSide, new: GateSide, parser: str, comparison: Comparison, kinds: Sequence[ErrorKind]
+) -> list[WorsePage]:
+    """List the pages that lost, the largest drop first, each with what changed in its errors or status."""
+    failing = new.failing(parser)
+    higher = comparison.info(comparison.primary.figure).higher_is_better
+    lost = [page for page in comparison.pages if (page.difference < 0) == higher]
+    if not lost:
+        return []
+    counts = [error_counts(side.errors, parser) for side in (old, new)]
+    why = {page.sample: failing.get(page.sample) or _why(counts, page.sample, kinds) for page in lost}
+    return [WorsePage(parser, page.sample, page.b, page.a, why[page.sample]) for page in lost]
+
+
+def _why(counts: Sequence[Mapping[str, Mapping[str, int]]], sample: str, kinds: Sequence[ErrorKind]) -> str:
+    """Say which types of errors a page has more or fewer of than before."""
+    before, now = (side.get(sample, {}) for side in counts)
+    changed = [str(change) for change in changes_of(before, now, kinds) if change.old != change.new]
+    return ", ".join(changed) or "same errors, lower scores"
