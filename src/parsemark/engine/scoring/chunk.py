@@ -319,9 +319,9 @@ def _score(
 ) -> PageScores:
     if truth is not None and truth.only_facts and not protocol.reads_facts:
         truth = None
-    if protocol.serialise == "neutral":
-        prediction = neutral(prediction)
     try:
+        if protocol.serialise == "neutral":
+            prediction = neutral(prediction)
         scores = protocol.score_pdf(*place, truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
         why = f"The protocol failed on this page: {error!r}"[:2000]

@@ -91,9 +91,8 @@ class Likenesses:
 class Lookup:
     """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
 
-    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses | None = None) -> None:
+    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses) -> None:
         _check_lines(truth, pred)
-        likenesses = likenesses or Likenesses(truth)
         self.truth_ids, truth_texts = likenesses.ids, likenesses.texts
         self.pred_ids, pred_texts = _numbered(pred.texts)
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)

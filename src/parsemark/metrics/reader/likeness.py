@@ -179,8 +179,6 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     found = _first(_OF_LETTERS[0 if name else 2 :], plain, given)
     if found is not None:
         return found
-    if "^" in one and "_" in one and plain[:1] == given[:1] and sorted(plain) == sorted(given):
-        return Difference(Change.MISREAD, 0.95, "scripts in another order")
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
     cause = ""
     if not name and (lost := _without_unit(one, other)):

@@ -44,8 +44,6 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
     taken: set[int] = set()
     torn: list[int] = []
     for position, (row, partner) in enumerate(matched):
-        if bounds[position] + 2 == partner + 1 == bounds[position + 2]:
-            continue
         above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
         if not above and not below:
