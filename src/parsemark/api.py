@@ -68,7 +68,7 @@ def bench(
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
         address: Of a Ray cluster; without one Ray is started on this machine.
-        events: Told about progress.
+        events: Receives progress.
 
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
@@ -253,7 +253,7 @@ def score_predictions(
         pages: A subset, as `--pages`.
         page_separator: What stands between the pages of a document's file.
         workers: Processes; one per CPU by default.
-        events: Told about progress.
+        events: Receives progress.
     """
     from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.scoring.score import score_run as score

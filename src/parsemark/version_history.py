@@ -70,7 +70,7 @@ def history(
         protocols: Specs; `tables` by default.
         workers: Processes; one per CPU by default.
         out: The run directory; by default `runs/history-NAME`.
-        events: Told about progress, and about versions that cannot be used here.
+        events: Receives progress, and about versions that cannot be used here.
     """
     from parsemark.parsers.catalogue import with_version
     from parsemark.verdicts.history import history_of, version_order
@@ -160,7 +160,7 @@ def bisect(
         pre: Also look at alphas, betas and release candidates.
         protocol: Whose figure; `tables` by default.
         out: The run directory; by default `runs/bisect-NAME`, made anew.
-        events: Told about progress.
+        events: Receives progress.
     """
     from parsemark.errors import ParserError, UsageError
     from parsemark.parsers import get_parser

@@ -15,6 +15,7 @@ from tests.faults.suites import SUITES, attack_of
 SECTIONS = (
     "kills",
     "commands",
+    "people",
     "workers",
     "confinement",
     "damage",

@@ -143,6 +143,7 @@ def test_what_fields_show_is_seen(
             Rect=pikepdf.Array([40, 300, 240, 320]),
         )  # fmt: skip
         pdf.pages[0].Annots = pikepdf.Array([pdf.make_indirect(field)])
+        pdf.Root.AcroForm = pikepdf.Dictionary(Fields=pdf.pages[0].Annots)
         pdf.save(path)
     fields = [word for word in seen_page(path, 1).words if word.line < 0]
     assert [word.text for word in fields] == (["Jane", "Doe"] if asked else [])

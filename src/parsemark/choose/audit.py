@@ -23,7 +23,7 @@ from parsemark.formats.notation import compact, fold_notation
 from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Box, Page, Prediction, Sample, Status, Table
+from parsemark.model import HOLE, Box, Page, Prediction, Sample, Status, Table
 from parsemark.pdf import Glyph, page_glyphs, page_text
 from parsemark.store import Run
 
@@ -268,13 +268,8 @@ def aligned_texts(truth: Table, pred: Table) -> Iterator[tuple[tuple[int, int], 
 
 
 def _coded(table: Table, codes: dict[str, int]) -> list[list[int]]:
-    grid = [[-1] * table.n_cols for _ in range(table.n_rows)]
-    for cell in table.cells:
-        code = codes.setdefault(_fold(cell.text), len(codes))
-        for r in range(cell.row, min(cell.row + cell.rowspan, table.n_rows)):
-            for c in range(cell.col, min(cell.col + cell.colspan, table.n_cols)):
-                grid[r][c] = code
-    return grid
+    own = [codes.setdefault(_fold(cell.text), len(codes)) for cell in table.cells]
+    return [[HOLE if place == HOLE else own[place] for place in row] for row in table.grid]
 
 
 def _align(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

@@ -148,8 +148,8 @@ def changed_mapping(cmap: bytes, kind: str) -> bytes:
     """A ToUnicode map with the lie in it."""
     entries = []
     for code, text in read_mapping(cmap):
-        told = _shifted(text) if kind == SHIFTED else " " if text in _LIGATURES else text
-        entries.append(f"<{code}> <{told.encode('utf-16-be').hex()}>")
+        shown = _shifted(text) if kind == SHIFTED else " " if text in _LIGATURES else text
+        entries.append(f"<{code}> <{shown.encode('utf-16-be').hex()}>")
     body = "".join(
         f"{len(block)} beginbfchar\n" + "\n".join(block) + "\nendbfchar\n"
         for block in (entries[start : start + 100] for start in range(0, len(entries), 100))

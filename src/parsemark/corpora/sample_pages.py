@@ -78,7 +78,7 @@ def sample_pages(
         clusters: How many; by default the square root of half the number of pages, 2 to 20.
         encoder: Take the features of a network instead: `resnet50` (OmniDocBench's, of torchvision), or
             `MODULE:FUNCTION`, which gets a list of Pillow pictures and gives a row of numbers for each.
-        progress: Told how many pages were looked at.
+        progress: Receives how many pages were looked at.
 
     Raises:
         UsageError: There is no PDF, nothing can be chosen, or the folder is in use.

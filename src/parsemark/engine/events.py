@@ -6,7 +6,7 @@ from parsemark.store import ParseRecord
 
 
 class Events:
-    """Told as work goes on, from several threads; this one ignores all. Subclasses show it."""
+    """Receives what happens as work goes on, from several threads. This one ignores all."""
 
     def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
         """A parser has `n_pages` pages, of which `n_done` are done already."""

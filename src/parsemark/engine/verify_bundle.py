@@ -75,7 +75,7 @@ def verify_bundle(
         path: The file.
         corpus: The corpus that it must be of. Without one the truth in the bundle is taken as it stands.
         n_workers: Processes that score.
-        events: Told about progress.
+        events: Receives progress.
 
     Raises:
         StoreError: There is no such file, it is of a newer parsemark, or it needs the corpus.
@@ -187,19 +187,19 @@ def verify_confined(
     finally:
         scratch.close()
     try:
-        told = _Told.model_validate_json(done.stdout)
+        answer = _ConfinedAnswer.model_validate_json(done.stdout)
     except ValidationError as error:
         said = masked(done.stderr.decode(errors="replace").strip()[-300:])
         raise StoreError(f"{path}: checking it ended {describe_exit(done.returncode)}: {said}") from error
-    if told.refused:
-        raise StoreError(told.refused)
-    checks = [BundleCheck(**check) for check in told.checks]
-    for note in told.events:
+    if answer.refused:
+        raise StoreError(answer.refused)
+    checks = [BundleCheck(**check) for check in answer.checks]
+    for note in answer.events:
         (events or Events()).note(note)
-    return Verification(str(path), told.index, checks, told.notes)
+    return Verification(str(path), answer.index, checks, answer.notes)
 
 
-class _Told(BaseModel):
+class _ConfinedAnswer(BaseModel):
     """What the confined process says, which is not believed to be more than text."""
 
     model_config = ConfigDict(extra="forbid")
@@ -210,7 +210,7 @@ class _Told(BaseModel):
     events: list[str] = []
 
 
-class _Kept(Events):
+class _CollectedNotes(Events):
     """Keeps what the user should know."""
 
     def __init__(self) -> None:
@@ -225,15 +225,15 @@ def main() -> None:
     """Check the bundle that stands on stdin, and print what came of it."""
     path, corpus, n_workers, here = pickle.load(sys.stdin.buffer)
     os.chdir(here)  # a corpus may have been named from there
-    events = _Kept()
+    events = _CollectedNotes()
     try:
         found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
     except ParsemarkError as error:
-        told = _Told(refused=str(error))
+        answer = _ConfinedAnswer(refused=str(error))
     else:
         checks = [asdict(check) for check in found.checks]
-        told = _Told(index=found.index, checks=checks, notes=found.notes, events=events.notes)
-    sys.stdout.write(told.model_dump_json())
+        answer = _ConfinedAnswer(index=found.index, checks=checks, notes=found.notes, events=events.notes)
+    sys.stdout.write(answer.model_dump_json())
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Question:
     repeat: int = 0
     """Asked so many times before, to measure a judge's consistency with itself."""
     key: str = ""
-    """A nonce that whoever wrote the data cannot have known; an answer repeats it."""
+    """A nonce that the author of the data cannot have known; an answer repeats it."""
 
 
 @dataclass(frozen=True, slots=True)

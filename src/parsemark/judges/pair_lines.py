@@ -20,7 +20,7 @@ class PairLines:
 
     Args:
         lines: The lines of the file.
-        on_problem: Told the number of a line that cannot be read, and why, when it is met.
+        on_problem: Receives the number of a line that cannot be read, and why, when it is met.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ def judge_lines(
         asker: Asks them, within its limit on cost.
         repeats: How often each is asked each question.
         write: Takes a line of JSON for each pair, judge and repeat, in the order of the lines.
-        tell: Told the number of a line without a verdict, and why.
+        tell: Receives the number of a line without a verdict, and why.
         advance: Called for each verdict.
     """
     found = JudgedLines()

@@ -36,12 +36,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
 
 def slice_rows(table: Table, start: int, stop: int) -> Table:
     """The rows from `start` up to `stop`; cells that span the cut are shortened."""
-    cells: list[Cell] = []
-    for cell in table.cells:
-        top, bottom = max(cell.row, start), min(cell.row + cell.rowspan, stop)
-        if top < bottom:
-            cells.append(replace(cell, row=top - start, rowspan=bottom - top))
-    return Table(stop - start, table.n_cols, tuple(cells))
+    return table.without(rows={*range(start), *range(stop, table.n_rows)})
 
 
 def repeated_rows(first: Table, other: Table) -> int:

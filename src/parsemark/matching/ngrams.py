@@ -31,7 +31,7 @@ from parsemark.kernels.ngrams import (
 from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
 from parsemark.matching.fragments import assign_pieces, claim_pieces
-from parsemark.matching.one_to_one import element_text, table_text
+from parsemark.matching.one_to_one import element_text, jaccard_matrix, table_text
 from parsemark.model import Element, Match, Matching, Table
 
 RULE = "ngrams"
@@ -71,13 +71,7 @@ def rank_by_ngrams(
 
 def ngram_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
     """Jaccard index of the 3-grams of every pair; 0 where a side has no text."""
-    bags = [[text_bag(element_text(e)) for e in side] for side in (truth, pred)]
-    matrix = np.zeros((len(truth), len(pred)))
-    for row, t in enumerate(bags[0]):
-        for col, p in enumerate(bags[1]):
-            if t and p:
-                matrix[row, col] = multiset_jaccard(t, p)
-    return matrix
+    return jaccard_matrix(*([text_bag(element_text(e)) for e in side] for side in (truth, pred)))
 
 
 def _group(

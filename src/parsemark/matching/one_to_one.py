@@ -73,13 +73,13 @@ def content_matrix(
     truth: Sequence[Element], pred: Sequence[Element], variant: Variant = "literal"
 ) -> Similarity:
     """Content-Jaccard of every pair; 0 where a side is no readable table."""
-    bags = [[_bag(e, variant) for e in side] for side in (truth, pred)]
-    matrix = np.zeros((len(truth), len(pred)))
-    for row, t in enumerate(bags[0]):
-        for col, p in enumerate(bags[1]):
-            if t and p:
-                matrix[row, col] = multiset_jaccard(t, p)
-    return matrix
+    return jaccard_matrix([_bag(e, variant) for e in truth], [_bag(e, variant) for e in pred])
+
+
+def jaccard_matrix(truth: Sequence[Bag], pred: Sequence[Bag]) -> Similarity:
+    """Jaccard index of every pair of bags; 0 where one is empty."""
+    values = [[multiset_jaccard(t, p) if t and p else 0.0 for p in pred] for t in truth]
+    return np.array(values).reshape(len(truth), len(pred))
 
 
 def match_by_content(

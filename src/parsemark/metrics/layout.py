@@ -44,9 +44,9 @@ class LayoutScores:
     per_class: Mapping[str, float | None]
 
 
-def layout_class(category: str, mapping: Mapping[str, str] | None = None) -> str:
+def layout_class(category: str) -> str:
     """The class of a category."""
-    return (LAYOUT_MAP if mapping is None else mapping).get(category, category)
+    return LAYOUT_MAP.get(category, category)
 
 
 def mean_average_precision(
@@ -54,8 +54,6 @@ def mean_average_precision(
     truth: Sequence[LayoutBox],
     pred: Sequence[LayoutBox],
     classes: Sequence[str] = LAYOUT_CLASSES,
-    *,
-    engine: Any = None,
 ) -> LayoutScores:
     """COCO's AP; pages without predictions count.
 
@@ -64,9 +62,7 @@ def mean_average_precision(
         truth: True boxes; those of other classes are left out.
         pred: Predicted boxes with scores.
         classes: What counts.
-        engine: A module with pycocotools' `COCO` and `COCOeval`; by default hotcoco.
     """
-    coco_class, evaluation = _engine(engine)
     numbers = {name: k for k, name in enumerate(classes, 1)}
     images = {page: k for k, page in enumerate(dict.fromkeys(pages), 1)}
     annotations = [
@@ -96,15 +92,7 @@ def mean_average_precision(
         found = {numbers[b.category] for b in truth if b.category in numbers}
         per_class = {name: 0.0 if number in found else None for name, number in numbers.items()}
         return LayoutScores(0.0, 0.0, 0.0, per_class)
-    return _evaluate(coco_class, evaluation, data, results, numbers)
-
-
-def _engine(engine: Any) -> tuple[Any, Any]:
-    if engine is not None:
-        return engine.COCO, engine.COCOeval
-    with needed_for("Layout scores"):
-        import hotcoco
-    return hotcoco.COCO, hotcoco.COCOeval
+    return _evaluate(data, results, numbers)
 
 
 def _xywh(box: tuple[float, float, float, float]) -> list[float]:
@@ -125,11 +113,7 @@ def _annotation(number: int, box: LayoutBox, image: int, category: int) -> dict[
 
 
 def _evaluate(
-    coco_class: Any,
-    evaluation: Any,
-    data: dict[str, Any],
-    results: list[dict[str, Any]],
-    numbers: Mapping[str, int],
+    data: dict[str, Any], results: list[dict[str, Any]], numbers: Mapping[str, int]
 ) -> LayoutScores:
     import contextlib
     import io
@@ -137,6 +121,9 @@ def _evaluate(
 
     import numpy as np
 
+    with needed_for("Layout scores"):
+        import hotcoco
+    evaluation: Any = hotcoco.COCOeval
     with (
         ScratchFolder("parsemark-layout-") as folder,
         contextlib.redirect_stdout(io.StringIO()),
@@ -144,7 +131,7 @@ def _evaluate(
         truth_file, pred_file = folder / "truth.json", folder / "pred.json"
         truth_file.write_text(json.dumps(data), encoding="utf-8")
         pred_file.write_text(json.dumps(results), encoding="utf-8")
-        truth = coco_class(str(truth_file))
+        truth = hotcoco.COCO(str(truth_file))
         run = evaluation(truth, truth.loadRes(str(pred_file)), "bbox")
         run.evaluate()
         run.accumulate()
@@ -190,28 +177,20 @@ Relation = tuple[LayoutBox, LayoutBox]
 """A figure or table, and what belongs to it."""
 
 
-def relation_scores(
-    truth: Sequence[Relation], pred: Sequence[Relation], least_iou: float = 0.5
-) -> RelationScores:
+def relation_scores(truth: Sequence[Relation], pred: Sequence[Relation]) -> RelationScores:
     """Relations of which both boxes are found, each with its class; every relation answers one at most."""
     left = list(pred)
     right = 0
     for wanted in truth:
-        fits = [
-            given
-            for given in left
-            if all(_is_same(a, b, least_iou) for a, b in zip(wanted, given, strict=True))
-        ]
+        fits = [given for given in left if all(map(_is_same, wanted, given))]
         if fits:
-            left.remove(
-                max(fits, key=lambda given: sum(_iou(a, b) for a, b in zip(wanted, given, strict=True)))
-            )
+            left.remove(max(fits, key=lambda given: sum(map(_iou, wanted, given))))
             right += 1
     return RelationScores(len(truth), len(pred), right)
 
 
-def _is_same(a: LayoutBox, b: LayoutBox, least_iou: float) -> bool:
-    return a.page == b.page and a.category == b.category and _iou(a, b) >= least_iou
+def _is_same(a: LayoutBox, b: LayoutBox) -> bool:
+    return a.page == b.page and a.category == b.category and _iou(a, b) >= 0.5
 
 
 def _iou(a: LayoutBox, b: LayoutBox) -> float:

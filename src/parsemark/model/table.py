@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import product
 from operator import attrgetter, itemgetter, lt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,6 +51,11 @@ class Cell:
         _set_colspan(self, colspan)
         _set_header(self, header)
         _set_box(self, box)
+
+    @property
+    def places(self) -> Iterator[tuple[int, int]]:
+        """The grid positions that it covers, row by row."""
+        return product(range(self.row, self.row + self.rowspan), range(self.col, self.col + self.colspan))
 
 
 _set_row, _set_col, _set_text, _set_rowspan, _set_colspan, _set_header, _set_box = (
@@ -152,9 +158,8 @@ class Table:
             if cell.rowspan == cell.colspan == 1:
                 grid[cell.row][cell.col] = index
                 continue
-            for row in range(cell.row, cell.row + cell.rowspan):
-                for col in range(cell.col, cell.col + cell.colspan):
-                    grid[row][col] = index
+            for row, col in cell.places:
+                grid[row][col] = index
         return tuple(tuple(row) for row in grid)
 
     @cached_property
@@ -214,11 +219,10 @@ def _cells_of(rows: Sequence[Sequence[str]], header_rows: int | None) -> tuple[C
 def _check_disjoint(cells: Iterable[Cell]) -> None:
     taken: set[tuple[int, int]] = set()
     for cell in cells:
-        for row in range(cell.row, cell.row + cell.rowspan):
-            for col in range(cell.col, cell.col + cell.colspan):
-                if (row, col) in taken:
-                    raise ValueError(f"{_describe(cell)} overlaps another cell at ({row}, {col})")
-                taken.add((row, col))
+        for place in cell.places:
+            if place in taken:
+                raise ValueError(f"{_describe(cell)} overlaps another cell at {place}")
+            taken.add(place)
 
 
 def _describe(cell: Cell) -> str:

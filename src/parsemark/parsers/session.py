@@ -75,7 +75,7 @@ class WorkerSession:
             command: What starts it.
             start_timeout_s: Within which it must shake hands.
             max_answer_bytes: Of one answer; no more than that is ever held.
-            on_start: Told the process id before the wait, so that limits hold from the beginning.
+            on_start: Receives the process id before the wait, so that limits hold from the beginning.
 
         Raises:
             WorkerFailure: If it cannot be started or does not shake hands.
@@ -112,7 +112,7 @@ class WorkerSession:
         """Have models loaded before the clock of a page starts, and before the worker has any page.
 
         Only once for the same options, and only if the worker says that it prepares itself. What fails here
-        fails again, and is told, when a page is asked for.
+        fails again, and is reported, when a page is asked for.
 
         Raises:
             WorkerFailure: If no proper answer came in time. The worker is dead afterwards.
@@ -149,7 +149,7 @@ class WorkerSession:
             ) from error
 
     def _write(self, line: bytes, deadline: float, what: str) -> None:
-        """Write a question; whoever does not read it in time has not answered."""
+        """Write a question; a worker that does not read it in time has not answered."""
         rest, handle = memoryview(line), self._stdin.fileno()
         os.set_blocking(handle, False)
         with selectors.DefaultSelector() as selector:

@@ -45,7 +45,7 @@ def try_parser(
         pdf: A file of a kind that it reads; a DOCX or HTML file has one page.
         page: Counted from 1.
         timeout_s: How long the page may take.
-        progress: Told what is done.
+        progress: Receives what is done.
 
     Raises:
         UsageError: If there is no such file or page, or the parser does not read such files.

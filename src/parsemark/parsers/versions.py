@@ -252,7 +252,7 @@ def usable_parsers(
     Args:
         specs: Of parsers.
         get: Makes a parser of a spec.
-        note: Told in one line why a version is left out.
+        note: Receives in one line why a version is left out.
 
     Raises:
         ParserError: None is left.

@@ -246,9 +246,9 @@ def _shown_glyphs(
     bare = page_picture(page, number, pdf, LOOK_DPI)
     shown |= ~doubtful & _changed(whole, bare, edges)
     _activate([o.item for o in objects if o.is_text], True)
-    counts = np.bincount(bare.ravel(), minlength=256)
-    near = counts[max(0, int(counts.argmax()) - 2 * CONTRAST) : int(counts.argmax()) + 2 * CONTRAST + 1].sum()
-    return shown, 1.0 - float(near) / bare.size
+    paper = int(np.bincount(bare[::4, ::4].ravel()).argmax())
+    low, high = max(0, paper - 2 * CONTRAST), min(255, paper + 2 * CONTRAST)
+    return shown, float(((bare < low) | (bare > high)).mean())
 
 
 def _activate(items: Sequence[Any], on: bool) -> None:

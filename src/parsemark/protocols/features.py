@@ -170,11 +170,8 @@ def _spaced(line: str) -> str:
 def _lines(table: Table) -> str:
     if table.n_rows * table.n_cols > MAX_SLOTS:
         raise TableTooLargeError(f"A table of this output has more than {MAX_SLOTS:,} slots.")
-    grid = [[""] * table.n_cols for _ in range(table.n_rows)]
-    for cell in table.cells:
-        for row in grid[cell.row : cell.row + cell.rowspan]:
-            row[cell.col : cell.col + cell.colspan] = [" ".join(cell.text.split())] * cell.colspan
-    return "\n".join(f"| {' | '.join(row)} |" for row in grid)
+    rows = ((" ".join(text.split()) for text in row) for row in table.text_rows())
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def decide(fact: Fact, output: ReadOutput) -> Outcome:

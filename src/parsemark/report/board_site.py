@@ -96,7 +96,7 @@ def build_board(
         corpora: For the truth of `verify`, and for the pictures of pages in reports.
         verify: Score every bundle anew; one that does not verify is not shown.
         reports: Write the report of every league.
-        tell: Told what is being done.
+        tell: Receives what is being done.
     """
     _require_free(out)
     submissions, refused = read_submissions(paths)

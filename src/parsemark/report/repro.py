@@ -111,7 +111,7 @@ def _record(run: Run, parser: str, sample: str) -> ParseRecord:
 
 
 def _spec(run: Run, parser: str) -> str:
-    """What runs the parser again, with the version that the run had where it is told."""
+    """What runs the parser again, with the version that the run had where it is known."""
     entry = run.manifest.parser(parser)
     if "@" in parser or entry is None or entry.worker is None:
         return parser

@@ -117,7 +117,7 @@ def contrasts_over_kinds(
     """The difference of each pair, over kinds of documents if they matter.
 
     Args:
-        sums: Contestant to (documents, quantities).
+        sums: Name to (documents, quantities).
         statistic: Maps totals (…, quantities) to values (…).
         pairs: Which differences are looked at.
         weights: Share of each document in the figure, in any unit.
@@ -143,5 +143,5 @@ def contrasts_over_kinds(
 
 
 def influences(sums: Sequence[Floats], statistic: Statistic) -> NDArray[np.float64]:
-    """What documents add to the figure of each contestant, (documents, contestants); 0 where undefined."""
+    """What documents add to the figure of each name, (documents, names); 0 where undefined."""
     return np.nan_to_num(np.stack([influence(own, statistic) for own in sums], axis=1))

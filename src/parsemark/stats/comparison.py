@@ -87,7 +87,7 @@ def contrasts(
     """The difference of each pair with an interval that is simultaneous over the pairs given.
 
     Args:
-        sums: Contestant to (documents, quantities); all on the same documents. Where kinds of documents
+        sums: Name to (documents, quantities); all on the same documents. Where kinds of documents
             matter, a row is a kind: the sum of its documents.
         statistic: Maps totals (…, quantities) to values (…).
         pairs: Which differences are looked at.
@@ -175,24 +175,24 @@ class _Signs:
     def test(self) -> tuple[Floats, Floats, Floats]:
         """How far the interval of each pair reaches down and up, and its p-value."""
         squares = self._squares()
-        told = self.known & (squares > 1e-18)  # less is what rounding leaves
+        distinct = self.known & (squares > 1e-18)  # less is what rounding leaves
         # Of documents that agree entirely, every other pattern of signs gives less.
         p = np.where(np.abs(self.differences) < 1e-12, 1.0, 0.0)
         slope = self.shares @ self.added
         slope = slope[self.pairs[0]] - slope[self.pairs[1]]
         critical = 0.0
-        if told.any():
-            found = self.differences[told]
+        if distinct.any():
+            found = self.differences[distinct]
             # Of what documents add if A and B are equal: what sets them apart, and a share of what was found.
             spread = np.sqrt(
-                squares[told] + 2 * found * slope[told] + found**2 * float(np.sum(self.shares**2))
+                squares[distinct] + 2 * found * slope[distinct] + found**2 * float(np.sum(self.shares**2))
             )
-            largest = np.sort(self._largest(told, spread))
-            seen = np.abs(found) / np.hypot(spread, self.unseen[told])
+            largest = np.sort(self._largest(distinct, spread))
+            seen = np.abs(found) / np.hypot(spread, self.unseen[distinct])
             n_as_large = len(largest) - np.searchsorted(largest, seen - 1e-9)
             # The pattern that was found is one of all, and is added to those that are drawn.
             is_drawn = len(self.shares) > ALL_SIGNS
-            p[told] = (n_as_large + is_drawn) / (len(largest) + is_drawn)
+            p[distinct] = (n_as_large + is_drawn) / (len(largest) + is_drawn)
             rank = max(1, int(np.ceil(ALPHA * (len(largest) + is_drawn) - 1e-9)) - is_drawn)
             critical = float(largest[-rank])
         return *self._reach(squares, slope, critical), p
@@ -205,14 +205,14 @@ class _Signs:
         apart = (self.added[:, first[k : k + block]] - self.added[:, second[k : k + block]] for k in starts)
         return np.concatenate([np.sum(own**2, axis=0) for own in apart])
 
-    def _largest(self, told: NDArray[np.bool_], spread: Floats) -> Floats:
-        """The largest sum of all pairs that are told, each over its spread, for each pattern of signs."""
+    def _largest(self, distinct: NDArray[np.bool_], spread: Floats) -> Floats:
+        """The largest sum of all distinct pairs, each over its spread, for each pattern of signs."""
         columns = np.column_stack([self.added, self.shares])
         n, places = len(columns), np.arange(len(spread))
         of_pair = np.zeros((columns.shape[1], len(spread)))
-        of_pair[self.pairs[0][told], places] = 1.0
-        of_pair[self.pairs[1][told], places] = -1.0
-        of_pair[-1] = self.differences[told]
+        of_pair[self.pairs[0][distinct], places] = 1.0
+        of_pair[self.pairs[1][distinct], places] = -1.0
+        of_pair[-1] = self.differences[distinct]
         of_pair /= spread
         if n > MANY_DOCUMENTS:
             columns = np.asarray(np.linalg.qr(columns)[1])

@@ -37,7 +37,7 @@ from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_ma
 from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import Run
 from parsemark.store.schemas import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
-from parsemark.system import make_folder, replacing, write_bytes
+from parsemark.system import replacing
 from parsemark.version import __version__
 
 BUNDLE_VERSION = 1
@@ -333,13 +333,8 @@ class Bundle:
             why = " ".join(str(error).split())[:200]
             raise self._damaged(f"{member} is not a table of lines of JSON ({why})") from error
 
-    def unpack(self, target: Path, *, scored: bool = False) -> Run:
-        """Make a run directory of it: manifest, samples, parses, raw outputs; if `scored` the results too.
-
-        Args:
-            target: A folder that is empty or does not exist.
-            scored: Also what the bundle says of scores, as it stands; else only what scores are made of.
-        """
+    def unpack(self, target: Path) -> Run:
+        """Make a run directory of what scores are made of, in a new or empty folder."""
         run = Run.create(target, self.manifest())
         for name in ("samples", "parses"):
             RunFolder.of(run).write_table(name, self.table(name))
@@ -349,12 +344,6 @@ class Bundle:
                 texts.write_parquet(temporary)
         for blob in self.raw_names:
             RunFolder.of(run).blobs.put(self.raw(blob))
-        for entry in self.index.protocols if scored else ():
-            for name in PROTOCOL_TABLES:
-                RunFolder.of(run).write_table(name, self.table(name, entry), entry.spec)
-            folder = run.protocol_folder(entry.spec)
-            make_folder(run.path, "protocols", folder.name)
-            write_bytes(folder / SUMMARY, json.dumps(self.summary(entry)).encode())
         return run
 
     def _checked_members(self) -> dict[str, zipfile.ZipInfo]:

@@ -26,14 +26,8 @@ _UNWRAPPED = re.compile(r"</?(?:thead|span)\b[^>]*>", re.IGNORECASE)
 _TH = re.compile(r"<(/?)th\b", re.IGNORECASE)
 
 
-def study_html(text: str, *, drop_marked_cells: bool = True) -> str:
-    """A parser's output as the study's metrics saw it: `<html><body><table …>…</table></body></html>`.
-
-    Args:
-        text: HTML, Markdown or LaTeX.
-        drop_marked_cells: As the study did, lose the cells of a Markdown table that contain ':' or '---'.
-            That was a bug; without it, the stored values cannot be reproduced.
-    """
+def study_html(text: str) -> str:
+    """HTML, Markdown or LaTeX as the study's metrics saw it: one table inside of a page's body."""
     if "<table" in text.lower() or "<tr" in text.lower():
         source = text
     elif "\\begin{tab" in text or "\\begin{array" in text:
@@ -41,11 +35,11 @@ def study_html(text: str, *, drop_marked_cells: bool = True) -> str:
         if not source:
             return ""
     else:
-        source = _from_markdown(text, drop_marked_cells)
+        source = _from_markdown(text)
     return _normalised(source)
 
 
-def _from_markdown(text: str, drop_marked_cells: bool) -> str:
+def _from_markdown(text: str) -> str:
     tables: list[list[str]] = [[]]
     for line in text.splitlines():
         if "|" not in line:
@@ -54,10 +48,8 @@ def _from_markdown(text: str, drop_marked_cells: bool) -> str:
             continue
         # What stands before the first pipe and after the last one is lost, also in rows without outer pipes.
         cells = [cell.strip() for cell in line.strip().split("|")[1:-1]]
-        if drop_marked_cells:
-            cells = [cell for cell in cells if ":" not in cell and "---" not in cell]
-        elif all(re.fullmatch(r":?-+:?", cell) for cell in cells):
-            continue
+        # So are cells with ':' or '---'; a bug, without which the stored values cannot be reproduced.
+        cells = [cell for cell in cells if ":" not in cell and "---" not in cell]
         if cells:
             inner = "".join(f'<td colspan="1" rowspan="1">{cell}</td>' for cell in cells)
             tables[-1].append(f"<tr>{inner}</tr>")

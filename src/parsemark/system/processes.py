@@ -20,6 +20,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from parsemark.errors import MakingError
 
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -29,6 +32,8 @@ _CLOSE_S = 5.0
 """How long the supervisor may take to end all; then we end them ourselves."""
 _MARK = "PARSEMARK_SUPERVISED"
 """A variable of all that a supervised program starts."""
+JOBS_S = 600.0
+"""For a batch of documents, on a busy machine."""
 _DYING_S = 60.0
 """How long what was killed may take to be gone before we go on without it."""
 
@@ -409,6 +414,21 @@ def run_our_module(
         env["PARSEMARK_CHROMIUM"] = chromium
     command = [sys.executable, "-P", "-m", module]
     return run_program(command, rights, cwd=cwd, env=env, timeout_s=timeout_s, given=given)
+
+
+def run_on_jobs(tool: str, module: str, jobs: Any, rights: Confinement, cwd: Path) -> Any:
+    """Have a module of ours give JSON to a tool of others, and read the JSON that it answers.
+
+    Raises:
+        MakingError: It failed, or took longer than a batch takes on a busy machine.
+    """
+    try:
+        done = run_our_module(module, rights, cwd=cwd, timeout_s=JOBS_S, given=json.dumps(jobs).encode())
+    except subprocess.TimeoutExpired as error:
+        raise MakingError(f"{tool} took longer than {JOBS_S:.0f} s.") from error
+    if done.returncode:
+        raise MakingError(f"{tool} failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
+    return json.loads(done.stdout)
 
 
 def _import_path() -> list[str]:

@@ -269,3 +269,13 @@ def test_the_sign_of_deviations_is_one_event() -> None:
 
 
 LAKES = rows("Lake & Depth & Area", *(f"L{k} & {3 * k + 17} & {7 * k + 101}" for k in range(8)))
+
+
+def test_a_group_header_that_is_cut_at_its_columns_is_one_event() -> None:
+    body = ("PONI & 41 & 22 & 73 & 41", "SemExp & 38 & 18 & 71 & 39", "L3MVN & 54 & 25 & 76 & 37")
+    leaves = "Method & SR & SPL & SR & SPL"
+    groups = r"& \multicolumn{2}{c}{HM3D} & \multicolumn{2}{c}{Gibson}"
+    truth = latex(groups, leaves, *body, n_header=2)
+    cut = markdown(rows("& H & M3D & Gib & son", leaves, *body))
+    assert read(truth, cut).details["counts"] == {"span_wrong": 1}
+    assert "HM3D / SR” is cut into pieces" in told(truth, cut)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from parsemark.metrics import score
 from parsemark.metrics.reader.kinds import decimal_comma, with_points
-from parsemark.metrics.reader.likeness import Change, difference, numbers
+from parsemark.metrics.reader.likeness import Change, difference
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
+from parsemark.metrics.reader.texts import numbers
 
 Rows = list[list[str]]
 

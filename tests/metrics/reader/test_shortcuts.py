@@ -15,7 +15,7 @@ from rapidfuzz.process import cdist
 from parsemark.formats import notation
 from parsemark.formats.html import scan, tree
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, read, sheet, symbols
+from parsemark.metrics.reader import likeness, read, sheet, signs, texts
 from parsemark.metrics.reader.align import _filled, _numbered, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
@@ -65,10 +65,10 @@ def test_plain_cells_fold_to_themselves(text: str) -> None:
 
 @given(_cells | st.text("0123456789.", max_size=6) | st.text("Aiz ", max_size=6))
 def test_the_features_of_plain_texts_are_those_of_any_text(text: str) -> None:
-    found = likeness.features.__wrapped__(text)
+    found = texts.features.__wrapped__(text)
     never = re.compile("(?!)")
-    with mock.patch.multiple(likeness, _DECIMAL=never, _WORDS=never):
-        assert likeness.features.__wrapped__(text) == found
+    with mock.patch.multiple(texts, _DECIMAL=never, _WORDS=never):
+        assert texts.features.__wrapped__(text) == found
 
 
 @given(
@@ -102,8 +102,8 @@ def test_the_sheet_of_plain_rows_is_that_of_their_cells(
 
 
 @given(st.lists(_cells | st.sampled_from(["alpha", "null", "12.3", "a\nb", "\n", ""]), max_size=6))
-def test_cells_are_folded_together_as_each_is_alone(texts: list[str]) -> None:
-    assert sheet._folded(texts) == list(map(sheet.fold_cell, texts))
+def test_cells_are_folded_together_as_each_is_alone(said: list[str]) -> None:
+    assert sheet._folded(said) == list(map(sheet.fold_cell, said))
 
 
 @given(_grids, st.booleans())
@@ -151,9 +151,9 @@ def test_the_frame_of_a_page_is_no_text(begin: str) -> None:
 
 
 @given(st.lists(st.text("xoXO*<>|~a1×", max_size=2), min_size=1, max_size=4))
-def test_symbols_are_found_in_plain_texts_as_in_others(texts: list[str]) -> None:
-    found = symbols._used(Sheet(*[[texts]] * 5, None))
-    assert found == (set(texts) & set("xXoO")) | (set("".join(texts)) & symbols._SYMBOLS)
+def test_symbols_are_found_in_plain_texts_as_in_others(said: list[str]) -> None:
+    found = signs._used(Sheet(*[[said]] * 5, None))
+    assert found == (set(said) & set("xXoO")) | (set("".join(said)) & signs._SYMBOLS)
 
 
 @given(_grids, _grids, st.sampled_from(["", "alpha 12.3 45", "Table 1"]))

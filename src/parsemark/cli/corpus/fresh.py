@@ -70,10 +70,10 @@ class Fresh:
 
         if secret.generator != generator:
             raise UsageError(f"{self.reveal} is of {secret.generator!r}, but this makes {generator!r}.")
-        told = {k: tuple(v) if isinstance(v, list) else v for k, v in secret.settings.items()}
-        told.pop("replaced", None)
+        settings = {k: tuple(v) if isinstance(v, list) else v for k, v in secret.settings.items()}
+        settings.pop("replaced", None)
         try:
-            return kind(**{**told, "seed": secret.seed, "name": secret.name})
+            return kind(**{**settings, "seed": secret.seed, "name": secret.name})
         except (TypeError, AttributeError) as error:
             raise UsageError(
                 f"{self.reveal} has settings that this generator does not know: {error}"

@@ -151,7 +151,7 @@ def make_features(
         makers: Which programs set pages.
         only: Names of features; all of the folder without any.
         folder: Where the files of the features lie.
-        progress: Told of each document that is done.
+        progress: Called for each document that is done.
     """
     chosen = _chosen(makers, only, folder)
     new_folder(out, "pdfs", "truth")

@@ -60,7 +60,7 @@ def load_opendataloader(root: Path) -> Corpus:
         data = pages.get(f"{path.stem}.pdf", {"elements": []})
         return [_sample(path.stem, root, data, annotation, ids)]
 
-    return _corpus("opendataloader-bench", read_each(root, truths, read, remarks), root, remarks, "MIT")
+    return board_corpus("opendataloader-bench", read_each(root, truths, read, remarks), root, remarks, "MIT")
 
 
 def load_dp_bench(root: Path) -> Corpus:
@@ -78,7 +78,7 @@ def load_dp_bench(root: Path) -> Corpus:
         return [_sample(pdf.name.removesuffix(".pdf"), folder, data, {PAGE: {"elements": kept}}, ids)]
 
     samples = read_each(root, [folder / "pdfs" / name for name in pages], read, remarks)
-    return _corpus("dp-bench", samples, root, remarks, "MIT")
+    return board_corpus("dp-bench", samples, root, remarks, "MIT")
 
 
 def load_rd_tablebench(root: Path) -> Corpus:
@@ -92,7 +92,7 @@ def load_rd_tablebench(root: Path) -> Corpus:
         data = {"elements": [{"category": "Table", "content": {"html": html}}]}
         return [_sample(path.stem, folder, data, {HTML: html}, ids, only_tables=True)]
 
-    return _corpus("rd-tablebench", read_each(root, truths, read, remarks), root, remarks, "unknown")
+    return board_corpus("rd-tablebench", read_each(root, truths, read, remarks), root, remarks, "unknown")
 
 
 def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
@@ -101,7 +101,8 @@ def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
     return data
 
 
-def _corpus(name: str, samples: list[Sample], root: Path, remarks: list[Remark], licence: str) -> Corpus:
+def board_corpus(name: str, samples: list[Sample], root: Path, remarks: list[Remark], licence: str) -> Corpus:
+    """The corpus of a board, with a remark where PDFs are missing."""
     missing = sum(sample.pdf is None for sample in samples)
     if missing:
         why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."

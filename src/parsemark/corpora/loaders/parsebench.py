@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.base import MALFORMED, Corpus, Remark
+from parsemark.corpora.loaders.boards import board_corpus
 from parsemark.corpora.loaders.files import (
     FactLines,
     SampleIds,
@@ -52,11 +53,7 @@ def load(root: Path) -> Corpus:
         with skip_with_remark(remarks, root, root / pdf):
             samples.append(_sample(root, pdf, own, ids))
     require_some(samples, remarks, root)
-    missing = sum(sample.pdf is None for sample in samples)
-    if missing:
-        why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."
-        remarks.append(Remark("pdfs", why, left_out=False))
-    return Corpus.of(RULES, samples, root=root, version="1", licence="Apache-2.0", remarks=remarks)
+    return board_corpus(RULES, samples, root, remarks, "Apache-2.0")
 
 
 def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
@@ -71,16 +68,7 @@ def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
             if not isinstance(row["pdf"], str) or not isinstance(rule, dict):
                 raise CorpusError("its pdf or rule is not of the right form")
             if kind == "layout":
-                Box(
-                    *(
-                        float(v)
-                        for v in (
-                            *rule["bbox"][:2],
-                            rule["bbox"][0] + rule["bbox"][2],
-                            rule["bbox"][1] + rule["bbox"][3],
-                        )
-                    )
-                )
+                _box(rule)
         except (CorpusError, RecursionError, *MALFORMED) as error:
             lines.refused(str(error), number)
             continue
@@ -88,6 +76,11 @@ def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
             lines.unknown(kind, number)
             continue
         yield {**row, "rule": rule, "category": str(row.get("category") or path.stem), "number": number}
+
+
+def _box(rule: dict[str, Any], width: float = 1.0, height: float = 1.0) -> Box:
+    x, y, w, h = (float(v) for v in rule["bbox"])
+    return Box(x * width, y * height, (x + w) * width, (y + h) * height)
 
 
 def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) -> Sample:
@@ -105,10 +98,7 @@ def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) ->
             case["expected_markdown"] = str(row["expected_markdown"])
         if kind == "expected_markdown":
             continue
-        box = None
-        if kind == "layout":
-            x, y, w, h = (float(v) for v in rule["bbox"])
-            box = Box(x * width, y * height, (x + w) * width, (y + h) * height)
+        box = _box(rule, width, height) if kind == "layout" else None
         arguments = {key: value for key, value in rule.items() if key not in ("type", *_FLAGS)}
         if row.get("page") is not None:
             arguments["page"] = row["page"]

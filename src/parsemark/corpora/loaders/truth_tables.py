@@ -77,7 +77,7 @@ def filled_table(cells: Iterable[Cell]) -> tuple[Table, int]:
         n_changed += fitting != cell
         if fitting is not None:
             kept.append(fitting)
-            taken.update(_places(fitting))
+            taken.update(fitting.places)
     holes = [Cell(r, c) for r in range(n_rows) for c in range(n_cols) if (r, c) not in taken]
     return Table(n_rows, n_cols, tuple(kept + holes)), n_changed
 
@@ -94,7 +94,3 @@ def _cut(cell: Cell, taken: set[tuple[int, int]]) -> Cell | None:
     ):
         rowspan += 1
     return Cell(cell.row, cell.col, cell.text, rowspan, colspan, cell.header, cell.box)
-
-
-def _places(cell: Cell) -> list[tuple[int, int]]:
-    return [(cell.row + r, cell.col + c) for r in range(cell.rowspan) for c in range(cell.colspan)]

@@ -319,9 +319,9 @@ def _score(
 ) -> PageScores:
     if truth is not None and truth.only_facts and not protocol.reads_facts:
         truth = None
-    if protocol.serialise == "neutral":
-        prediction = neutral(prediction)
     try:
+        if protocol.serialise == "neutral":
+            prediction = neutral(prediction)
         scores = protocol.score_pdf(*place, truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
         why = f"The protocol failed on this page: {error!r}"[:2000]
@@ -342,7 +342,7 @@ def _counts(scores: PageScores) -> bool:
     """Whether a page that broke the protocol is in its figures.
 
     It has a value, or elements with a status. Rows that only say of the page that it has no value would take
-    it out of every mean: whoever answers so badly that a protocol breaks would be better off than before.
+    it out of every mean, and a parser that breaks a protocol by a bad answer would be better off than before.
     """
     return bool(scores.matches) or any(
         row.value is not None or row.category != PAGE_LEVEL for row in scores.scores

@@ -62,7 +62,7 @@ def score_run(
         run: The run. What it has of other protocols stays.
         protocols: Specs; by default those of the run.
         n_workers: Number of processes; by default one for each CPU.
-        events: Told about progress.
+        events: Receives progress.
         executor: `local`, or `ray` for a cluster. The result is the same.
         address: Of the Ray cluster; None starts one on this machine.
         template: Forks the processes, see `ready_to_score`.
@@ -215,7 +215,7 @@ def _score(
         wanted: Numbers of chunks, and the chunks.
         pieces: Of each chunk the files that hold its rows; of one that was lost those of its pieces.
         pool: Who scores.
-        events: Told about progress.
+        events: Receives progress.
     """
     origin: dict[str, int] = {}
 

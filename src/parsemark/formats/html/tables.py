@@ -142,10 +142,10 @@ def _renamed(tag: re.Match[str]) -> str:
     closes, name, rest = tag[1], tag[2].lower(), tag[3]
     if name in _NO_MATTER:
         return ""
-    told = _spans(rest) if name in ("cell", "entry") and not closes else ""
+    spans = _spans(rest) if name in ("cell", "entry") and not closes else ""
     # HTML knows no row or cell that closes itself.
     ended = f"</{_NAMES[name]}>" if rest.endswith("/") and name != "lb" else ""
-    return f"<{closes}{_NAMES[name]}{told}>{ended}"
+    return f"<{closes}{_NAMES[name]}{spans}>{ended}"
 
 
 def _spans(rest: str) -> str:
@@ -154,5 +154,5 @@ def _spans(rest: str) -> str:
     numbers = {name: int(found[1]) for name, value in said.items() if (found := _NUMBER.search(value))}
     rows = numbers.get("rows", numbers.get("morerows", 0) + 1)
     columns = numbers.get("cols", numbers.get("nameend", 0) - numbers.get("namest", 0) + 1)
-    told = f' rowspan="{rows}"' if rows > 1 else ""
-    return f'{told} colspan="{columns}"' if columns > 1 else told
+    spans = f' rowspan="{rows}"' if rows > 1 else ""
+    return f'{spans} colspan="{columns}"' if columns > 1 else spans

@@ -91,11 +91,11 @@ def _rows(rows: Sequence[Any]) -> Grid | None:
 
 
 def _records(records: Sequence[Mapping[str, str] | None]) -> Grid | None:
-    told = [record for record in records if record]
-    keys = list(dict.fromkeys(key for record in told for key in record))
-    if len(told) < len(records) or len(keys) < 2 or 2 * sum(map(len, told)) < len(told) * len(keys):
+    filled = [record for record in records if record]
+    keys = list(dict.fromkeys(key for record in filled for key in record))
+    if len(filled) < len(records) or len(keys) < 2 or 2 * sum(map(len, filled)) < len(filled) * len(keys):
         return None
-    return [keys, *([record.get(key, "") for key in keys] for record in told)]
+    return [keys, *([record.get(key, "") for key in keys] for record in filled)]
 
 
 def _headed(value: Mapping[str, Any]) -> Grid | None:

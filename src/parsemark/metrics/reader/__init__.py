@@ -1,7 +1,8 @@
 """`reader`: a table metric that agrees with people, and says why.
 
-- `sheet`, `symbols`, `structure`: the table as a reader sees it, its look-alikes, and its headers
-- `likeness`, `numerals`, `paths`: how two texts, two numbers, and two header paths differ
+- `sheet`, `structure`: the table as a reader sees it, and its headers
+- `signs`, `kinds`, `citations`: two tables with signs, values and names written in one way
+- `texts`, `notations`, `units`, `likeness`, `paths`: how two texts, and two header paths, differ
 - `pages`, `stack`: all forms in which a prediction, or the truth, may be given
 - `align`, `rejoin`, `regroup`: which row and column answers which; pieces put together again
 - `naming`, `values`, `presence`, `find`: what happened to headers, names, values, rows and columns

@@ -13,9 +13,9 @@ from rapidfuzz.process import cdist
 
 from parsemark.kernels import kernel
 from parsemark.kernels.matrices import LONGEST_COMPARED
-from parsemark.metrics.reader.likeness import features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
+from parsemark.metrics.reader.texts import features
 from parsemark.metrics.size_limits import check_pairs
 
 Floats = NDArray[np.floating]
@@ -91,9 +91,8 @@ class Likenesses:
 class Lookup:
     """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
 
-    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses | None = None) -> None:
+    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses) -> None:
         _check_lines(truth, pred)
-        likenesses = likenesses or Likenesses(truth)
         self.truth_ids, truth_texts = likenesses.ids, likenesses.texts
         self.pred_ids, pred_texts = _numbered(pred.texts)
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)

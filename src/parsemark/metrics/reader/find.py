@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
-from parsemark.metrics.reader.likeness import NEAR, likeness, tight
+from parsemark.metrics.reader.likeness import NEAR, likeness
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
+from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.values import Asked, Side, Values
 
 _POINTERS = str.maketrans("\\↓→", "///")

@@ -234,7 +234,6 @@ def _explain(
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
             own = level.text == name.truth[-1]
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
-            needed = needed or _tells_apart(level.text, name.truth, others.paths)
             _misread(name, level, axis, causes, needed=needed)
         elif told and (instead := _named_in(found.extra, around.of_others | out_of_place - {*name.truth})):
             stands = f"{quote(instead)} stands over {axis.noun.lower()} {_in_words(name)}"
@@ -293,13 +292,6 @@ def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
     close = extract(" ".join(given), list(rivals), scorer=scorer, limit=_MOST_RIVALS)
     near = [*last[:_MOST_RIVALS], *(rivals[text] for text, _, _ in close)]
     return [path for path in near if path != own]
-
-
-def _tells_apart(text: str, own: Path, rivals: dict[str, Path]) -> bool:
-    """Whether a name is another one's without one of its levels."""
-    rest = tuple(level for level in own if level != text)
-    others = (tuple(level for level in path if level != text) for path in rivals.values() if path != own)
-    return not rest or rest in others
 
 
 def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:

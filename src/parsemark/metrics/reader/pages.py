@@ -13,16 +13,15 @@ from parsemark.formats.html.markup import without_frame
 from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.json_tables import Data, data_in
 from parsemark.metrics.reader.events import Event, Kind
-from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.regroup import regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import NARROW, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
+from parsemark.metrics.reader.texts import tight
 
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
 MOST_LINES = 200
-_GAP = re.compile(r"\t+| {2,}")
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 RECORDS = 0.2
@@ -141,9 +140,6 @@ def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     if not words or sum(word in said for word in words) < len(words) / 3:
         return
     lines = pages.lines
-    spaced = [_GAP.split(line) for line in lines]
-    if len({len(parts) for parts in spaced}) == 1 and len(spaced[0]) > 1:
-        yield Sheet.from_rows(spaced), 0.0  # columns that gaps keep apart
     told = records(lines)
     if told is not None:
         yield told, RECORDS

@@ -14,13 +14,13 @@ from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
     NEAR,
     SAME,
-    SIGN,
     Change,
     Difference,
     difference,
-    tight,
 )
+from parsemark.metrics.reader.notations import SIGN
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.units import are_other_units, powers
 
 Path = tuple[str, ...]

@@ -10,9 +10,9 @@ from itertools import groupby
 from operator import and_
 
 from parsemark.metrics.reader.events import Event, Kind, quote
-from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.paths import holds, worded
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
+from parsemark.metrics.reader.texts import is_numeric, tight
 from parsemark.metrics.reader.values import Position, Side, Values
 
 _CAPTION_LINES = 2

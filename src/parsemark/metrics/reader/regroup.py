@@ -18,8 +18,8 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.metrics.reader.align import best_path
-from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.texts import tight
 
 _LEAST_ALIKE = 0.3
 """Rows less alike than this are not compared cell by cell."""

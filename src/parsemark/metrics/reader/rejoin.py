@@ -7,9 +7,10 @@ from itertools import pairwise, product, takewhile
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.likeness import is_numeric, likeness, tight
+from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import says_deviations
+from parsemark.metrics.reader.texts import is_numeric, tight
 
 _GAIN = 0.05
 """Likeness that a piece has to add."""
@@ -43,8 +44,6 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
     taken: set[int] = set()
     torn: list[int] = []
     for position, (row, partner) in enumerate(matched):
-        if bounds[position] + 2 == partner + 1 == bounds[position + 2]:
-            continue
         above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
         if not above and not below:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from parsemark.metrics.reader.likeness import likeness
-from parsemark.metrics.reader.marks import answers
 from parsemark.metrics.reader.rejoin import lines_joined
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.signs import answers
 from parsemark.metrics.reader.structure import Structure
 
 NARROW = 2
@@ -79,17 +79,8 @@ def _repeated(first: Sheet, later: Sheet) -> int:
 
 
 def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
-    """For each column of the widest table the one of another table below it, by header or by place."""
-    by_place = [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
-    if sheet.n_cols == widest.n_cols:
-        return by_place
-    left = {k: text for k, text in enumerate(sheet.texts[0]) if text}
-    found: list[int | None] = []
-    for name in widest.texts[0]:
-        at = next((k for k, text in left.items() if text == name), None)
-        found.append(at)
-        left.pop(-1 if at is None else at, None)
-    return found if len(found) - found.count(None) >= min(2, sheet.n_cols) else by_place
+    """For each column of the widest table the one of another table below it."""
+    return [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
 
 
 def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet | None:

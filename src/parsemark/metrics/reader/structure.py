@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from operator import and_
 
-from parsemark.metrics.reader.likeness import is_numeric
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.texts import is_numeric
 
 MAX_HEADER_ROWS = 6
 _MOSTLY = 0.7

@@ -18,15 +18,13 @@ from parsemark.metrics.reader.likeness import (
     Change,
     Difference,
     difference,
-    is_numeric,
     likeness,
-    numbers,
     slip,
-    tight,
 )
-from parsemark.metrics.reader.marks import SAYS
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.signs import SAYS
 from parsemark.metrics.reader.structure import Structure
+from parsemark.metrics.reader.texts import is_numeric, numbers, tight
 
 Position = tuple[int, int]
 _SHORT = 4
@@ -239,10 +237,6 @@ class Values:
     def renamed(self) -> dict[str, str]:
         """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
         side = self.side
-        if not any(
-            0 < len(text) <= _SIGN and not is_numeric(text) for line in side.truth.texts for text in line
-        ):
-            return {}
         given: dict[str, Counter[str]] = defaultdict(Counter)
         meant: dict[str, set[str]] = defaultdict(set)
         columns = [(c, p) for c, p in side.alignment.columns.items() if c not in side.stubs]

@@ -12,7 +12,7 @@ from parsemark.formats.document.write import heading_level
 from parsemark.model import Category, Element, Fact, Page, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.answers.ask import ask
-from parsemark.protocols.answers.output import SIDE, AskedOutput, filled_grid, said_words, value_of, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, said_words, value_of, words_of
 from parsemark.protocols.measured import in_order
 
 RULES = "answers"
@@ -84,7 +84,7 @@ def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
 def _cells(element: Element, table: Table) -> Iterator[_Draft]:
     """Each value below its header rows and right of its labels; the first of each, where nobody says."""
     table = _names_first(table)
-    grid = filled_grid(table)
+    grid = table.text_rows()
     said = {(c.row, c.col): bool(c.header) for c in table.cells}
     values = {row for (row, _), header in said.items() if not header}
     n_header = max(1, min(values, default=table.n_rows))

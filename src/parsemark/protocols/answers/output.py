@@ -87,7 +87,7 @@ class AskedTable(NamedTuple):
         """Index a table; one that is too large is not asked."""
         if table.n_rows * table.n_cols > _MAX_ASKED:
             return cls(frozenset(), (), (), [])
-        grid = filled_grid(table)
+        grid = table.text_rows()
         said = frozenset(value_of(cell.text) for cell in table.cells)
         turned = [list(column) for column in zip(*grid, strict=True)]
         rows, columns = ((_names(lines), _names([line[::-1] for line in lines])) for lines in (grid, turned))
@@ -106,15 +106,6 @@ class AskedTable(NamedTuple):
         """Lines of a name; it is looked for at their ends where none of either direction begins with it."""
         begins = any(name in heads for heads in (*self.rows[:1], *self.columns[:1]))
         return next((side[name] for side in (sides[:1] if begins else sides[1:]) if name in side), set())
-
-
-def filled_grid(table: Table) -> list[list[str]]:
-    """Texts by row and column; a cell that spans is read at each place that it covers."""
-    grid = [[""] * table.n_cols for _ in range(table.n_rows)]
-    for cell in table.cells:
-        for r in range(cell.row, cell.row + cell.rowspan):
-            grid[r][cell.col : cell.col + cell.colspan] = [cell.text] * cell.colspan
-    return grid
 
 
 def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:

@@ -106,22 +106,21 @@ def _folded(text: str, known: Set[str]) -> tuple[str, ...]:
 
 def _counted(fates: WordFates) -> Counter[str]:
     found: Counter[str] = Counter()
-    for i, fate in enumerate(fates.of_page):
-        if fate is Fate.PASSED:
-            continue
-        number = is_number(fates.page[i].text)
-        for name in ("words", fate.value, *(["moved"] if i in fates.moved else [])):
-            found[name] += 1
-            found[NUMBERS + name] += number
-    for j, fate in enumerate(fates.of_output):
-        if fate is Fate.PASSED:
-            continue
-        number = is_number(fates.output[j])
-        found["said"] += 1
-        found[NUMBERS + "said"] += number
-        if fate.value in EXTRAS:
-            found[fate.value] += 1
-            found[NUMBERS + fate.value] += number
+
+    def add(name: str, is_a_number: bool, n: int) -> None:
+        found[name] += n
+        found[NUMBERS + name] += n * is_a_number
+
+    moved = (i in fates.moved for i in range(len(fates.page)))
+    numbers = (is_number(atom.text) for atom in fates.page)
+    for (fate, number, has_moved), n in Counter(zip(fates.of_page, numbers, moved, strict=True)).items():
+        if fate is not Fate.PASSED:
+            for name in ("words", fate.value, *["moved"] * has_moved):
+                add(name, number, n)
+    for (fate, number), n in Counter(zip(fates.of_output, map(is_number, fates.output), strict=True)).items():
+        if fate is not Fate.PASSED:
+            for name in ("said", *[fate.value] * (fate in EXTRAS)):
+                add(name, number, n)
     return found
 
 
@@ -129,8 +128,7 @@ def _findings(fates: WordFates) -> Iterator[WordFinding]:
     """Neighbours of a line with the same fate together; then the words that are only in the output."""
     run: list[int] = []
     kinds = [
-        "moved" if i in fates.moved and fate is Fate.KEPT else fate.value
-        for i, fate in enumerate(fates.of_page)
+        "moved" if i in fates.moved and fate is Fate.KEPT else fate for i, fate in enumerate(fates.of_page)
     ]
 
     def close() -> Iterator[WordFinding]:
@@ -139,7 +137,7 @@ def _findings(fates: WordFates) -> Iterator[WordFinding]:
             said = " ".join(fates.said[i] for i in run if i in fates.said)
             text = " ".join(atom.text for atom in own)
             numbers = sum(is_number(atom.text) for atom in own)
-            yield WordFinding(kinds[run[0]], text, said, Box.hull(atom.box for atom in own), numbers)
+            yield WordFinding(str(kinds[run[0]]), text, said, Box.hull(atom.box for atom in own), numbers)
             run.clear()
 
     for i, kind in enumerate(kinds):
@@ -150,9 +148,9 @@ def _findings(fates: WordFates) -> Iterator[WordFinding]:
     yield from close()
     extra: list[str] = []
     for j, fate in enumerate([*fates.of_output, Fate.PASSED]):
-        last = fates.of_output[j - 1].value if j else ""
-        if extra and fate.value != last:
-            yield WordFinding(last, " ".join(extra), numbers=sum(map(is_number, extra)))
+        last = fates.of_output[j - 1] if j else ""
+        if extra and fate != last:
+            yield WordFinding(str(last), " ".join(extra), numbers=sum(map(is_number, extra)))
             extra = []
-        if fate.value in EXTRAS:
+        if fate in EXTRAS:
             extra.append(fates.output[j])

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
 
+from parsemark.kernels import kernel
 from parsemark.model import Cell, Element, Page, Table
 
 _LONGEST = 120
-_MOST_PAIRS = 40_000
+_MOST_PAIRS = 4_000_000
 """Of rows or columns that are looked at for which became which; beyond, their places decide."""
+_ANY_LINE = 1e-6
+"""What a line is like any other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,37 +156,13 @@ def _lines(table: Table, axis: str, kept: Container[int] | None = None, separato
 def _paired(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
     """Which line became which, in order, so that as little as possible has changed.
 
-    A line that came or went costs half of one that has nothing in common with its partner: where nothing
-    tells them apart, a line was rewritten and not replaced.
+    Where nothing tells them apart, a line was rewritten and not replaced.
     """
-    first, last = 0, 0
-    shorter = min(len(before), len(after))
-    while first < shorter and before[first] == after[first]:
-        first += 1
-    while last < shorter - first and before[-1 - last] == after[-1 - last]:
-        last += 1
-    pairs = {k: k for k in range(first)}
-    pairs |= {len(before) - k: len(after) - k for k in range(1, last + 1)}
-    old, new = (lines[first : len(lines) - last] for lines in (before, after))
-    if len(old) * len(new) > _MOST_PAIRS:
-        return pairs | {first + k: first + k for k in range(min(len(old), len(new)))}
-    costs = [[0.5 * k for k in range(len(new) + 1)]]
-    likeness = [[Indel.normalized_similarity(a[:_LONGEST], b[:_LONGEST]) for b in new] for a in old]
-    for i, row in enumerate(likeness):
-        cost = [0.5 * (i + 1)]
-        for j, alike in enumerate(row):
-            cost.append(min(costs[i][j] + 1 - alike, costs[i][j + 1] + 0.5, cost[j] + 0.5))
-        costs.append(cost)
-    i, j = len(old), len(new)
-    while i and j:
-        if costs[i][j] == costs[i - 1][j - 1] + 1 - likeness[i - 1][j - 1]:
-            i, j = i - 1, j - 1
-            pairs[first + i] = first + j
-        elif costs[i][j] == costs[i - 1][j] + 0.5:
-            i -= 1
-        else:
-            j -= 1
-    return dict(sorted(pairs.items()))
+    if len(before) * len(after) > _MOST_PAIRS:
+        return {k: k for k in range(min(len(before), len(after)))}
+    old, new = ([line[:_LONGEST] for line in lines] for lines in (before, after))
+    likeness = cdist(old, new, scorer=Indel.normalized_similarity, dtype=np.float64)
+    return dict(kernel.monotone_pairs(likeness + _ANY_LINE))
 
 
 def _content(element: Element) -> str:

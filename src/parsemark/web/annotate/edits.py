@@ -43,7 +43,12 @@ def apply(page: Page, edit: Edit) -> Page:
         changed = _ON_ELEMENT[name](element, edit)
     else:
         raise EditError(f"There is no edit {name!r}.")
-    return replace(page, elements=tuple(changed if e.id == element.id else e for e in page.elements))
+    return _with_element(page, changed)
+
+
+def _with_element(page: Page, changed: Element) -> Page:
+    """The page with an element in place of the one that had its id."""
+    return replace(page, elements=tuple(changed if e.id == changed.id else e for e in page.elements))
 
 
 def _find(page: Page, name: object) -> Element:
@@ -94,7 +99,7 @@ def _merge(table: Table, edit: Edit) -> Table:
     right = max(c.col + c.colspan for c in (first, last))
     inside = [c for c in table.cells if top <= c.row < bottom and left <= c.col < right]
     chosen = {(row, col) for row in range(top, bottom) for col in range(left, right)}
-    if any(chosen & places != places for c in table.cells if chosen & (places := set(_places(c)))):
+    if any(chosen & places != places for c in table.cells if chosen & (places := set(c.places))):
         raise EditError("A merged cell reaches out of the selection. Split it first.")
     text = " ".join(c.text for c in inside if c.text.strip())
     header = inside[0].header if inside else None
@@ -105,7 +110,7 @@ def _merge(table: Table, edit: Edit) -> Table:
 def _split(table: Table, edit: Edit) -> Table:
     """Undo a merge; the text stays in the first cell."""
     cell = _cell(table, edit)
-    parts = [Cell(*place, header=cell.header) for place in _places(cell)]
+    parts = [Cell(*place, header=cell.header) for place in cell.places]
     return _with(table, replace(parts[0], text=cell.text), *parts[1:])
 
 
@@ -135,16 +140,8 @@ def _delete_row(table: Table, edit: Edit) -> Table:
     at = _number(edit, "at", 0, table.n_rows - 1)
     if table.n_rows == 1:
         raise EditError("A table has at least one row. Remove the table instead.")
-    cells = []
-    for cell in table.cells:
-        if cell.row > at:
-            cells.append(replace(cell, row=cell.row - 1))
-        elif cell.row + cell.rowspan > at:
-            if cell.rowspan > 1:
-                cells.append(replace(cell, rowspan=cell.rowspan - 1, box=None))
-        else:
-            cells.append(cell)
-    return Table(table.n_rows - 1, table.n_cols, tuple(cells))
+    cells = (replace(c, box=None) if c.row <= at < c.row + c.rowspan else c for c in table.cells)
+    return Table(table.n_rows, table.n_cols, tuple(cells)).without(rows={at})
 
 
 def _transposed(table: Table) -> Table:
@@ -200,7 +197,7 @@ def _paste(table: Table, edit: Edit) -> Table:
     if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in texts.values()):
         raise EditError("Only texts can be pasted.")
     kept = {(c.row, c.col): c for c in table.cells}
-    covered = {p for c in table.cells for p in _places(c) if p != (c.row, c.col)}
+    covered = {p for c in table.cells for p in c.places if p != (c.row, c.col)}
     for place, text in texts.items():
         if place not in covered:
             kept[place] = replace(kept.get(place, Cell(*place)), text=_mended(text))
@@ -208,11 +205,6 @@ def _paste(table: Table, edit: Edit) -> Table:
         if place not in kept and place not in covered:
             kept[place] = Cell(*place)
     return Table(n_rows, n_cols, tuple(kept.values()))
-
-
-def _places(cell: Cell) -> list[tuple[int, int]]:
-    rows, cols = range(cell.row, cell.row + cell.rowspan), range(cell.col, cell.col + cell.colspan)
-    return [(row, col) for row in rows for col in cols]
 
 
 def _clear_cells(table: Table, edit: Edit) -> Table:
@@ -235,20 +227,16 @@ def _take(page: Page, edit: Edit) -> Page:
     box = chosen.box
     if box is None and edit.get("table_box") is not None:
         box = box_on_page(Box(*edit["table_box"]), page)
-    changed = replace(chosen, table=table, box=box, html=None, latex=None)
-    return replace(page, elements=tuple(changed if e.id == chosen.id else e for e in page.elements))
+    return _with_element(page, replace(chosen, table=table, box=box, html=None, latex=None))
 
 
 def _box(page: Page, edit: Edit) -> Box:
     edges = edit.get("box")
-    if (
-        not isinstance(edges, list)
-        or len(edges) != 4
-        or not all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges)
-    ):
+    edges = edges if isinstance(edges, list) else []
+    if len(edges) != 4 or not all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges):
         raise EditError("A box has four edges.")
-    x0, y0, x1, y1 = (float(e) for e in edges)
-    box = Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+    x0, y0, x1, y1 = map(float, edges)
+    box = Box.of_points((x0, x1), (y0, y1))
     if not Box(0, 0, page.width, page.height).contains(box, _ROUNDING):
         raise EditError("The box leaves the page.")
     if not (box.width and box.height):
@@ -257,9 +245,7 @@ def _box(page: Page, edit: Edit) -> Box:
 
 
 def _set_box(page: Page, edit: Edit) -> Page:
-    element, box = _find(page, edit.get("element")), _box(page, edit)
-    changed = replace(element, box=box)
-    return replace(page, elements=tuple(changed if e.id == element.id else e for e in page.elements))
+    return _with_element(page, replace(_find(page, edit.get("element")), box=_box(page, edit)))
 
 
 def _set_content(element: Element, edit: Edit) -> Element:
@@ -316,8 +302,7 @@ def _set_attributes(page: Page, edit: Edit) -> Page:
         raise EditError(f"There are at most {MAX_ATTRIBUTES} attributes.")
     if edit.get("element") is None:
         return replace(page, attributes=found)
-    changed = replace(_find(page, edit["element"]), attributes=found)
-    return replace(page, elements=tuple(changed if e.id == changed.id else e for e in page.elements))
+    return _with_element(page, replace(_find(page, edit["element"]), attributes=found))
 
 
 def _value(text: str) -> AttributeValue:

@@ -133,25 +133,10 @@ class Work:
         self._rank = {name: place for place, name in enumerate(first)}
         self.n_named = len(self._rank)
         self.secret = self._db.secret()
-        self._take_over().result()
 
     def close(self) -> None:
         """Write what is waiting, and close."""
         self._db.close()
-
-    def _take_over(self) -> Future[None]:
-        """Work that was kept under names alone is bound to the PDFs that are there."""
-
-        def change(db: sqlite3.Connection) -> None:
-            for table in ("pages", "edits", "accepted"):
-                for row in db.execute(
-                    f"SELECT DISTINCT sample FROM {table} WHERE sample NOT LIKE '%@%'"
-                ).fetchall():
-                    if row["sample"] in self._keys:
-                        pair = (self._keys[row["sample"]], row["sample"])
-                        db.execute(f"UPDATE OR IGNORE {table} SET sample = ? WHERE sample = ?", pair)
-
-        return self._db.write(change)
 
     def _predictions(self, sample: str) -> dict[str, Prediction]:
         return {
@@ -294,7 +279,7 @@ class Work:
         return self._db.write(change)
 
     def withdraw(self, name: str) -> Future[None]:
-        """Take back that a page is right, whoever said so: the files are again those that were there."""
+        """Take back that a page is right: the files are again those that were there."""
         key, first = self._keys[name], self._first(self.samples[name])
 
         def change(db: sqlite3.Connection) -> None:
@@ -333,7 +318,7 @@ class Work:
         """
         sample, target = self.samples[name], self._truth_file(name)
         assert sample.pdf is not None
-        # Whoever left the text out has said nothing about it: no parser's text is extra then.
+        # A person who left the text out has said nothing about it: no parser's text is extra then.
         only_tables = all(element.category == Category.TABLE for element in page.elements)
         whole = replace(sample, truth=replace(page, id=sample.id, only_tables=only_tables))
         write_text(target, page_file_text(whole, sample.pdf.name, self._hashes[name]))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
 from html import escape
 from pathlib import Path
 
@@ -23,11 +21,9 @@ from parsemark.corpora.synthetic.table_draft import Placed
 from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category
-from parsemark.system.processes import run_our_module, tool_rights
+from parsemark.system.processes import run_on_jobs, tool_rights
 from parsemark.system.scratch import ScratchFolder
 
-TIMEOUT_S = 600.0
-"""For a batch of documents, on a busy machine."""
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 1024}
 _STYLE = """
 * { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
@@ -87,19 +83,9 @@ def print_pages(
     read = [str(Path(chromium).resolve().parent)]
     with ScratchFolder("parsemark-") as work:
         rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
-        try:
-            done = run_our_module(
-                f"{__package__}.browser",
-                rights,
-                cwd=work,
-                timeout_s=TIMEOUT_S,
-                given=json.dumps(jobs).encode(),
-            )
-        except subprocess.TimeoutExpired as error:
-            raise MakingError(f"Chromium took longer than {TIMEOUT_S:.0f} s.") from error
-    if done.returncode:
-        raise MakingError(f"Chromium cannot print: {done.stderr.decode(errors='replace').strip()[-300:]}")
-    found: list[list[tuple[str, int, float, float, float, float]]] = json.loads(done.stdout)
+        found: list[list[tuple[str, int, float, float, float, float]]] = run_on_jobs(
+            "Chromium", f"{__package__}.browser", jobs, rights, work
+        )
     return found
 
 

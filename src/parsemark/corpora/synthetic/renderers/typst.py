@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
@@ -24,11 +23,10 @@ from parsemark.corpora.synthetic.pieces import Piece, TextRun
 from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
 from parsemark.corpora.synthetic.table_draft import Placed
 from parsemark.corpora.synthetic.truth import Place, Rendered
-from parsemark.errors import MakingError
 from parsemark.model import Box, Category
 from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes, write_text
-from parsemark.system.processes import run_our_module, tool_rights
+from parsemark.system.processes import run_on_jobs, tool_rights
 
 _MARKS = """
 #let _at(key, end) = [#metadata((key, end))<mark>]
@@ -44,7 +42,6 @@ _PLACES = """
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 
 
-TIMEOUT_S = 600.0
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}
 _SET_AT = 0
 """When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
@@ -74,15 +71,7 @@ def set_sources(jobs: list[list[Any]], folder: Path) -> list[Any]:
         What each source says in its metadata `<places>`.
     """
     import_module("typst")  # says that it is missing, where it is
-    rights = tool_rights((), [str(folder)], **LIMITS)
-    given = json.dumps(jobs).encode()
-    try:
-        done = run_our_module(__name__, rights, cwd=folder, timeout_s=TIMEOUT_S, given=given)
-    except subprocess.TimeoutExpired as error:
-        raise MakingError(f"Typst took longer than {TIMEOUT_S:.0f} s.") from error
-    if done.returncode:
-        raise MakingError(f"Typst failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
-    found: list[Any] = json.loads(done.stdout)
+    found: list[Any] = run_on_jobs("Typst", __name__, jobs, tool_rights((), [str(folder)], **LIMITS), folder)
     return found
 
 
