@@ -104,8 +104,11 @@ def test_they_are_asked(line: str, kind: str, value: float) -> None:
 
 
 def test_a_running_head_is_no_heading() -> None:
-    head, body = ("A TITLE", Box(0, 10, 90, 20)), ("Words of a page", Box(0, 50, 90, 60))
-    title = ("1 A title", Box(0, 30, 90, 40))
-    assert _line_of("A title", [head, body], (10, 60)) is None
-    assert _line_of("A title", [head, title, body], (10, 60)) == ("1 A title", title[1])
-    assert _line_of("A title", [body, ("A title", head[1])], (10, 60)) == ("A title", head[1])
+    head, body = ("FINAL RESULTS", Box(0, 10, 90, 20)), ("Words of a page", Box(0, 50, 90, 60))
+    title = ("1 Final results", Box(0, 30, 90, 40))
+    assert _line_of("Final results", [head, body], (10, 60)) is None
+    assert _line_of("Final results", [head, title, body], (10, 60)) == ("1 Final results", title[1])
+    assert _line_of("Final results", [body, ("Final results", head[1])], (10, 60)) == (
+        "Final results",
+        head[1],
+    )
