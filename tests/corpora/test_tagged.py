@@ -169,6 +169,26 @@ class TestRefused:
         )
         assert only_table(found).n_rows == 4
 
+    @pytest.mark.parametrize("is_drawn", [True, False])
+    def test_an_empty_cell_without_the_line_that_others_have(self, tmp_path: Path, is_drawn: bool) -> None:
+        texts, node = grid([["Name", "Values", ""], ["alpha", "1", "2"], ["beta", "3", "4"]])
+
+        def draw(pdf: pikepdf.Pdf, root: Any) -> None:
+            top = 365 if is_drawn else 345
+            lines = [(15, 365), (95, 365), (170, top), (230, 365)]
+            paths = "".join(f"{x} 300 m {x} {y} l S " for x, y in lines)
+            pdf.pages[0].contents_add(f"/Artifact BMC {paths} EMC".encode())
+
+        found = read(tmp_path, [texts], node, change=draw)
+        if is_drawn:
+            assert only_table(found).text_rows()[0] == ["Name", "Values", ""]
+        else:
+            assert "no line stands right of column 2 in row 1" in refusal(found)
+
+    def test_columns_that_nobody_sees(self, tmp_path: Path) -> None:
+        texts, node = grid([["Name", "", "Two"], ["alpha", "", "2"]])
+        assert "column 2 has no text" in refusal(read(tmp_path, [texts], node))
+
     def test_a_missing_cell(self, tmp_path: Path) -> None:
         """Empty cells without tags are found by the columns of other rows; one between two columns is not."""
         texts, (_, head, first, second) = grid(ROWS)
@@ -212,8 +232,43 @@ class TestRefused:
             read(tmp_path, [[*texts, (9, 20, 30, "loose")]], ("Table", 9, *rows))
         )
 
+    def test_headers_that_other_cells_name(self, tmp_path: Path) -> None:
+        texts, _ = grid(ROWS)
+        rows = [[("TD", 3 * r + c, span(Headers=Array(["a"]))) for c in range(3)] for r in range(1, 3)]
+        head = (("TD", 0, {"ID": "a"}), ("TD", 1, span(Scope=Name.Column)), ("TD", 2))
+        table = only_table(read(tmp_path, [texts], ("Table", ("TR", *head), *(("TR", *row) for row in rows))))
+        assert [cell.header for cell in table.cells] == [True, True, False] + [False] * 6
+
 
 class TestPages:
+    @pytest.mark.parametrize("attached", [True, False])
+    def test_formulas_in_mathml(self, tmp_path: Path, attached: bool) -> None:
+        space = Dictionary(NS="http://www.w3.org/1998/Math/MathML")
+        source = b"<math xmlns='http://www.w3.org/1998/Math/MathML'><msup><mi>x</mi><mn>2</mn></msup></math>"
+
+        def attach(pdf: pikepdf.Pdf, root: Any) -> None:
+            formula = root.K[0]
+            if attached:
+                file = Dictionary(Type=Name.Filespec, EF=Dictionary(F=pdf.make_stream(source)))
+                formula.AF = Array([pdf.make_indirect(file)])
+            else:
+                for element in (formula.K[0], formula.K[0].K[0], *formula.K[0].K[0].K):
+                    element.NS = pdf.make_indirect(space)
+
+        math = ("math", ("msup", ("mi", 0), ("mn", 1)))
+        node = ("Formula", 0, 1) if attached else ("Formula", math)
+        page = read(tmp_path, [[(0, 50, 60, "x"), (1, 56, 56, "2")]], node, change=attach).pages[1]
+        assert [(e.category, e.latex, e.ignore) for e in page.elements] == [
+            (Category.EQUATION_ISOLATED, "x^{2}", False)
+        ]
+
+    def test_lines_of_code(self, tmp_path: Path) -> None:
+        texts: list[Text] = [(0, 20, 60, "for x in y:"), (0, 33.2, 72, "print(x)")]
+        page = read(tmp_path, [texts], ("P", ("Code", 0))).pages[1]
+        assert [(e.category, e.text) for e in page.elements] == [
+            (Category.CODE_TXT, "for x in y:\n    print(x)")
+        ]
+
     def test_elements_in_logical_order(self, tmp_path: Path) -> None:
         texts, table = grid(ROWS, top=120, first=20)
         texts += [

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.corpora.tagging import grid, write_tagged
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.waiting import PATIENCE_S
 
+from parsemark.corpora import load_corpus
 from parsemark.engine.events import Events
+from parsemark.engine.harvest import harvest
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score as scoring
 from parsemark.parsers import get_parser
@@ -133,3 +136,12 @@ def test_parser_that_cannot_start_is_told(cluster: object, tmp_path: Path) -> No
     run = parse_corpus(tmp_path / "run", corpus, [get_parser(str(script))], options)
     assert run.table("parses")["status"].to_list() == ["parser_failed"] * 2
     assert all("no_such_module" in error for error in run.table("parses")["error"])
+
+
+def test_truth_that_documents_carry(cluster, tmp_path: Path) -> None:
+    texts, table = grid([["Name", "One"], ["alpha", "1"]])
+    (tmp_path / "in").mkdir()
+    for name in ("a.pdf", "b.pdf"):
+        write_tagged(tmp_path / "in" / name, [texts], [table])
+    found = harvest(tmp_path / "in", tmp_path / "out", executor="ray", address=cluster.address)
+    assert found["documents"] == {"taken": 2} and len(load_corpus(str(tmp_path / "out"))) == 2

@@ -38,7 +38,7 @@ def load_folder(root: Path) -> Corpus:
 def read_manifest(root: Path) -> CorpusFile:
     """The folder's `corpus.json`, checked."""
     path = root / "corpus.json"
-    manifest = read_model(path, CorpusFile, MAX_PAGE_FILE_BYTES)
+    manifest = read_model(path, CorpusFile)
     if manifest.schema_version != SCHEMA_VERSION:
         raise CorpusError(
             f"{path} has schema version {manifest.schema_version}; this parsemark reads {SCHEMA_VERSION}. "

@@ -237,6 +237,8 @@ class _TreeReader:
 
     def _attributes(self, element: Any) -> dict[str, Value]:
         found: dict[str, Value] = {}
+        if (own := _value(element.get("/ID"))) is not None:
+            found["ID"] = own
         by_class = [
             owner
             for name in _listed(element.get("/C"))

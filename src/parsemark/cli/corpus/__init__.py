@@ -25,6 +25,7 @@ app.command("correct")(check.correct)
 app.command("degrade")(change.degrade)
 app.command("schema")(describe.schema)
 app.command("sample")(make.sample)
+app.command("carry")(make.carry)
 app.command("crops")(change.crops)
 app.command("mislead")(change.mislead)
 app.command("lie", hidden=True)(change.mislead)  # its name in older versions

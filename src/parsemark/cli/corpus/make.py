@@ -239,3 +239,33 @@ def sample(
         f"{len(found.chosen)} of {counted(len(found.pages), 'page')} chosen from "
         f"{counted(n_clusters, 'cluster')}: {out}"
     )
+
+
+def carry(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of PDFs.", metavar="DIR", exists=True, file_okay=False)
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", help="The corpus; a harvest that was begun there goes on.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--from", help="`carried` (all that PDFs carry), `tagged`, or `pairs` (sources beside them)."
+        ),
+    ] = "carried",
+    workers: opt.Processes = None,
+    executor: opt.Executor = "local",
+    address: opt.Address = None,
+) -> None:
+    """Take the truth that the PDFs of a folder carry into a corpus, however many they are."""
+    from parsemark.cli.printing import page_progress
+    from parsemark.engine.harvest import harvest
+    from parsemark.errors import require_known
+
+    require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
+    with page_progress("Reading documents", None) as progress:
+        found = harvest(
+            folder, out, kind=kind, workers=workers, executor=executor, address=address, progress=progress
+        )
+    for group, counts in found.items():
+        print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")

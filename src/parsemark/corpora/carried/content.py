@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 
+from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
 from parsemark.model import Box
 from parsemark.pdf.marked import FORM, OwnedPage, marked_page
-from parsemark.pdf.tags import Content, StructureTag, TagTree
+from parsemark.pdf.tags import MATH, Content, StructureTag, TagTree
 
 _GAPS = {"next": 0.4, "blank": 0.04, "apart": 0.12}
 """Shares of a line's height: glyphs that stand further apart are of two words. For those that follow each
@@ -192,20 +194,41 @@ class DocumentContent:
         return between.join(paragraph for paragraph in said if paragraph)
 
     def code(self, pieces: Sequence[TaggedText]) -> str:
-        """Pieces of code with their lines and the blanks before them."""
-        said = ""
-        for k, piece in enumerate(pieces):
+        """Pieces of code with their lines, each as far to the right as it stands."""
+        if any("\n" in piece.text for piece in pieces):
+            return "".join(piece.text for piece in pieces).strip("\n")
+        lines: list[tuple[float, float, str]] = []
+        widths: list[float] = []
+        for piece in pieces:
             page = self.page(piece.page)
-            shown = "".join(glyph.text for glyph in page.glyphs[piece.first : piece.last + 1])
-            is_below = k and page.glyphs[pieces[k - 1].last].box.y1 < page.glyphs[piece.first].box.y1 - 1
-            text = piece.text if "\n" in piece.text else shown
-            said += ("\n" if is_below and not said.endswith("\n") else "") + text
-        return "\n".join(line.rstrip() for line in said.splitlines() if line.strip())
+            for k in range(piece.first, piece.last + 1):
+                if not is_ink(page, k):
+                    lines[-1:] = [(*line[:2], line[2] + " ") for line in lines[-1:]]
+                    continue
+                left, top, right, bottom = page.advances[k]
+                widths.append(right - left)
+                if not lines or top > lines[-1][1]:
+                    lines.append((left, (top + bottom) / 2, ""))
+                lines[-1] = (*lines[-1][:2], lines[-1][2] + page.glyphs[k].text)
+        first = min((left for left, _, _ in lines), default=0.0)
+        width = median(widths) if widths and median(widths) > 0 else 1.0
+        return "\n".join(
+            " " * min(round((left - first) / width), 80) + " ".join(line.split()) for left, _, line in lines
+        )
 
     def latex(self, index: int) -> str | None:
-        """The LaTeX of an element `Formula`, from a file attached to it; None where nothing says it."""
+        """The LaTeX of a formula: of a file attached to it, or of its tags; None where none says it."""
         source = (self.tree.tags[index].source or "").strip()
-        return source if source and not source.startswith("<") else None
+        if source:
+            return read_mathml(source) if source.startswith("<") else source
+        math = next((k for k, tag in self.walk(index) if tag.role == f"{MATH}math"), None)
+        return None if math is None else write_latex(self._math(math)) or None
+
+    def _math(self, index: int) -> MathNode:
+        tag = self.tree.tags[index]
+        kids = [kid for kid in tag.kids if isinstance(kid, int)]
+        own = "" if kids else self.text(self.pieces(index))
+        return MathNode(tag.role.removeprefix(MATH), own, tuple(map(self._math, kids)))
 
 
 def _made(number: int, page: OwnedPage, text: str, indices: Sequence[int], breaks: bool) -> TaggedText:

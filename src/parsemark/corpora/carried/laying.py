@@ -202,7 +202,18 @@ class _LaidBlock:
 
     @property
     def letters(self) -> str:
+        """Of all pieces."""
         return "".join(piece.letters for piece in self.pieces)
+
+    @property
+    def start(self) -> int:
+        """Where it begins among the letters of the pages."""
+        return next(piece.runs[0].start for piece in self.pieces if piece.runs)
+
+    @property
+    def stop(self) -> int:
+        """Where it ends."""
+        return next(piece.runs[-1].stop for piece in reversed(self.pieces) if piece.runs)
 
 
 class _LaidContent(DocumentContent):
@@ -265,7 +276,7 @@ def _block(element: Element) -> _LaidBlock:
         cells = []
         for cell in element.table.cells:
             piece = _LaidPiece(cell.text, *_letters(cell.text))
-            has_text = bool(piece.letters.strip(_GAP))
+            has_text = bool(piece.letters.strip(_GAP) or (cell.text.strip() and _GAP not in piece.letters))
             place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
             cells.append((*place, len(pieces) if has_text else None))
             pieces += [piece] * has_text
@@ -291,14 +302,14 @@ def _place_all(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
         low = 0
         for k, block in enumerate(blocks):
             if block.is_placed:
-                low = block.pieces[-1].runs[-1].stop
+                low = block.stop
             elif block.pieces:
-                later = (b.pieces[0].runs[0].start for b in blocks[k + 1 :] if b.is_placed)
+                later = (b.start for b in blocks[k + 1 :] if b.is_placed)
                 high = next((start for start in later if start >= low), len(letters.text))
                 if far and len(block.letters) >= _KEY:
                     _place(letters, block, 0, len(letters.text))
                 elif not far and _place(letters, block, low, high):
-                    low = block.pieces[-1].runs[-1].stop
+                    low = block.stop
 
 
 def _place(letters: _PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
@@ -306,14 +317,15 @@ def _place(letters: _PageLetters, block: _LaidBlock, low: int, high: int) -> boo
     for strip in (False, True) if block.element.category == Category.LIST_GROUP else (False,):
         pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
         wanted = "".join(piece.letters for piece in pieces)
-        key = pieces[0].letters.strip(_GAP).partition(_GAP)[0]
+        key = next((p.letters for p in pieces if p.letters), "").strip(_GAP).partition(_GAP)[0]
         tried = dict.fromkeys((key[:_SURE], key[:_KEY])) if key else ()
         places = (at for begin in tried for at in letters.places(begin, low, high))
         for at in islice(places, _MAX_TRIES):
             runs = letters.follow(wanted, at)
             if runs is not None:
                 _share(pieces, runs)
-                block.pieces, block.is_placed = pieces, all(piece.runs for piece in pieces)
+                block.pieces = pieces
+                block.is_placed = all(piece.runs for piece in pieces if piece.letters.strip(_GAP))
                 if block.is_placed:
                     letters.own(runs)
                     return True
@@ -351,7 +363,7 @@ def _place_formulas(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None
             continue
         if not before.pieces or not after.pieces:
             continue
-        start, stop = before.pieces[-1].runs[-1].stop, after.pieces[0].runs[0].start
+        start, stop = before.stop, after.start
         if not 0 < stop - start <= _FORMULA_LETTERS or any(letters.owned[start:stop]):
             continue
         if letters.pages[start] != letters.pages[stop - 1]:
@@ -371,10 +383,10 @@ def _between(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[in
         if not block.is_placed:
             is_open = True
             continue
-        first = letters.pages[block.pieces[0].runs[0].start]
+        first = letters.pages[block.start]
         if is_open:
             yield from range(min(last, first), max(last, first) + 1)
-        last, is_open = letters.pages[block.pieces[-1].runs[-1].stop - 1], False
+        last, is_open = letters.pages[block.stop - 1], False
     if is_open and letters.pages:
         yield from range(last, letters.pages[-1] + 1)
 
@@ -393,13 +405,14 @@ class _LaidTree:
         by_page: dict[int, list[tuple[int, _LaidPiece]]] = {}
         numbers: dict[int, dict[int, int]] = {}
         for block in blocks:
+            at = self.letters.pages[block.start]
             for piece in block.pieces:
-                for run in piece.runs:
-                    for page in sorted(set(self.letters.pages[run.start : run.stop])):
-                        if page not in numbers.setdefault(id(piece), {}):
-                            numbers[id(piece)][page] = self.number
-                            by_page.setdefault(page, []).append((self.number, piece))
-                            self.number += 1
+                pages = {p for run in piece.runs for p in self.letters.pages[run.start : run.stop]} or {at}
+                at = max(pages)
+                for page in sorted(pages):
+                    numbers.setdefault(id(piece), {})[page] = self.number
+                    by_page.setdefault(page, []).append((self.number, piece))
+                    self.number += 1
         for number, owned in by_page.items():
             self._own(number, owned)
         kids: list[int] = []
@@ -429,21 +442,28 @@ class _LaidTree:
                 if here:
                     owners[here[-1]] = own
                     last = here[-1]
+        before = -1
         for own, piece in owned:
-            self._add_signs(page, owners, own, piece)
+            before = self._add_signs(page, owners, own, piece, before)
         self._mark_running(page, owners)
         self.owners[number] = owners
 
-    def _add_signs(self, page: OwnedPage, owners: array[int], own: int, piece: _LaidPiece) -> None:
-        """Add signs at the ends of a text, and the number or bullet before it."""
+    def _add_signs(
+        self, page: OwnedPage, owners: array[int], own: int, piece: _LaidPiece, before: int
+    ) -> int:
+        """Add signs at the ends of a text, and the number or bullet before it; gives its last glyph."""
         indices = [k for k, owner in enumerate(owners) if owner == own]
+        if not indices:
+            return self._own_signs(page, owners, own, piece.text, before + 1)
         first, last = indices[0], indices[-1]
+        behind = re.sub(r".*\w", "", piece.text, flags=re.DOTALL)
+        last = self._own_signs(page, owners, own, behind, last + 1)
         k = last + 1
         while (
             k < len(owners) and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text)
         ):
             owners[k] = own
-            k += 1
+            last, k = k, k + 1
         k = first - 1
         while k >= 0 and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text):
             owners[k] = own
@@ -458,6 +478,22 @@ class _LaidTree:
             for j in range(k + 1, stop):
                 owners[j] = own
             piece.label = label
+        return last
+
+    @staticmethod
+    def _own_signs(page: OwnedPage, owners: array[int], own: int, text: str, start: int) -> int:
+        """Give a text without letters the glyphs from one on that are just its signs; gives the last one."""
+        wanted, found, k = "".join(text.split()), list[int](), start
+        while wanted and k < len(owners) and owners[k] == UNMARKED:
+            if is_ink(page, k):
+                if not wanted.startswith(page.glyphs[k].text):
+                    break
+                wanted = wanted.removeprefix(page.glyphs[k].text)
+                found.append(k)
+            k += 1
+        for k in found if not wanted else ():
+            owners[k] = own
+        return found[-1] if found and not wanted else start - 1
 
     def _mark_running(self, page: OwnedPage, owners: array[int]) -> None:
         """What is above or below all that was laid down, at the edges of the page, is no content of it."""

@@ -4,24 +4,30 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from glob import escape
 from pathlib import Path
 
-from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.base import MALFORMED, Corpus, Remark
 from parsemark.corpora.carried.facts import carried_facts
 from parsemark.corpora.carried.laying import read_pair
 from parsemark.corpora.carried.sources import SOURCES
 from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
+from parsemark.corpora.files import page_file_text
 from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, FormatError
 from parsemark.model import Element, Page, Sample
 from parsemark.pdf import made_with, page_shapes, seen_page
 from parsemark.plain_words import counted
 
 _LISTED = 8
+_MAX_MESSAGE = 4000
+
+
+class NothingCarriedError(CorpusError):
+    """A PDF has nothing of what is looked for."""
 
 
 def load(root: Path) -> Corpus:
@@ -39,6 +45,49 @@ def load_pairs(root: Path) -> Corpus:
     return _loaded(root, "pairs", _paired_samples)
 
 
+@dataclass(frozen=True, slots=True)
+class CarriedTask:
+    """A PDF of which the truth is to be read."""
+
+    root: Path
+    file: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedDocument:
+    """What a PDF carries: its pages as files, and figures of it."""
+
+    outcome: str
+    """`taken`, `carries nothing` or `failed`."""
+    message: str = ""
+    pages: tuple[tuple[str, str], ...] = ()
+    counts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+def read_carried(task: CarriedTask) -> CarriedDocument:
+    """Read one PDF of many; what cannot be read is said and costs itself."""
+    pdf, remarks = task.root / task.file, list[Remark]()
+    try:
+        samples = list(_KINDS[task.kind](pdf, task.file, remarks))
+    except (CorpusError, FormatError, *MALFORMED) as error:
+        return CarriedDocument(
+            "carries nothing" if isinstance(error, NothingCarriedError) else "failed", str(error)
+        )
+    counts: Counter[tuple[str, str]] = Counter()
+    for truth in (sample.truth for sample in samples if sample.truth is not None):
+        counts["pages", "with truth"] += 1
+        counts["pages", "covered"] += truth.covered is not None and len(truth.covered) > 0
+        counts.update((f"elements: {e.derivation}", str(e.category)) for e in truth.elements)
+        counts.update((f"facts: {fact.derivation}", fact.kind) for fact in truth.facts)
+    counts.update(
+        {("documents by what they carry", kind.partition(": ")[2]) for kind, _ in counts if ": " in kind}
+    )
+    pages = tuple((s.id, page_file_text(s, f"pdfs/{task.file}")) for s in samples)
+    said = "; ".join(remark.message for remark in remarks)[:_MAX_MESSAGE]
+    return CarriedDocument("taken" if pages else "carries nothing", said, pages, counts)
+
+
 def _loaded(
     root: Path, name: str, read_samples: Callable[[Path, str, list[Remark]], Iterable[Sample]]
 ) -> Corpus:
@@ -47,7 +96,7 @@ def _loaded(
     def read(pdf: Path, _: SampleIds) -> list[Sample]:
         samples = list(read_samples(pdf, pdf.relative_to(root).as_posix(), remarks))
         if not samples:
-            raise CorpusError("it carries no truth.")
+            raise NothingCarriedError("it carries no truth.")
         return samples
 
     files = files_inside(root, "*.pdf", remarks, of="a folder of PDFs")
@@ -60,7 +109,7 @@ def _loaded(
 def _tagged_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
     document = read_tagged(pdf)
     if document is None or not document.pages:
-        raise CorpusError("it has no structure tree.")
+        raise NothingCarriedError("it has no structure tree.")
     remarks.extend(_remarks(where, document))
     yield from _samples(pdf, where, document)
 
@@ -79,7 +128,7 @@ def _paired_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sa
     }
     source = next((beside[suffix] for suffix in SOURCES if suffix in beside), None)
     if source is None:
-        raise CorpusError(f"it has no source beside it ({', '.join(SOURCES)}).")
+        raise NothingCarriedError(f"it has no source beside it ({', '.join(SOURCES)}).")
     document = read_pair(pdf, source)
     remarks.extend(_remarks(where, document))
     yield from _samples(pdf, where, document)
@@ -112,6 +161,13 @@ def _shown(pdf: Path, page: TaggedPage) -> Iterator[Element]:
         inside = [word.shown for word in words if element.box and element.box.holds_centre(word.box)]
         if not element.text or not inside or any(inside):
             yield element
+
+
+_KINDS: dict[str, Callable[[Path, str, list[Remark]], Iterable[Sample]]] = {
+    "carried": _all_samples,
+    "tagged": _tagged_samples,
+    "pairs": _paired_samples,
+}
 
 
 def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:

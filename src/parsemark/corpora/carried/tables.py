@@ -13,11 +13,12 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from parsemark.corpora.carried.content import DocumentContent, TaggedText, hull, is_ink
+from parsemark.corpora.carried.rulings import missing_span
 from parsemark.errors import FormatError
 from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Cell, Table
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage
-from parsemark.pdf.tags import StructureTag
+from parsemark.pdf.tags import StructureTag, Value
 from parsemark.pdf.text import is_right_to_left
 
 TOLERANCE = 1.5
@@ -116,6 +117,8 @@ def _checked_parts(
     for page in sorted({page for slot in filled for page, _ in slot.boxes}):
         part = _part(content, slots, repeated.get(page, ()), n_cols, page)
         _raise_if_foreign(content.page(page), part, {k for at, k in inside if at == page})
+        if (why := missing_span(content.page(page), part.table, part.box)) is not None:
+            raise RefusedError(f"a span is missing: {why}")
         parts.append(part)
     return tuple(_with_repeated_heads(content, parts))
 
@@ -139,6 +142,10 @@ def _rows(content: DocumentContent, index: int) -> list[list[int]]:
     return rows
 
 
+def _listed(value: Value | None) -> tuple[str | float, ...]:
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
 def _span(tag: StructureTag, key: str) -> int:
     value = tag.attributes.get(key, 1)
     return max(1, int(value)) if isinstance(value, float) and value < 1e6 else 1
@@ -147,7 +154,13 @@ def _span(tag: StructureTag, key: str) -> int:
 def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list[_Slot], int]:
     """The cells on a grid, as HTML lays them: each at the first place of its row that is free."""
     tags = content.tree.tags
-    says_headers = any(tags[c].role == "TH" for row in rows for c in row)
+    named = {v for row in rows for c in row for v in _listed(tags[c].attributes.get("Headers"))}
+    heads = {
+        c
+        for row in rows
+        for c in row
+        if tags[c].role == "TH" or "Scope" in tags[c].attributes or tags[c].attributes.get("ID") in named
+    }
     taken: set[tuple[int, int]] = set()
     slots: list[_Slot] = []
     for r, row in enumerate(rows):
@@ -166,7 +179,7 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
                 raise RefusedError(f"its spans overlap in row {r + 1}")
             taken |= places
             in_head = tags[content.parents[content.parents[cell]]].role == "THead"
-            header = (tag.role == "TH" or in_head) if says_headers or in_head else None
+            header = (cell in heads or in_head) if heads or in_head else None
             slots.append(_Slot(r, col, down, across, header, tuple(content.pieces(cell))))
             col += across
     return slots, max((col for _, col in taken), default=-1) + 1

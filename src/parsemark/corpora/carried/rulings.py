@@ -1,0 +1,128 @@
+"""Lines that are drawn in a table: where others have one and an empty cell has none, a span is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from parsemark.model import Box, Table
+from parsemark.pdf.marked import OwnedPage
+
+_REACH = 30.0
+"""Points around a table in which its own lines lie."""
+_SHORT = 3.0
+"""Points of a line that is none."""
+_MOST = 0.8
+"""Share of the full cells at a border that have a line there, so that all should."""
+_SAME = 2.0
+"""Points between two edges of one line."""
+
+Line = tuple[float, float, float]
+"""Where it is, and from where to where it runs."""
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A table seen along its columns, or along its rows."""
+
+    n: int
+    n_across: int
+    owners: Sequence[Sequence[int]]
+    """The cell of each place: first along this axis, then across."""
+    ends: list[float | None]
+    """Where the ink of each line of cells ends, of cells that end there."""
+    begins: list[float | None]
+    middles: list[float | None]
+    """Of the ink across."""
+    lines: list[Line]
+
+
+def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
+    """What the lines of a page say against a grid; None where they agree, or there are none."""
+    near = [
+        shape for _, picture, shape in page.shapes if not picture and box.expanded(_REACH).holds_centre(shape)
+    ]
+    columns = _axis(table, [(s.x0, s.x1, s.y0, s.y1) for s in near], turned=False)
+    rows = _axis(table, [(s.y0, s.y1, s.x0, s.x1) for s in near], turned=True)
+    full = {k for k, cell in enumerate(table.cells) if cell.text.strip()}
+    if (empty := _unseen_line(columns, full)) is not None:
+        return f"column {empty + 1} has no text and no lines around it"
+    found, is_ruled = _unruled(columns, full)
+    if found is None and is_ruled:
+        found, _ = _unruled(rows, full)
+        return None if found is None else f"no line stands below row {found[0] + 1} in column {found[1] + 1}"
+    return None if found is None else f"no line stands right of column {found[0] + 1} in row {found[1] + 1}"
+
+
+def _axis(table: Table, shapes: Sequence[tuple[float, float, float, float]], *, turned: bool) -> _Axis:
+    n, across = (table.n_rows, table.n_cols) if turned else (table.n_cols, table.n_rows)
+    ends: list[list[float]] = [[] for _ in range(n)]
+    begins: list[list[float]] = [[] for _ in range(n)]
+    middles: list[list[float]] = [[] for _ in range(across)]
+    owners = [[-1] * across for _ in range(n)]
+    for k, cell in enumerate(table.cells):
+        first, length, beside, width = cell.col, cell.colspan, cell.row, cell.rowspan
+        if turned:
+            first, length, beside, width = beside, width, first, length
+        for i in range(first, first + length):
+            owners[i][beside : beside + width] = [k] * width
+        if cell.box is not None:
+            b = cell.box
+            low, high, near, far = (b.y0, b.y1, b.x0, b.x1) if turned else (b.x0, b.x1, b.y0, b.y1)
+            begins[first].append(low)
+            ends[first + length - 1].append(high)
+            if width == 1:
+                middles[beside].append((near + far) / 2)
+    lines = [
+        (at, start, stop) for low, high, start, stop in shapes if stop - start > _SHORT for at in (low, high)
+    ]
+    return _Axis(
+        n,
+        across,
+        owners,
+        [max(own, default=None) for own in ends],
+        [min(own, default=None) for own in begins],
+        [sum(own) / len(own) if own else None for own in middles],
+        lines,
+    )
+
+
+def _unseen_line(axis: _Axis, full: set[int]) -> int | None:
+    """The first of the columns without any text that have fewer lines around them than they should."""
+    is_empty = [not any(owner in full for owner in own) for own in axis.owners]
+    for empty, group in groupby(range(axis.n), key=lambda k: is_empty[k]):
+        own = list(group)
+        if not empty:
+            continue
+        low = max((end for end in axis.ends[: own[0]] if end is not None), default=float("-inf"))
+        high = min((begin for begin in axis.begins[own[-1] + 1 :] if begin is not None), default=float("inf"))
+        places = sorted(at for at, _, _ in axis.lines if low - 1 <= at <= high + 1)
+        apart = sum(k == 0 or at - places[k - 1] > _SAME for k, at in enumerate(places))
+        if apart < len(own) + 1:
+            return own[0]
+    return None
+
+
+def _unruled(axis: _Axis, full: set[int]) -> tuple[tuple[int, int] | None, bool]:
+    """The first place where an empty cell lacks the line that others have; and whether any have lines."""
+    is_ruled = False
+    for k in range(axis.n - 1):
+        low, high = axis.ends[k], axis.begins[k + 1]
+        if low is None or high is None:
+            continue
+        here = [line for line in axis.lines if low - 1 <= line[0] <= high + 1]
+        known: list[tuple[int, bool, bool]] = []
+        for j, at in enumerate(axis.middles):
+            one, other = axis.owners[k][j], axis.owners[k + 1][j]
+            if one != other and at is not None:
+                drawn = any(start <= at <= stop for _, start, stop in here)
+                known.append((j, drawn, one in full and other in full))
+        both = [drawn for _, drawn, is_full in known if is_full]
+        if len(both) < 2 or sum(both) < _MOST * len(both):
+            continue
+        is_ruled = True
+        for j, drawn, is_full in known:
+            if not drawn and not is_full:
+                return (k, j), True
+    return None, is_ruled

@@ -1,0 +1,227 @@
+"""Harvests the truth that the PDFs of a folder carry into a corpus: any number of them, in bounded memory.
+
+What is done stands in `harvest.sqlite` of the corpus, a document with its pages and its figures at a time: a
+harvest that was killed goes on where it was, and one that is run again takes what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora.carried.load import CarriedDocument, CarriedTask, read_carried
+from parsemark.corpora.croissant import croissant
+from parsemark.corpora.loaders.files import is_storable
+from parsemark.corpora.making import Progress, silent
+from parsemark.corpora.schema import CorpusFile
+from parsemark.engine.cluster import MAX_LOSSES, RayCluster
+from parsemark.engine.pool import Lost, ProcessPool
+from parsemark.errors import UsageError
+from parsemark.system import file_sha256, make_folder, replacing, write_text
+from parsemark.system.locks import locked_folder
+
+JOURNAL = "harvest.sqlite"
+_TABLES = """
+create table if not exists documents
+    (file text primary key, state text, outcome text, message text, counts text);
+create table if not exists files (name text primary key, sha256 text, file text);
+create index if not exists of_file on files (file);
+create table if not exists settings (root text, kind text);
+"""
+_MEMORY_MB = 4096
+_TIMEOUT_S = 1800.0
+
+Outcome = tuple[CarriedTask, CarriedDocument | None, str]
+"""What was to be done, what came of it, and why nothing did."""
+
+
+def harvest(
+    root: Path,
+    out: Path,
+    *,
+    kind: str = "carried",
+    workers: int | None = None,
+    executor: str = "local",
+    address: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, dict[str, int]]:
+    """Take what the PDFs below a folder carry into the corpus `out`; returns its statistics.
+
+    Args:
+        root: The folder; with Ray, all machines must have it in the same place.
+        out: A new folder, or one of the same harvest.
+        kind: What is taken: `carried`, `tagged` or `pairs`, as the corpora of these names do.
+        workers: Processes, or tasks at a time; one for each core by default.
+        executor: `local` or `ray`.
+        address: Of a Ray cluster.
+        progress: Called with the number of documents that are done.
+
+    Raises:
+        UsageError: The folder has none, or `out` holds something else.
+    """
+    if out.exists() and any(out.iterdir()) and not (out / JOURNAL).is_file():
+        raise UsageError(f"{out} is not empty, and no harvest has been begun there; give a new folder.")
+    if executor not in ("local", "ray"):
+        raise UsageError(f"There is no executor {executor!r}; there are local, ray.")
+    make_folder(out / "truth")
+    with locked_folder(out), closing(sqlite3.connect(out / JOURNAL)) as journal:
+        _begin(journal, root, kind)
+        todo = (
+            CarriedTask(root, file, kind)
+            for file in _walk(root)
+            if not _is_done(journal, root, file, progress)
+        )
+        n = workers or os.cpu_count() or 1
+        done = _on_ray(todo, address, workers) if executor == "ray" else _in_processes(todo, n)
+        for task, found, why in done:
+            _keep(journal, out, task, found, why)
+            progress(1)
+        return _finish(journal, root, out, kind)
+
+
+def _begin(journal: sqlite3.Connection, root: Path, kind: str) -> None:
+    journal.execute("pragma journal_mode=wal")
+    journal.executescript(_TABLES)
+    known = journal.execute("select root, kind from settings").fetchone()
+    wanted = (str(root.resolve()), kind)
+    if known is None:
+        journal.execute("insert into settings values (?, ?)", wanted)
+        journal.commit()
+    elif known != wanted:
+        raise UsageError(
+            f"This harvest was begun with {known[0]} ({known[1]}); give another folder for others."
+        )
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """The PDFs below a folder, folder by folder, in order; links that lead out of it are passed over."""
+    inside = root.resolve()
+    folders = [root]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
+        for entry in listed:
+            path = Path(entry.path)
+            is_pdf = entry.name.lower().endswith(".pdf") and entry.is_file() and is_storable(path)
+            if is_pdf and (not entry.is_symlink() or path.resolve().is_relative_to(inside)):
+                yield path.relative_to(root).as_posix()
+        folders += [Path(e.path) for e in reversed(listed) if e.is_dir(follow_symlinks=False)]
+
+
+def _state(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _is_done(journal: sqlite3.Connection, root: Path, file: str, progress: Callable[[int], None]) -> bool:
+    known = journal.execute("select state from documents where file = ?", (file,)).fetchone()
+    is_done = known is not None and known[0] == _state(root / file)
+    if is_done:
+        progress(1)
+    return is_done
+
+
+def _in_processes(todo: Iterator[CarriedTask], n: int) -> Iterator[Outcome]:
+    with ProcessPool(read_carried, n, timeout_s=_TIMEOUT_S, memory_mb=_MEMORY_MB) as pool:
+        for task in islice(todo, pool.window):
+            pool.submit(task)
+        for result in pool.results():
+            for task in islice(todo, 1):
+                pool.submit(task)
+            if isinstance(result, Lost):
+                yield result.task, None, result.reason
+            else:
+                yield result.task, result.result, ""
+
+
+def _on_ray(todo: Iterator[CarriedTask], address: str | None, n: int | None) -> Iterator[Outcome]:
+    """The same on a cluster; a task of a node that dies is done by another one."""
+    with RayCluster(address) as cluster:
+        read = cluster.ray.remote(num_cpus=1, max_retries=MAX_LOSSES)(read_carried)
+        busy: dict[Any, CarriedTask] = {}
+        while True:
+            for task in islice(todo, 2 * (n or cluster.capacity()) - len(busy)):
+                busy[read.remote(task)] = task
+            if not busy:
+                return
+            (ready, *_), _ = cluster.ray.wait(list(busy), num_returns=1)
+            task = busy.pop(ready)
+            try:
+                yield task, cluster.ray.get(ready), ""
+            except cluster.ray.exceptions.RayError as error:
+                yield task, None, str(error)[:2000]
+
+
+def _keep(
+    journal: sqlite3.Connection, out: Path, task: CarriedTask, found: CarriedDocument | None, why: str
+) -> None:
+    """Write the pages of a document, and then, at once, that it is done and what it counts."""
+    files: list[tuple[str, str]] = []
+    outcome, message = ("failed", why) if found is None else (found.outcome, found.message)
+    if found is not None and found.pages:
+        name = f"pdfs/{task.file}"
+        _link(task.root / task.file, out / name)
+        files.append((name, file_sha256(out / name)))
+        for page, text in found.pages:
+            write_text(out / "truth" / f"{page}.json", text)
+            files.append((f"truth/{page}.json", hashlib.sha256(text.encode()).hexdigest()))
+    counts = {} if found is None else {f"{group}\t{name}": n for (group, name), n in found.counts.items()}
+    row = (task.file, _state(task.root / task.file), outcome, message, json.dumps(counts))
+    with journal:
+        journal.execute("delete from files where file = ?", (task.file,))
+        journal.execute("insert or replace into documents values (?, ?, ?, ?, ?)", row)
+        journal.executemany("insert into files values (?, ?, ?)", [(*own, task.file) for own in files])
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file at another place, without a copy of its bytes where the disk allows that."""
+    make_folder(target.parent)
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        with replacing(target) as unfinished:
+            shutil.copyfile(source, unfinished)
+
+
+def _finish(journal: sqlite3.Connection, root: Path, out: Path, kind: str) -> dict[str, dict[str, int]]:
+    """Write `corpus.json` line by line, `statistics.json` and `croissant.json`."""
+    if journal.execute("select 1 from files limit 1").fetchone() is None:
+        raise UsageError(f"No PDF below {root} carries anything that {kind}:DIR takes.")
+    ordered = "select name, sha256 from files order by name"
+    digest = hashlib.sha256()
+    for name, sha256 in journal.execute(ordered):
+        digest.update(f"{name} {sha256}\n".encode())
+    manifest = CorpusFile(
+        name=f"{kind}-{root.resolve().name}",
+        description=f"What the PDFs of {root.resolve().name} carry ({kind}).",
+        generator="parsemark corpus carry",
+        settings={"kind": kind},
+        hash=digest.hexdigest(),
+        files={},
+    )
+    head = json.dumps(manifest.model_dump(mode="json", exclude={"files"}, exclude_none=True), indent=0)
+    with replacing(out / "corpus.json") as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        file.write(f'{head.rstrip()[:-1].rstrip()},\n"files": {{\n')
+        for k, (name, sha256) in enumerate(journal.execute(ordered)):
+            file.write(f"{',' if k else ''}{json.dumps(name)}: {json.dumps(sha256)}\n")
+        file.write("}\n}\n")
+    counted: Counter[str] = Counter()
+    for outcome, counts in journal.execute("select outcome, counts from documents"):
+        counted.update({f"documents\t{outcome}": 1, **json.loads(counts)})
+    statistics: dict[str, dict[str, int]] = {}
+    for key, n in sorted(counted.items()):
+        group, name = key.split("\t")
+        statistics.setdefault(group, {})[name] = n
+    write_text(out / "statistics.json", json.dumps(statistics, ensure_ascii=False, indent=1) + "\n")
+    write_text(out / "croissant.json", json.dumps(croissant(manifest, out / "corpus.json"), indent=1) + "\n")
+    return statistics
