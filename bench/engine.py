@@ -3,6 +3,9 @@
 import json
 import random
 import resource
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -33,6 +36,21 @@ WITHOUT_READER = "tables(metrics=grits_con+teds+grits_top)"
 TABLE_AIMS_MS = {WITHOUT_READER: 3.0, "tables": 6.0}
 """One predicted table: raw output read, three rules matched, pairs scored, rows written."""
 OVERHEAD_AIM = 0.05
+PAGE_AIM_S = 0.05
+"""All that `bench` itself does for a page, its share of starting included, report and all."""
+N_PAGES = 200
+NOTHING = """# /// script
+# requires-python = ">=3.11"
+# dependencies = []
+# [tool.parsemark]
+# about = "nothing"
+# licence = "MIT"
+# gives = ["markdown"]
+# ///
+from parsemark_worker import serve, text_output
+
+serve(lambda pdf, page, options: text_output("markdown", "word"))
+"""
 CONFINED_AIM_MS = 30.0
 N_STARTS = 50
 
@@ -42,7 +60,34 @@ def main(corpus: str = "demo") -> bool:
     with tempfile.TemporaryDirectory() as folder:
         met, cpu_s = measure_scoring(Path(folder) / "scoring", loaded)
         share = measure_overhead(Path(folder) / "parsing", loaded)
+        met = measure_page(Path(folder) / "nothing", loaded) and met
     return measure_confinement() and met and cpu_s < SCORING_AIM_S and share < OVERHEAD_AIM
+
+
+def measure_page(folder: Path, corpus: Corpus) -> bool:
+    """Whether `bench` with a parser that does nothing takes no more for a page than it may."""
+    documents = folder / "documents"
+    documents.mkdir(parents=True)
+    files = sorted({sample.pdf for sample in corpus.samples() if sample.pdf})
+    for k in range(N_PAGES):  # each page a document of its own: nothing is shared
+        shutil.copy(files[k % len(files)], documents / f"d{k}.pdf")
+    (folder / "nothing.py").write_text(NOTHING)
+    places = [
+        "--corpus",
+        f"folder:{documents}",
+        "--parser",
+        str(folder / "nothing.py"),
+        "--out",
+        str(folder / "run"),
+    ]
+    command = [sys.executable, "-m", "parsemark", "bench", *places, "--protocol", "tables", "--no-cache"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    n = Run.open(folder / "run").table("samples").height
+    spent = (sum(after[:2]) - sum(before[:2])) / n
+    print(f"bench with a parser that does nothing: {spent:.3f} s CPU a page, {n} pages (aim <= {PAGE_AIM_S})")
+    return spent <= PAGE_AIM_S
 
 
 def measure_confinement() -> bool:

@@ -16,27 +16,22 @@ from parsemark.parsers.session import WorkerSession
 from parsemark.verdicts.speed import REFERENCE_NOISE, RUN_NOISE, TURNS_NOISE, time_in_turns
 
 RUNS, PAGES, AGAIN = 8, 8, 6
-TIMED, BESIDE = "pdfplumber", "pymupdf"
+TIMED, BESIDE = ("pdfplumber", "camelot", "markitdown"), "pymupdf"
 
 
 def main() -> bool:
     pages = [(s.pdf, s.page_number) for s in load_corpus("demo").samples() if s.pdf is not None][:PAGES]
-    timed, beside = (get_parser(name) for name in (TIMED, BESIDE))
-    for parser in (timed, beside):
+    parsers = [get_parser(name) for name in (*TIMED, BESIDE)]
+    for parser in parsers:
         parser.install()
-    runs = np.array([[mean_log_time(parser, pages) for parser in (timed, beside)] for _ in range(RUNS)])
-    again = [math.log(time_in_turns(timed, timed, pages).value) for _ in range(AGAIN)]
-    found = {
-        "two runs": (math.sqrt(2) * float(runs[:, 0].std(ddof=1)), RUN_NOISE),
-        f"relative to {BESIDE}": (
-            math.sqrt(2) * float((runs[:, 0] - runs[:, 1]).std(ddof=1)),
-            REFERENCE_NOISE,
-        ),
-        "in turns": (float(np.sqrt(np.mean(np.square(again)))), TURNS_NOISE),
-    }
-    print(
-        f"{TIMED}, {PAGES} pages, {RUNS} runs, load {os.getloadavg()[0]:.1f}: deviation of the log of a ratio"
-    )
+    runs = np.array([[mean_log_time(parser, pages) for parser in parsers] for _ in range(RUNS)])
+    again = [math.log(time_in_turns(parsers[0], parsers[0], pages).value) for _ in range(AGAIN)]
+    found = {f"{TIMED[0]} in turns": (float(np.sqrt(np.mean(np.square(again)))), TURNS_NOISE)}
+    for k, name in enumerate(TIMED):
+        beside = runs[:, k] - runs[:, -1]
+        found[f"two runs of {name}"] = math.sqrt(2) * float(runs[:, k].std(ddof=1)), RUN_NOISE
+        found[f"{name} relative to {BESIDE}"] = math.sqrt(2) * float(beside.std(ddof=1)), REFERENCE_NOISE
+    print(f"{PAGES} pages, {RUNS} runs, load {os.getloadavg()[0]:.1f}: deviation of the log of a ratio")
     for name, (noise, allowed) in found.items():
         print(f"  {name}: {noise:.3f} (allowed for: {allowed:.2f})")
     return all(noise <= allowed for noise, allowed in found.values())

@@ -11,8 +11,8 @@ from pikepdf import Array, Dictionary, Name, OutlineItem
 from tests.corpora.tagging import HEIGHT, Text, write_tagged
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.carried.facts import carried_facts
-from parsemark.model import Fact, Page, Prediction
+from parsemark.corpora.carried.facts import _line_of, carried_facts
+from parsemark.model import Box, Fact, Page, Prediction
 from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.derive import question
 
@@ -101,3 +101,11 @@ def test_they_are_asked(line: str, kind: str, value: float) -> None:
     page = Page("p", 10, 10, facts=facts, only_facts=True)
     rows = get_protocol("answers").score_page(page, Prediction("p", "parser", text=line), None).scores
     assert [row.value for row in rows if row.category == kind] == [value]
+
+
+def test_a_running_head_is_no_heading() -> None:
+    head, body = ("A TITLE", Box(0, 10, 90, 20)), ("Words of a page", Box(0, 50, 90, 60))
+    title = ("1 A title", Box(0, 30, 90, 40))
+    assert _line_of("A title", [head, body], (10, 60)) is None
+    assert _line_of("A title", [head, title, body], (10, 60)) == ("1 A title", title[1])
+    assert _line_of("A title", [body, ("A title", head[1])], (10, 60)) == ("A title", head[1])

@@ -283,10 +283,11 @@ class TestHostile:
             load_corpus(f"pairs:{tmp_path}")
 
 
-def test_what_word_hides_is_not_asked_for(tmp_path: Path) -> None:
+def test_what_word_hides_is_not_asked_for_and_what_it_raises_is(tmp_path: Path) -> None:
     made: Any = docx.Document()
     paragraph = made.add_paragraph(PROSE)
     paragraph.add_run(" hidden words").font.hidden = True
+    paragraph.add_run("a").font.superscript = True
     made.save(str(tmp_path / "a.docx"))
     found: list[Element] = sources.read_source(tmp_path / "a.docx")
-    assert [e.text for e in found] == [PROSE]
+    assert [e.text for e in found] == [PROSE + "^{a}"]

@@ -261,7 +261,7 @@ def test_no_picture_of_a_pdf_that_has_changed_since(tmp_path: Path, blank_pdf: P
         }
     )
     assert write_images(tmp_path, samples, 50) == {0}
-    assert [p.name for p in (tmp_path / "images").rglob("*.webp")] == ["00000.webp"]
+    assert [p.name for p in (tmp_path / "images").rglob("*.jpg")] == ["00000.jpg"]
 
 
 def test_pages_that_are_only_pictures_are_shown(tmp_path: Path) -> None:

@@ -70,10 +70,9 @@ def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Ima
         if not row["pdf"]:
             return None if scan is None else page_image(Sample(*place, None, image=scan), dpi)
         path = Path(row["pdf"])
-        sample = Sample(*place, None, path)
         if row["pdf_sha256"] and _hash(path, path.stat().st_mtime_ns) != row["pdf_sha256"]:
             return None
-        return page_image(sample, dpi).convert("RGB")
+        return render_page(path, row["page_number"], dpi).convert("RGB")
     except (CorpusError, OSError):
         return None
 

@@ -36,7 +36,7 @@ VARIANTS = {
     AGAIN: "the same file once more",
     THREADS: "the same file, read with another number of threads",
     "objects": "the objects of the file in another order",
-    "painting": "its texts painted in the opposite order",
+    "painting": "its lines of text painted from the last to the first",
     "streams": "without compression and without streams of objects",
     "fonts": "TrueType fonts subset again, with other tags",
     SPLIT: "the page taken out of its document",

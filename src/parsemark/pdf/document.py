@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from array import array
 from collections import OrderedDict
@@ -100,7 +101,7 @@ def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = No
 
 @in_child(cpu_s=600)
 def repainted(pdf: Path) -> bytes:
-    """A document with the texts of its pages painted above all else, the last one first."""
+    """A document with the texts of its pages painted above all else, the last line first."""
     import io
 
     import pypdfium2 as pdfium
@@ -110,8 +111,7 @@ def repainted(pdf: Path) -> bytes:
     try:
         document = pdfium.PdfDocument(pdf)  # of its own: the one that may be open stays as it is
         for page in document:
-            items = [raw.FPDFPage_GetObject(page, k) for k in range(raw.FPDFPage_CountObjects(page))]
-            for item in reversed([i for i in items if raw.FPDFPageObj_GetType(i) == raw.FPDF_PAGEOBJ_TEXT]):
+            for item in [item for line in reversed(_lines_of_texts(page)) for item in line]:
                 if raw.FPDFPage_RemoveObject(page, item):
                     raw.FPDFPage_InsertObject(page, item)
             page.gen_content()
@@ -121,6 +121,26 @@ def repainted(pdf: Path) -> bytes:
     except pdfium.PdfiumError as error:
         raise PdfError(f"{pdf} cannot be painted anew: {error}") from error
     return written.getvalue()
+
+
+def _lines_of_texts(page: Any) -> list[list[Any]]:
+    """Text objects that are painted one after the other from left to right at one height."""
+    from pypdfium2 import raw
+
+    lines: list[list[Any]] = []
+    left, bottom, _, top = edges = [ctypes.c_float() for _ in range(4)]
+    x = low = high = 0.0
+    for item in [raw.FPDFPage_GetObject(page, k) for k in range(raw.FPDFPage_CountObjects(page))]:
+        if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_TEXT:
+            continue
+        raw.FPDFPageObj_GetBounds(item, *edges)
+        shared = min(high, top.value) - max(low, bottom.value)
+        if lines and left.value >= x and 2 * shared >= min(high - low, top.value - bottom.value):
+            lines[-1].append(item)
+        else:
+            lines.append([item])
+        x, low, high = left.value, bottom.value, top.value
+    return lines
 
 
 _TAKEN_FROM = b"%parsemark-taken-from "

@@ -168,7 +168,7 @@ def worst_pages(source: RunSource, parser: ShownParser, images: set[int]) -> lis
             "text": format_value(value, "score"),
             "number": k + 1,
             "href": viewer_link(page=ids[index], parser=parser.name),
-            "thumbnail": f"thumbnails/{page_file(index)}.webp" if index in images else None,
+            "thumbnail": f"thumbnails/{page_file(index)}.jpg" if index in images else None,
         }
         for k, (value, index) in enumerate(scored[:WORST])
     ]

@@ -85,7 +85,7 @@ def _write(site: Site) -> None:
                 true_path=_points(view.true_path),
                 pred_path=_points(view.pred_path),
                 figures=[(i.label, values[i.name]) for i in source.summary.figures if i.name in values],
-                image=f"images/{page_file(row['page'])}.webp" if row["page"] in site.images else None,
+                image=f"images/{page_file(row['page'])}.jpg" if row["page"] in site.images else None,
                 sample=row["sample"],
                 status=str(prediction.status),
                 parser=parser,

@@ -3,8 +3,8 @@
 The pages of a run share its machine and its hour, so a ratio is not as certain as its spread over pages says.
 Parsers that are the same in both runs (equal fingerprint and versions) show what the machine did: their ratio
 is taken out. Without any, an allowance for the noise between two runs is added. Where both versions can be
-installed here they are timed again, page by page in turns, and what the machine does hits both alike. The
-allowances beside unchanged parsers and in turns are upper bounds of what `bench/timing.py` measures.
+installed here they are timed again, page by page in turns, and what the machine does hits both alike. All
+allowances are above what `bench/timing.py` measures with several parsers: see docs/gate.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MIN_PAGES = 5
 """Fewer pages say nothing about speed."""
 RUN_NOISE = 0.10
 """Standard deviation of the logarithm of the ratio of two runs of one parser on one kind of machine.
-Within a quarter of an hour it is .02; hours and days apart are not measured."""
+Within a quarter of an hour it is .01 to .03; hours and days apart are not measured."""
 HARDWARE_NOISE = 0.40
 """The same between different kinds of machines."""
 REFERENCE_NOISE = 0.05

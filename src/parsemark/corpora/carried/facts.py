@@ -143,7 +143,8 @@ def _place(pdf: Path, number: int, edges: Any) -> Box | None:
 
 def _headings(entries: Sequence[OutlineEntry], glyphs: Sequence[Glyph]) -> Iterator[_Draft]:
     lines = list(_lines(glyphs))
-    shown = [(entry, line) for entry in entries if (line := _line_of(entry.title, lines)) is not None]
+    edges = (min((box.y0 for _, box in lines), default=0.0), max((box.y1 for _, box in lines), default=0.0))
+    shown = [(entry, line) for entry in entries if (line := _line_of(entry.title, lines, edges)) is not None]
     for _, line in shown:
         yield "heading", {"text": line[0]}, OUTLINE, line[1]
     for (one, first), (other, second) in pairwise(shown):
@@ -169,12 +170,18 @@ def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
         line = []
 
 
-def _line_of(title: str, lines: Sequence[_Line]) -> _Line | None:
-    """The line that says a title, else the two lines that do, with a number before it if it lacks one."""
+def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> _Line | None:
+    """The line that says a title, else the two lines that do, with a number before it if it lacks one.
+
+    The first or last line of a page that has it in capitals is a running head.
+    """
     wanted = _bare(title)
     numbers = range(1 if _NUMBER.fullmatch(title.split(" ", maxsplit=1)[0]) else 3)
     pairs = ((f"{one} {two}", Box.hull((box, other))) for (one, box), (two, other) in pairwise(lines))
     for said, frame in (*lines, *pairs):
+        at_edge = frame.y0 == edges[0] or frame.y1 == edges[1]
+        if at_edge and said.isupper() and not title.isupper():
+            continue
         words = said.split(" ")
         for n in numbers[: len(words)]:
             before = " ".join(words[:n])

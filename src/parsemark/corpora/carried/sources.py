@@ -297,6 +297,7 @@ def _docx(path: Path) -> Source:
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _WORD_BLANKS = frozenset({"tab", "br", "cr"})
 _WORD_HIDDEN = frozenset({"del", "moveFrom", "Fallback", "instrText", "delText", "rPr", "pPr", "txbxContent"})
+_WORD_SCRIPTS = {"superscript": "^", "subscript": "_"}
 _NAMED_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 
 
@@ -353,7 +354,9 @@ class _Word:
                 self.notes.append(f"{len(self.notes) + 1} {''.join(self._text_below(note)).strip()}")
                 yield str(len(self.notes))
             elif name != "r" or element.find(f"{_WORD}rPr/{_WORD}vanish") is None:
-                yield from self._text(element)
+                inner = "".join(self._text(element))
+                sign = _WORD_SCRIPTS.get(_word_value(element, "rPr/vertAlign"), "")
+                yield f"{sign}{{{inner}}}" if sign and inner.strip() else inner
 
     def _text_below(self, note: Any) -> Iterator[str]:
         for paragraph in _inside(note, "p"):

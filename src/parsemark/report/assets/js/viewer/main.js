@@ -86,7 +86,7 @@
       const index = entry.page;
       const name = state.pages.id[index];
       const picture = parsemark.hasImage(state.pages, index)
-        ? el("img", { src: `thumbnails/${parsemark.pageFile(index)}.webp`, alt: "", loading: "lazy" })
+        ? el("img", { src: `thumbnails/${parsemark.pageFile(index)}.jpg`, alt: "", loading: "lazy" })
         : el("span", { class: "no-thumbnail" });
       return el("li", {}, el("button", { type: "button", title: entry.table ? `${name}, ${entry.table}` : name, "aria-current": from + offset === state.position ? "true" : null, on: { click: () => goTo(from + offset) } },
         picture, el("span", { class: "thumb-name" }, parsemark.foreign(entry.table ? `${short(name)} · ${entry.table}` : short(name)))));

@@ -20,7 +20,7 @@
   parsemark.renderSheet = (page, contenders, selectedTruths, choose) => {
     const width = page.width ?? 595;
     const height = page.height ?? 842;
-    const picture = page.image ? el("img", { src: `images/${parsemark.pageFile(page.index)}.webp`, alt: `Page ${page.page_number} of ${page.document}`, decoding: "async" })
+    const picture = page.image ? el("img", { src: `images/${parsemark.pageFile(page.index)}.jpg`, alt: `Page ${page.page_number} of ${page.document}`, decoding: "async" })
       : svg("svg", { class: "blank", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "No picture of this page" });
     const layer = (c, k) => svg("g", { class: `parser-${c.colour} order-${k}` },
       boxes(c.data.prediction?.elements, "pred", c.selected, (element) => choose(element, k)));
