@@ -27,7 +27,6 @@ class _Axis:
     """A table seen along its columns, or along its rows."""
 
     n: int
-    n_across: int
     owners: Sequence[Sequence[int]]
     """The cell of each place: first along this axis, then across."""
     ends: list[float | None]
@@ -79,7 +78,6 @@ def _axis(table: Table, shapes: Sequence[tuple[float, float, float, float]], *, 
     ]
     return _Axis(
         n,
-        across,
         owners,
         [max(own, default=None) for own in ends],
         [min(own, default=None) for own in begins],

@@ -109,6 +109,8 @@ class _Markup:
 
     names: ClassVar[Mapping[str, str]]
     skipped: ClassVar[frozenset[str]]
+    special: ClassVar[Mapping[str, Callable[[Any, Any], str]]]
+    """What writes an element that is more than a name."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -124,14 +126,16 @@ class _Markup:
         name = _local(element)
         if not name or name in self.skipped:
             return ""
-        if (special := getattr(self, "on_" + name.replace("-", "_"), None)) is not None:
-            return str(special(element))
+        if (special := self.special.get(name)) is not None:
+            return special(self, element)
         tag = self.names.get(name)
         return f"<{tag}>{self.inner(element)}</{tag}>" if tag else self.inner(element)
 
 
 class _OpenDocument(_Markup):
-    names: ClassVar = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table"}
+    names: ClassVar = {
+        "p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table", "table-row": "tr",
+    }  # fmt: skip
     skipped = frozenset(
         {"tracked-changes", "annotation", "covered-table-cell", "image", "title", "desc", "forms"}
         | {"sequence-decls", "bookmark-ref-mark", "object", "object-ole", "soft-page-break"}
@@ -140,9 +144,6 @@ class _OpenDocument(_Markup):
     def on_h(self, element: Any) -> str:
         level = min(int(_value(element, "outline-level") or 1), _DEEPEST)
         return f"<h{level}>{self.inner(element)}</h{level}>"
-
-    def on_table_row(self, element: Any) -> str:
-        return f"<tr>{self.inner(element)}</tr>"
 
     def on_table_cell(self, element: Any) -> str:
         tag = "th" if _local(element.getparent().getparent()) == "table-header-rows" else "td"
@@ -155,16 +156,18 @@ class _OpenDocument(_Markup):
         cell = f"<{tag}{spans}>{self.inner(element)}</{tag}>"
         return cell * (min(int(again), MAX_SPAN) if again.isdigit() else 1)
 
-    def on_s(self, element: Any) -> str:
-        return " "
-
-    on_tab = on_line_break = on_s
-
     def on_note(self, element: Any) -> str:
         bodies = list(_inside(element, "note-body"))
         mark = next(map(_said, _inside(element, "note-citation")), "")
         self.notes += [f"{mark} {_said(body)}".strip() for body in bodies]
         return f"<sup>{escape(mark)}</sup>"
+
+    special: ClassVar = {
+        "h": on_h,
+        "table-cell": on_table_cell,
+        "note": on_note,
+        **dict.fromkeys(("s", "tab", "line-break"), lambda *_: " "),
+    }
 
 
 def _odt(path: Path) -> Source:
@@ -219,8 +222,6 @@ class _Jats(_Markup):
     def on_mixed_citation(self, element: Any) -> str:
         return escape(_said(element))  # its `article-title` is no heading
 
-    on_element_citation = on_mixed_citation
-
     def on_fn(self, element: Any) -> str:
         self.notes.append(_said(element))
         return ""
@@ -242,6 +243,15 @@ class _Jats(_Markup):
             "".join(re.sub(r"^<[^>]*+>", lambda m: f"{m[0]}<caption>{caption}</caption>", t) for t in tables)
             + feet
         )
+
+    special: ClassVar = {
+        "title": on_title,
+        **dict.fromkeys(("mixed-citation", "element-citation"), on_mixed_citation),
+        "fn": on_fn,
+        "disp-formula": on_disp_formula,
+        "fig": on_fig,
+        "table-wrap": on_table_wrap,
+    }
 
 
 def _caption(element: Any) -> str:
