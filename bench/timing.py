@@ -2,7 +2,7 @@
 
 The same parser on the same pages, again and again: the standard deviation of the logarithm of the ratio of
 two runs, as it is, after the ratio of a parser that ran beside it is taken out, and where both sides are
-timed in turns. `parsemark.verdicts.speed` takes these as allowances; here they must not be larger.
+timed in turns. `parsemark.verdicts.time_ratios` takes these as allowances; here they must not be larger.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from parsemark.corpora import load_corpus
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.session import WorkerSession
-from parsemark.verdicts.speed import REFERENCE_NOISE, RUN_NOISE, TURNS_NOISE, time_in_turns
+from parsemark.verdicts.time_ratios import REFERENCE_NOISE, RUN_NOISE, TURNS_NOISE, time_in_turns
 
 RUNS, PAGES, AGAIN = 8, 8, 6
 TIMED, BESIDE = ("pdfplumber", "camelot", "markitdown"), "pymupdf"

@@ -31,7 +31,7 @@ from parsemark.report.comparison_text import (
     runs_markdown,
 )
 from parsemark.store import Run, RunFolder
-from parsemark.verdicts import speed
+from parsemark.verdicts import time_ratios
 from parsemark.verdicts.comparison import compare_runs, require_comparable
 from parsemark.verdicts.gate import (
     GateCheck,
@@ -42,7 +42,7 @@ from parsemark.verdicts.gate import (
     gate_runs,
     save_baseline,
 )
-from parsemark.verdicts.speed import Timing, time_ratio, timing_between
+from parsemark.verdicts.time_ratios import Timing, time_ratio, timing_between
 
 
 @pytest.fixture(scope="module")
@@ -440,12 +440,12 @@ def parser_of(cost_s: float) -> Any:
 def test_what_is_timed_in_turns_does_not_see_the_machine_drift(
     true: float, is_slower: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speed, "WorkerSession", DriftingSession)
+    monkeypatch.setattr(time_ratios, "WorkerSession", DriftingSession)
     pages = [(Path("a.pdf"), k) for k in range(1, 13)]
-    found = speed.time_in_turns(parser_of(0.1), parser_of(0.1 * true), pages)
+    found = time_ratios.time_in_turns(parser_of(0.1), parser_of(0.1 * true), pages)
     assert found.value == pytest.approx(true, rel=0.02) and (found.low > 1) is is_slower
     with pytest.raises(ParserError, match="only 3 pages"):
-        speed.time_in_turns(parser_of(0.1), parser_of(0.1), pages[:3])
+        time_ratios.time_in_turns(parser_of(0.1), parser_of(0.1), pages[:3])
 
 
 def test_versions_are_timed_again_where_they_can_be_and_recorded_times_serve_where_not(
@@ -456,9 +456,9 @@ def test_versions_are_timed_again_where_they_can_be_and_recorded_times_serve_whe
     assert without.passed and any("good was not timed again" in note for note in without.notes)
     asked = []
 
-    def slower(old: Any, new: Any, pages: Any) -> speed.Ratio:
+    def slower(old: Any, new: Any, pages: Any) -> time_ratios.Ratio:
         asked.append((old, new))
-        return speed.Ratio(1.3, 1.25)
+        return time_ratios.Ratio(1.3, 1.25)
 
     old = fabricate_run(tmp_path / "old", 40, ("good", "fair"))
     RunFolder.of(old).update_manifest(
@@ -466,10 +466,10 @@ def test_versions_are_timed_again_where_they_can_be_and_recorded_times_serve_whe
             update={"parsers": [e.model_copy(update={"versions": {"good-pdf": "1.0"}}) for e in m.parsers]}
         )
     )
-    monkeypatch.setattr(speed, "get_parser", lambda name: name)
-    monkeypatch.setattr(speed, "own_package", lambda parser: SimpleNamespace(name="good-pdf"))
-    monkeypatch.setattr(speed, "at_version", lambda parser, version: f"{parser}@{version}")
-    monkeypatch.setattr(speed, "time_in_turns", slower)
+    monkeypatch.setattr(time_ratios, "get_parser", lambda name: name)
+    monkeypatch.setattr(time_ratios, "own_package", lambda parser: SimpleNamespace(name="good-pdf"))
+    monkeypatch.setattr(time_ratios, "at_version", lambda parser, version: f"{parser}@{version}")
+    monkeypatch.setattr(time_ratios, "time_in_turns", slower)
     result = gate_runs(run, old, limits, parsers=["good"], time_again=20)
     assert asked == [("good@1.0", "good")] and not result.passed
     assert [c.found for c in result.checks if c.name == "CPU time"] == ["1.30 × (at least 1.25)"]

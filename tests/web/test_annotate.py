@@ -26,7 +26,7 @@ from parsemark.errors import StoreError
 from parsemark.formats.model_json import table_from_json
 from parsemark.model import Element, Sample, Status, Table
 from parsemark.web.annotate.consensus import Start
-from parsemark.web.annotate.work import DATABASE, Work
+from parsemark.web.annotate.edit_store import DATABASE, Work
 
 LINK = "Annotate at"
 

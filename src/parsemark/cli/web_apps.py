@@ -125,7 +125,7 @@ def annotate(
 
     require_web()
     from parsemark.web.annotate.app import AnnotateApp
-    from parsemark.web.annotate.work import Work
+    from parsemark.web.annotate.edit_store import Work
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
 
     place = Path(corpus.removeprefix("folder:"))

@@ -39,7 +39,7 @@ from parsemark.verdicts.gate_checks import (
     ratio_checks,
     worse_pages,
 )
-from parsemark.verdicts.speed import Timing, timed_again, timing_between
+from parsemark.verdicts.time_ratios import Timing, timed_again, timing_between
 
 __all__ = [
     "GateCheck",

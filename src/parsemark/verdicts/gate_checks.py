@@ -18,7 +18,7 @@ from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
 from parsemark.verdicts.errors import changes_of, error_counts
-from parsemark.verdicts.speed import Timing, time_ratio
+from parsemark.verdicts.time_ratios import Timing, time_ratio
 
 SHOWN_PAGES = 5
 _TABLE = "table"

@@ -28,7 +28,7 @@ from parsemark.stats.intervals import jackknife_interval
 from parsemark.store import ParseRecord, Run, report_damage
 from parsemark.verdicts.comparison import PageDifference
 from parsemark.verdicts.scored_run import ScoredRun
-from parsemark.verdicts.speed import MIN_PAGES, RUN_NOISE
+from parsemark.verdicts.time_ratios import MIN_PAGES, RUN_NOISE
 
 ALPHA = 0.05
 """Of any step at all that is not real, over all versions and figures."""

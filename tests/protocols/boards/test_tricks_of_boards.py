@@ -115,7 +115,7 @@ def test_they_do_not_pay_with_our_protocols(summaries: dict[str, Summary], proto
     honest, tricked = both_values(summary, "honest", trick)
     assert honest >= 0.98 * (summary.info(summary.primary).top or 1.0)
     # Of two pages one is lost, or a table of it: never less than a twentieth.
-    assert tricked < 0.95 * honest
+    assert tricked < 0.9 * honest
 
 
 @pytest.mark.parametrize("trick", MORE)

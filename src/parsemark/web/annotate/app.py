@@ -20,8 +20,8 @@ from parsemark.formats.model_json import page_to_json
 from parsemark.model import Category
 from parsemark.pdf import render_page
 from parsemark.report.mathml import mathml
+from parsemark.web.annotate.edit_store import OutdatedError, PageState, Work
 from parsemark.web.annotate.edits import EditError
-from parsemark.web.annotate.work import OutdatedError, PageState, Work
 from parsemark.web.frame import (
     Address,
     BadRequestError,
