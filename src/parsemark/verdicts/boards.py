@@ -145,7 +145,7 @@ class _Board:
     def counted(self, figure: str | None = None) -> Pages:
         """The pages that a figure is taken over, for any parser."""
         sums = self.figures[figure or self.primary].sums
-        return np.asarray(np.any([np.any(sums[p] != 0, axis=1) for p in self.parsers], axis=0))
+        return np.asarray(np.any([np.any(own != 0, axis=1) for own in sums.values()], axis=0))
 
     def kind(self, kind: str) -> str | None:
         """The figure that speaks of a kind of truth, where it is defined."""
@@ -159,6 +159,9 @@ class _Board:
             own = self.figures[key[0]]
             columns = []
             for parser in self.parsers:
+                if parser not in own.sums:  # it gives nothing that the protocol asks for
+                    columns.append(np.full(1 + N_DRAWS, np.nan))
+                    continue
                 sums = own.sums[parser] if pages is None else own.sums[parser] * pages[:, None]
                 added = sum_by_cluster(sums, own.documents)[0]
                 weights = np.vstack([np.ones(len(added)), cluster_weights(len(added), N_DRAWS)])
