@@ -15,6 +15,8 @@ import pytest
 import typer
 
 from parsemark.cli.main import app
+from parsemark.parsers import get_parser
+from parsemark.parsers.versions import own_package
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -88,6 +90,12 @@ def test_code_blocks_run_or_parse(path: Path) -> None:
         test = doctest.DocTestParser().get_doctest("\n".join(examples), {}, path.name, str(path), 0)
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         assert doctest.DocTestRunner(optionflags=flags).run(test).failed == 0
+
+
+def test_the_worker_of_the_histories_can_be_copied_and_has_versions(tmp_path: Path) -> None:
+    (worker,) = (c for language, c in blocks(ROOT / "docs" / "history.md") if language == "python")
+    (tmp_path / "mupdf.py").write_text(worker, encoding="utf-8")
+    assert own_package(get_parser(str(tmp_path / "mupdf.py"))).name == "pymupdf"
 
 
 def _parse_json(content: str) -> None:

@@ -9,12 +9,12 @@ from tests.corpora.writing import write_corpus
 from tests.parsers.pages import write_page
 
 from parsemark import api
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import ParserError, UnknownNameError, UsageError
 from parsemark.model import Box, Element, Page, Sample, Table
 from parsemark.parsers import get_parser
 from parsemark.pdf import page_text
 from parsemark.report.badge import badge_svg
-from parsemark.report.repro import write_repro
+from parsemark.report.repro import output_difference, write_repro
 from parsemark.store import Run
 from parsemark.verdicts.shrinking import failure_of, shrink_page
 
@@ -58,12 +58,39 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
     assert "-1,2" in (folder / "differences.diff").read_text().splitlines()
     assert (folder / "output.json").is_file()
     readme = (folder / "README.md").read_text()
-    assert "parsemark parsers try mine page.pdf" in readme
+    assert f"parsemark parsers try {tmp_path / 'mine.py'} page.pdf" in readme
     assert re.search(r"TE F1 Con on this page: 0\.\d+", readme)
-    with pytest.raises(UsageError, match="holds something already"):
+    with pytest.raises(UsageError, match="shown is not empty"):
         write_repro(run, "mine", "one", Path("shown"))
     with pytest.raises(UnknownNameError, match="Unknown page 'two'"):
         write_repro(run, "mine", "two", Path("other"))
+
+
+def test_a_script_is_found_again_by_name_or_path_and_a_refusal_leaves_no_folder(
+    run: Run, tmp_path: Path
+) -> None:
+    write_repro(run, "mine", "one", Path("by-name"), shrink=True)
+    write_repro(run, "mine.py", "one", Path("by-path"))
+    for folder in ("by-name", "by-path"):
+        assert f"try {tmp_path / 'mine.py'} page.pdf" in (tmp_path / folder / "README.md").read_text()
+    assert (tmp_path / "by-name" / "smaller.pdf").is_file()
+    (tmp_path / "v1").mkdir()
+    before = set(tmp_path.iterdir())
+    (tmp_path / "mine.py").rename(tmp_path / "v1" / "mine.py")
+    with pytest.raises(UsageError, match=r"mine of .*run is .*, not .*v1/mine\.py"):
+        write_repro(run, "v1/mine.py", "one", Path("other"))
+    with pytest.raises(ParserError, match=r"mine\.py"):
+        write_repro(run, "mine", "one", Path("gone"), shrink=True)
+    assert set(tmp_path.iterdir()) <= before
+
+
+def test_lines_that_are_alike_keep_the_blank_before_them(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = (Element("t0", "table", table=Table.from_rows([["a", "b"], ["3", "4"]])),)
+    predictions = {"mine": run.prediction("one", "mine"), "new": Page("one", 600, 800, changed)}
+    monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
+    assert output_difference(run, "mine", "new").splitlines()[3:] == [" a,b", "+3,4"]
 
 
 def test_shrinking_removes_what_the_failure_does_not_need(run: Run, tmp_path: Path) -> None:

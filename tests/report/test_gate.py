@@ -355,6 +355,22 @@ def test_errors_and_pages_are_in_every_output(run: Run) -> None:
     assert f"[look](<https://x.org/good/{lost[0]}>)" in link
 
 
+def test_a_page_is_listed_once_and_what_is_left_out_is_counted(run: Run) -> None:
+    old = GateSide.of(run, None)
+    recipe, limits = get_protocol(old.summary.protocol), GateLimits(max_drop=0.01, max_page_drop=0.01)
+    result = check_against(recipe, old, lowered(old, 0.05), limits, ["good"])
+    text = gate_markdown(result)
+    assert len(result.failed) == 3 and len(result.worse) > 10
+    assert all(text.count(f"- {page}\n") == 1 for page in result.worse[:10])
+    more = f"and {len(result.worse) - 10} more"
+    assert text.count(more) == 1 and more in gate_annotations(result) and more in gate_junit(result)
+    failing = GateCheck(
+        "p", "failing pages", False, "12", "≤ 0", tuple(f"page-{k}: crashed" for k in range(12))
+    )
+    assert "- page-9: crashed\n- and 2 more (--json has them all)\n" in gate_markdown(GateResult((failing,)))
+    assert "page-11: crashed" in gate_json(GateResult((failing,)))
+
+
 def test_an_old_run_that_is_named_and_absent_fails(run: Run, tmp_path: Path) -> None:
     absent = str(tmp_path / "baseline")
     failed = CliRunner().invoke(app, ["gate", str(run.path), "--old", absent])

@@ -143,7 +143,7 @@ def _show_both(run: Run, parser: str, found: Bisection) -> None:
 
 def repro(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    parser: Annotated[str, typer.Argument(help="A parser of the run.")],
+    parser: Annotated[str, typer.Argument(help="A parser of the run; a script also by its path.")],
     sample: Annotated[str, typer.Argument(help="A page of the run.")],
     *,
     shrink: Annotated[

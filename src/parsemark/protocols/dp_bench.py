@@ -60,7 +60,7 @@ class DpBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The three numbers of a page."""
-        wanted = own_truth(truth, PAGE) or page_data(in_order(truth))
+        wanted = own_truth(truth, PAGE, dict) or page_data(in_order(truth))
         found = page_data(predicted_elements(prediction))
         both_empty = not page_text(wanted) and not page_text(found)
         nid = 1.0 if both_empty and not self.empty_is_hundredth else raw_nid(wanted, found) / 100.0

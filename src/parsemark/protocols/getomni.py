@@ -57,16 +57,16 @@ class GetomniProtocol(MeasuredProtocol):
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The two numbers of a page; where upstream has NaN its dashboard counts 0."""
         text = markdown_of(prediction)
-        wanted = own_truth(truth, MARKDOWN)
-        similarity = text_similarity(write_document(truth) if wanted is None else str(wanted), text)
+        wanted = own_truth(truth, MARKDOWN, str)
+        similarity = text_similarity(write_document(truth) if wanted is None else wanted, text)
         values: dict[str, float | None] = {"text_similarity": 0.0 if math.isnan(similarity) else similarity}
-        if truth.annotation is not None and JSON in truth.annotation:
+        if (content := own_truth(truth, JSON, dict)) is not None:
             try:
                 answer = json.loads(text)
             except (ValueError, RecursionError):
                 values["json_accuracy"] = None if self.empty_left_out and not text.strip() else 0.0
             else:
-                score = json_accuracy(truth.annotation[JSON], answer, ignore_cases=self.ignore_cases).score
+                score = json_accuracy(content, answer, ignore_cases=self.ignore_cases).score
                 values["json_accuracy"] = 0.0 if math.isnan(score) else score
         return values
 

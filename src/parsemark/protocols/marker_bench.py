@@ -68,8 +68,8 @@ class MarkerProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The numbers of a page."""
-        blocks = own_truth(truth, BLOCKS)
-        if not isinstance(blocks, list):
+        blocks = own_truth(truth, BLOCKS, list)
+        if blocks is None:
             blocks = [written for e in in_order(truth) if (written := write_document([e]).strip())]
         if not blocks:
             return None

@@ -22,6 +22,7 @@ Measures = Mapping[str, float | list[float] | None]
 
 
 UNREADABLE = "the truth of this page cannot be read"
+_KINDS: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
 class LeftOutError(ValueError):
@@ -78,7 +79,7 @@ class MeasuredProtocol(PageProtocol):
             status, why = prediction.status, prediction.message
         elif truth is not None:
             try:
-                values = self.measure(truth, prediction)
+                values = self._measured(truth, prediction)
             except UnreadableTruthError as error:
                 why = str(error)
             except LeftOutError as error:
@@ -97,6 +98,18 @@ class MeasuredProtocol(PageProtocol):
             )
         return PageScores(scores=rows)
 
+    def _measured(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """The measures; a truth that is not made as the board makes it fails with any output."""
+        try:
+            return self.measure(truth, prediction)
+        except (AttributeError, LookupError, TypeError) as error:
+            try:
+                self.measure(truth, Prediction(prediction.sample, prediction.parser, text="a"))
+            except (AttributeError, LookupError, TypeError):
+                why = f"it is not made as the board makes it ({error})"
+                raise UnreadableTruthError(f"{UNREADABLE}: {why}") from error
+            raise
+
     def result_files(self, board: BoardRun) -> Files:
         """The numbers of each parser; boards that have files of their own write those."""
         for parser in board.parsers:
@@ -108,17 +121,7 @@ class MeasuredProtocol(PageProtocol):
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
         """The summary, which says where a truth cannot be read."""
-        import polars as pl
-
-        lost = tables.read("scores", "sample", "message", where=pl.col("message").str.starts_with(UNREADABLE))
-        notes = []
-        if len(lost):
-            first = lost.sort("sample").row(0)
-            notes = [
-                f"The truth of {counted(lost['sample'].n_unique(), 'page')} cannot be read; no parser is "
-                f"charged for it. The first is {first[0]}: {first[1]}."
-            ]
-        return super().summary_of(tables, sums, **{"notes": notes, **parts})
+        return super().summary_of(tables, sums, **{"notes": unreadable_notes(tables), **parts})
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, or over what pages have several of."""
@@ -132,6 +135,20 @@ class MeasuredProtocol(PageProtocol):
         return [*means, *run_sums(tables)]
 
 
+def unreadable_notes(tables: RunTables) -> list[str]:
+    """What to say of truths that could not be read."""
+    import polars as pl
+
+    lost = tables.read("scores", "sample", "message", where=pl.col("message").str.starts_with(UNREADABLE))
+    if not len(lost):
+        return []
+    first = lost.sort("sample").row(0)
+    return [
+        f"The truth of {counted(lost['sample'].n_unique(), 'page')} cannot be read; no parser is "
+        f"charged for it. The first is {first[0]}: {first[1]}."
+    ]
+
+
 def in_order(page: Page) -> list[Element]:
     """The elements of a page as they are read; those outside of the reading order stay where they stand."""
     listed = [element for element in page.elements if not element.ignore]
@@ -139,9 +156,16 @@ def in_order(page: Page) -> list[Element]:
     return [next(ordered) if element.order is not None else element for element in listed]
 
 
-def own_truth(page: Page, key: str) -> Any:
-    """What the board's own files say of a page, where its loader kept it."""
-    return None if page.annotation is None else page.annotation.get(key)
+def own_truth(page: Page, key: str, kind: type = object) -> Any:
+    """What the board's own files say of a page, where its loader kept it.
+
+    Raises:
+        UnreadableTruthError: It is something else than `kind`.
+    """
+    found = None if page.annotation is None else page.annotation.get(key)
+    if found is not None and not isinstance(found, kind):
+        raise UnreadableTruthError(f"{UNREADABLE}: {key} is not {_KINDS[kind]}")
+    return found
 
 
 def html_of(element: Element) -> str:

@@ -64,7 +64,7 @@ class OhrBenchProtocol(MeasuredProtocol):
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The values of each question of a page."""
         found: dict[str, list[float]] = {info.name: [] for info in self.infos}
-        for question in own_truth(truth, QUESTIONS) or ():
+        for question in own_truth(truth, QUESTIONS, list) or ():
             lcs = self._evidence(question, prediction)
             found["lcs"] += [] if lcs is None else [lcs]
             given = question.get("generated", {}).get(prediction.parser)

@@ -134,9 +134,9 @@ class OpendataloaderProtocol(MeasuredProtocol):
 
 def true_markdown(page: Page) -> str:
     """The board's own truth, or one made of a page's elements as the board made its own."""
-    stored = own_truth(page, MARKDOWN)
-    if isinstance(stored, str):
-        return stored
+    stored = own_truth(page, MARKDOWN, str)
+    if stored is not None:
+        return str(stored)
     from bs4 import BeautifulSoup
 
     parts = []

@@ -71,8 +71,8 @@ class RdTableBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The number of a page; none where it has not exactly one table."""
-        wanted = own_truth(truth, HTML)
-        if not isinstance(wanted, str):
+        wanted = own_truth(truth, HTML, str)
+        if wanted is None:
             if len(truth.tables) != 1:
                 return None
             wanted = html_of(truth.tables[0])

@@ -117,7 +117,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The numbers of a page."""
-        wanted = own_truth(truth, ELEMENTS) or [board_element(e, truth=True) for e in in_order(truth)]
+        wanted = own_truth(truth, ELEMENTS, list) or [board_element(e, truth=True) for e in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
         values: dict[str, float | None] = {}
         for name, own in document_scores(found, wanted).items():

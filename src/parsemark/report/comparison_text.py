@@ -195,10 +195,12 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     for check in sorted(result.checks, key=lambda c: c.passed):
         cells = (check.parser, check.name, check.found, check.allowed)
         lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(markdown_cell, cells))} |")
+    below = {(page.parser, str(page)) for page in result.worse}
     for check in failed:
-        if check.pages:
+        # Pages that got worse are listed once, below.
+        if pages := [page for page in check.pages if (check.parser, page) not in below]:
             lines += ["", f"{markdown_cell(check.parser)}, {markdown_cell(check.name)}:", ""]
-            lines += [f"- {markdown_cell(page)}" for page in check.pages]
+            lines += [f"- {markdown_cell(page)}" for page in _first(pages)]
     for parser, changes in result.errors.items():
         lines += ["", *errors_markdown(parser, changes)]
     lines += _worse_markdown(result, link)
@@ -227,12 +229,15 @@ def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:
     for parser in dict.fromkeys(page.parser for page in result.worse):
         own = [page for page in result.worse if page.parser == parser]
         lines += ["", f"{markdown_cell(parser)}: {counted(len(own), 'page')} got worse.", ""]
-        for page in own[:SHOWN_PAGES]:
-            where = f" [look]({link(parser, page.sample)})" if link else ""
-            lines.append(f"- {markdown_cell(str(page))}{where}")
-        if len(own) > SHOWN_PAGES:
-            lines.append(f"- and {len(own) - SHOWN_PAGES} more (--json has them all)")
+        said = [markdown_cell(str(p)) + (f" [look]({link(parser, p.sample)})" if link else "") for p in own]
+        lines += [f"- {line}" for line in _first(said)]
     return lines
+
+
+def _first(lines: Sequence[str]) -> list[str]:
+    """The first lines, and how many there are besides."""
+    more = len(lines) - SHOWN_PAGES
+    return [*lines[:SHOWN_PAGES], *([f"and {more} more (--json has them all)"] if more > 0 else [])]
 
 
 def gate_json(result: GateResult) -> str:
@@ -263,7 +268,7 @@ def gate_junit(result: GateResult) -> str:
             message = _xml(f"{check.found}, allowed {check.allowed}")
             failure = ElementTree.SubElement(case, "failure", message=message)
             errors = errors_markdown(check.parser, result.errors.get(check.parser, ()))
-            failure.text = _xml("\n".join([*check.pages, *errors]))
+            failure.text = _xml("\n".join([*_first(check.pages), *errors]))
     for left in result.skipped:
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(left.parser), name=_xml(left.name))
         ElementTree.SubElement(case, "skipped", message=_xml(left.why))
@@ -277,11 +282,11 @@ def gate_annotations(result: GateResult) -> str:
     """Write what failed, and what got worse without failing, as annotations of a GitHub job."""
     lines = []
     for check in result.failed:
-        text = "\n".join([f"{check.found}, allowed {check.allowed}", *check.pages])
+        text = "\n".join([f"{check.found}, allowed {check.allowed}", *_first(check.pages)])
         lines.append(_annotation("error", f"{check.parser}: {check.name}", text))
     for parser, changes in result.errors.items():
         more = [str(change) for change in changes if change.new > change.old]
-        worse = [str(page) for page in result.worse if page.parser == parser][:SHOWN_PAGES]
+        worse = _first([str(page) for page in result.worse if page.parser == parser])
         if more or worse:
             lines.append(_annotation("warning", f"{parser} got worse", "\n".join([", ".join(more), *worse])))
     return "".join(f"{line}\n" for line in lines)

@@ -18,7 +18,8 @@ from parsemark.pdf import extract_page
 from parsemark.plain_words import counted, one_line, rounded
 from parsemark.report.names import safe_name
 from parsemark.store import ParseRecord, Run
-from parsemark.system import make_folder, write_bytes
+from parsemark.system import write_bytes
+from parsemark.system.scratch import whole_folder
 from parsemark.verdicts.scored_run import ScoredRun
 from parsemark.verdicts.shrinking import Shrunk, shrink_page
 
@@ -34,7 +35,8 @@ def output_difference(run: Run, old: str, new: str) -> str:
         lines += _difference(before, after, f"{old}: {sample}", f"{new}: {sample}")
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES} more lines"]
-    return "".join(f"{one_line(line, 200)}\n" for line in lines)
+    # What marks a line stands before its text, and is a blank where both are alike.
+    return "".join(f"{line[:1]}{one_line(line[1:], 200)}\n" for line in lines)
 
 
 def _difference(before: Sequence[Element], after: Sequence[Element], old: str, new: str) -> Iterator[str]:
@@ -57,7 +59,7 @@ def write_repro(
 
     Args:
         run: Scored.
-        parser: A parser of the run.
+        parser: A parser of the run; a script also by its path.
         sample: A page of the run.
         out: A folder that is new or empty; by default `repro-PARSER-SAMPLE`.
         shrink: Also a smaller page on which the parser fails in the same way.
@@ -65,17 +67,13 @@ def write_repro(
     Raises:
         UsageError: The run has no such page, its PDF is not here, or the folder holds something.
     """
+    parser, spec = _found(run, parser)
     record = _record(run, parser, sample)
     row = next(r for r in run.table("samples").iter_rows(named=True) if r["sample"] == sample)
-    pdf = Path(row["pdf"] or "")
+    pdf, page_number = Path(row["pdf"] or ""), int(row["page_number"])
     if not row["pdf"] or not pdf.is_file():
         raise UsageError(f"The PDF of {sample} is not here ({row['pdf'] or 'the corpus has none'}).")
     out = out or Path(f"repro-{safe_name(parser)}-{safe_name(sample)}")
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} holds something already. Choose another --out.")
-    make_folder(out)
-    page, page_number = out / "page.pdf", int(row["page_number"])
-    extract_page(pdf, page_number, page)
     truth, files = run.truth(sample), dict[str, str | bytes]()
     true = truth.tables if truth else ()
     if truth is not None:
@@ -87,22 +85,41 @@ def write_repro(
         files[name] = content
         found = run.prediction(sample, parser).tables
     files["differences.diff"] = "\n".join([*_difference(true, found, "truth", parser), ""])
-    spec = _spec(run, parser)
-    smaller = None
-    if shrink:
-        used = get_parser(spec)
-        used.install()
-        smaller = shrink_page(used, pdf, page_number, truth)
-        files["smaller.pdf"] = smaller.pdf
-    files["README.md"] = _readme(run, record, spec, smaller)
-    for name, content in files.items():
-        write_bytes(out / name, content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
-    return [page, *(out / name for name in files)]
+    with whole_folder(out) as folder:
+        extract_page(pdf, page_number, folder / "page.pdf")
+        smaller = None
+        if shrink:
+            used = get_parser(spec)
+            used.install()
+            smaller = shrink_page(used, pdf, page_number, truth)
+            files["smaller.pdf"] = smaller.pdf
+        files["README.md"] = _readme(run, record, spec, smaller)
+        for name, content in files.items():
+            data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+            write_bytes(folder / name, data)
+    return [out / name for name in ("page.pdf", *files)]
+
+
+def _found(run: Run, said: str) -> tuple[str, str]:
+    """The name of a parser in the run, and the spec that runs it again; a script may be said by its path.
+
+    Raises:
+        UsageError: The run has no such parser, or one of that name from another script.
+    """
+    known = {record.parser for record in run.records()}
+    if said in known or not said.partition("(")[0].partition("@")[0].endswith(".py"):
+        require_known("parser", said, known)
+        return said, _spec(run, said)
+    given = get_parser(said)
+    require_known("parser", given.name, known)
+    entry = run.manifest.parser(given.name)
+    if entry is not None and entry.spec not in (None, given.spec):
+        raise UsageError(f"{given.name} of {run.path} is {entry.spec}, not {given.spec}.")
+    return given.name, given.spec
 
 
 def _record(run: Run, parser: str, sample: str) -> ParseRecord:
     records = run.records()
-    require_known("parser", parser, {r.parser for r in records})
     require_known("page", sample, {r.sample for r in records})
     found = next((r for r in records if (r.parser, r.sample) == (parser, sample)), None)
     if found is None:
@@ -111,8 +128,10 @@ def _record(run: Run, parser: str, sample: str) -> ParseRecord:
 
 
 def _spec(run: Run, parser: str) -> str:
-    """What runs the parser again, with the version that the run had where it is known."""
+    """What runs the parser again: a script's path, or the name with the version that the run had."""
     entry = run.manifest.parser(parser)
+    if entry is not None and entry.spec is not None:
+        return entry.spec
     if "@" in parser or entry is None or entry.worker is None:
         return parser
     try:

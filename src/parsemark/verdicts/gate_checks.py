@@ -20,7 +20,6 @@ from parsemark.verdicts.comparison import Comparison
 from parsemark.verdicts.errors import changes_of, error_counts
 from parsemark.verdicts.time_ratios import Timing, time_ratio
 
-SHOWN_PAGES = 5
 _TABLE = "table"
 BEYOND_CHANCE = "no drop beyond chance"
 _PLAIN = "plain drop"
@@ -192,7 +191,7 @@ def drop_checks(
     if verdict.low is not None and verdict.high is not None:
         interval = f" ({signed_interval(verdict.low, verdict.high)})"
     found = f"{rounded(verdict.value_b)} → {rounded(verdict.value_a)}, {signed(verdict.difference)}{interval}"
-    pages = tuple(str(page) for page in worse[:SHOWN_PAGES])
+    pages = tuple(str(page) for page in worse)
     if limits.interval:
         is_worse = verdict.state == "worse"
         name = f"{info.label}: {BEYOND_CHANCE}"
@@ -204,7 +203,7 @@ def drop_checks(
     if limits.max_page_drop is not None:
         over = [page for page in worse if abs(page.new - page.old) > limits.max_page_drop]
         most = max((abs(page.new - page.old) for page in worse), default=0.0)
-        listed = tuple(str(page) for page in over[:SHOWN_PAGES])
+        listed = tuple(str(page) for page in over)
         name, allowed = f"{info.label}: {_PAGE_DROP}", f"≤ {limits.max_page_drop:g}"
         yield GateCheck(parser, name, not over, f"{rounded(most)} ({len(over)} over)", allowed, listed)
 
@@ -217,7 +216,7 @@ def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: 
     before = [place for place, is_found in old.found_tables(parser).items() if is_found]
     lost = sorted(place for place in before if not now.get(place, False))
     failing = new.failing(parser)
-    pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost[:SHOWN_PAGES])
+    pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost)
     found = f"{len(lost)} of {len(before)}"
     allowed = f"≤ {limits.max_lost_tables}"
     return [GateCheck(parser, LOST, len(lost) <= limits.max_lost_tables, found, allowed, pages)]
@@ -237,8 +236,8 @@ def failure_checks(
 
 
 def failure_check(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> GateCheck:
-    """Check how many pages fail, and name the first of them."""
-    listed = tuple(f"{sample}: {why[sample]}" for sample in samples[:SHOWN_PAGES])
+    """Check how many pages fail, and name them."""
+    listed = tuple(f"{sample}: {why[sample]}" for sample in samples)
     return GateCheck(parser, _FAILING, len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed)
 
 

@@ -1,5 +1,7 @@
 """Whether boards rank alike, what their disagreement comes from, and outputs in the neutral spelling."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.stats import kendalltau
 from tests.corpora.writing import write_corpus
 from typer.testing import CliRunner
 
+from parsemark.cli.boards import agreement_lines
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
@@ -17,9 +20,11 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
-from parsemark.protocols import Summary
+from parsemark.protocols import FigureSums, PageProtocol, Summary
+from parsemark.protocols.run_tables import RunTables
 from parsemark.report import build_report
 from parsemark.store import Run
+from parsemark.verdicts import boards
 from parsemark.verdicts.boards import KINDS, SOURCES, board_agreement, kendall
 
 BOARDS = ("tables", "document", "semantic", "dp-bench", "opendataloader", "getomni", "score-bench")
@@ -128,6 +133,20 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
     assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
 
 
+def test_few_parsers_or_documents_are_warned_of(run: Run, neutral: dict[str, Summary]) -> None:
+    found = board_agreement(Run.open(run.path))
+    assert "these are 5 parsers and 3 documents" in found.caution
+    assert agreement_lines(found).count(found.caution) == 1
+    enough = replace(found, n_documents=30)
+    assert not enough.caution and not any("say little" in line for line in agreement_lines(enough))
+    assert "4 parsers and 30 documents" in replace(enough, parsers=found.parsers[:4]).caution
+
+
+def test_the_help_says_which_boards_are_the_default() -> None:
+    shown = " ".join(CliRunner().invoke(app, ["boards", "--help"]).output.split())
+    assert "those of the run, and all that need pages alone" in shown and "tables, with evidence" not in shown
+
+
 def test_too_few_protocols_are_refused(tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", [Sample("p", "d", 1, Page("p", 9, 9))], name="small")
     (tmp_path / "out").mkdir()
@@ -136,3 +155,20 @@ def test_too_few_protocols_are_refused(tmp_path: Path) -> None:
     score_run(run, n_workers=1)
     with pytest.raises(UsageError, match="needs two, and 3 parsers"):
         board_agreement(run)
+
+
+def test_a_finder_of_tables_has_no_rank_on_a_board_of_whole_pages(
+    run: Run, neutral: dict[str, Summary], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_one(protocol: PageProtocol, tables: RunTables) -> Sequence[FigureSums]:
+        found = complete_sums(protocol, tables)
+        if protocol.name != "document":
+            return found
+        return [replace(f, sums={p: own for p, own in f.sums.items() if p != "pipes"}) for f in found]
+
+    complete_sums = boards.complete_sums
+    monkeypatch.setattr(boards, "complete_sums", without_one)
+    found = board_agreement(Run.open(run.path))
+    assert found.ranks["document"]["pipes"] is None and found.ranks["tables"]["pipes"] is not None
+    ranks = [found.ranks["document"][parser] for parser in OUTPUTS if parser != "pipes"]
+    assert 1 in ranks and None not in ranks

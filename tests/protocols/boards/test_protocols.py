@@ -1,6 +1,7 @@
 """Boards that measure pages: folders in their form, scored and summed up; their defects as switches."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
-from parsemark.model import Cell, Element, Page, Prediction, Status, Table
+from parsemark.model import Cell, Element, Fact, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
@@ -84,6 +85,12 @@ ODD = "<table><tr><td colspan='two'>a</td></tr></table>"
         ("rd-tablebench(missing_left_out=true)", {"rd_tablebench_html": ODD}),
         ("opendataloader", {"opendataloader_markdown": ODD}),
         ("opendataloader(page_errors_drop=false)", {"opendataloader_markdown": ODD}),
+        ("opendataloader", {"opendataloader_markdown": 3}),
+        ("dp-bench", {"dp_bench_page": {"elements": [{"categori": "Table"}]}}),
+        ("score-bench", {"score_bench_elements": [1, 2]}),
+        ("ohr-bench", {"ohr_bench_questions": [{"q": 1}]}),
+        ("getomni", {"trueJsonOutput": "{not json"}),
+        ("getomni", {"trueMarkdownOutput": 5}),
     ],
 )
 def test_a_truth_that_cannot_be_read_is_charged_to_nobody(spec: str, annotation: dict[str, Any]) -> None:
@@ -217,3 +224,13 @@ def test_folders_of_the_boards_are_loaded_and_scored(tmp_path: Path) -> None:
         assert [p for p in written.rglob("*") if p.is_file() and "01" in p.read_text() + p.name]
         with pytest.raises(CorpusError, match="Is this"):
             load_corpus(f"{loader}:{tmp_path / 'out'}")
+
+
+def test_a_fact_that_cannot_be_read_is_charged_to_nobody_and_costs_only_itself() -> None:
+    asked = (("table", {"cell": "d", "up": 3}), ("present", {"text": "a b c"}), ("present", {"txt": "a"}))
+    facts = tuple(Fact(f"f{k}", kind, "olmocr-bench", own) for k, (kind, own) in enumerate(asked))
+    prediction = Prediction("p", "one", text=f"a b c\n\n{HTML}")
+    rows = get_protocol("olmocr").score_page(replace(page(table()), facts=facts), prediction, None).scores
+    assert [row.value for row in rows] == [None, 1.0, None]
+    assert [row.status for row in rows] == [Status.NO_TRUTH, Status.OK, Status.NO_TRUTH]
+    assert all("cannot be read: fact f" in (row.message or "") for row in rows if row.value is None)

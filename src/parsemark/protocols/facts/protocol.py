@@ -19,6 +19,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
+from parsemark.protocols.measured import UNREADABLE, unreadable_notes
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.rows import PageScores, ScoreRow
@@ -112,7 +113,10 @@ class FactsProtocol(PageProtocol):
         try:
             return decide(fact)
         except CorpusError as error:
-            return Outcome(None, f"the fact cannot be read: {error}")
+            return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {error}", counts=False)
+        except (AttributeError, KeyError, TypeError):  # only facts come in any form
+            why = f"its arguments have not the form that '{fact.kind}' takes"
+            return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {why}", counts=False)
         except IndexError as error:
             return Outcome(self.crashed, f"upstream's code fails here: {error}")
         except (TooHardError, TableTooLargeError) as error:
@@ -137,7 +141,11 @@ class FactsProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures, and how many facts could not be tried."""
-        return self.summary_of(tables, self.figure_sums(tables), notes=FactTotals.of(tables).notes())
+        return self.summary_of(
+            tables,
+            self.figure_sums(tables),
+            notes=[*unreadable_notes(tables), *FactTotals.of(tables).notes()],
+        )
 
     def presentation(self) -> Presentation:
         """Show facts page by page, and write the board's files."""
