@@ -29,9 +29,9 @@ _HEADS = [
         _IO,
         _IO_PACKAGE,
         _IO_PACKAGE,
-        "Offset^#",
+        "Offset#",
     ],
-    ["Loan Type", _SECOND, _APR, _CMP, _APR, _CMP, _SEVENTH, _APR, _CMP, _APR, _CMP, "Offset^#"],
+    ["Loan Type", _SECOND, _APR, _CMP, _APR, _CMP, _SEVENTH, _APR, _CMP, _APR, _CMP, "Offset#"],
 ]
 
 

@@ -37,7 +37,8 @@ INLINE = frozenset(
 """Roles that go on in the line of what is around them."""
 
 
-_JOINING = frozenset("+,-–−.()±/=")
+_JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
+"""Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""
 _LONGEST_RAISED = 8
 _KEPT = 32
 """Pages that are held."""
@@ -280,7 +281,7 @@ def is_raised(page: OwnedPage, index: int) -> bool:
     """Whether a glyph is a superscript of the word before it; signs between others are if one of these is."""
     text = page.glyphs[index].text
     if text not in _JOINING:
-        return (text.isdigit() or text.islower() or text in "*†‡§¶#") and _is_up(page, index)
+        return (text.isdigit() or text.islower()) and _is_up(page, index)
     if not _is_up(page, index):
         return False
     for way in (1, -1):
