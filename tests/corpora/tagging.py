@@ -10,7 +10,9 @@ import pikepdf
 from pikepdf import Array, Dictionary, Name, String
 
 Text = tuple[int, float, float, str]
-"""Number of its marked content (-1: none, -2: an artefact), x, y from the top, and what it says."""
+"""Number of its marked content (-1: none, -2: an artefact), x, y from the top, and what it says.
+
+After `^` it is small."""
 Node = tuple[Any, ...]
 """Role, then numbers of content on its page, other nodes, and a dict of further entries."""
 HEIGHT = 400
@@ -42,7 +44,8 @@ def write_tagged(
 
 def _painted(number: int, x: float, y: float, text: str) -> bytes:
     escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    shown = f"BT /F 10 Tf {x} {HEIGHT - y} Td ({escaped}) Tj ET"
+    size, escaped = (6, escaped[1:]) if escaped.startswith("^") else (10, escaped)
+    shown = f"BT /F {size} Tf {x} {HEIGHT - y} Td ({escaped}) Tj ET"
     marks = {-1: "", -2: "/Artifact BMC "}
     before = marks.get(number, f"/Span <</MCID {number}>> BDC ")
     return f"{before}{shown}{' EMC' if before else ''}".encode("latin-1")

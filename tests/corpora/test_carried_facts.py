@@ -38,8 +38,9 @@ def document(path: Path) -> Path:
         field = Dictionary(
             Type=Name.Annot, Subtype=Name.Widget, FT=Name.Tx, T="family", V="Okonkwo 7", Rect=[20, 20, 90, 40]
         )
-        pdf.pages[0].Annots = Array([pdf.make_indirect(link), pdf.make_indirect(field), 7])
-        pdf.Root.AcroForm = Dictionary(Fields=Array([pdf.pages[0].Annots[1]]))
+        hidden = [pdf.make_indirect(Dictionary({**field, "/T": f"hidden {f}", "/F": f})) for f in (2, 32, 6)]
+        pdf.pages[0].Annots = Array([pdf.make_indirect(link), pdf.make_indirect(field), *hidden, 7])
+        pdf.Root.AcroForm = Dictionary(Fields=Array([pdf.pages[0].Annots[1], *hidden]))
 
     return write_tagged(path, [TEXTS, []], [], change=add)
 

@@ -183,6 +183,62 @@ def test_sheets_as_they_are_shown(tmp_path: Path) -> None:
     assert texts(found) == [(Category.TEXT_BLOCK, "A heading")] and not found.missing
 
 
+def test_signs_and_currencies_of_cells_are_those_of_the_page(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    shown = [["Kind", "Value"]]
+    for value, form, text in (
+        (-1234.5, "$#,##0.00_);($#,##0.00)", "($1,234.50)"),
+        (-9.9, "+0.0;-0.0", "-9.9"),
+        (6.6, "+0.0;-0.0", "+6.6"),
+        (-4.44, "0.00;[Red]-0.00", "-4.44"),
+        (1234.5, "#,##0.00", "1.234,50"),
+        (-12345, "0.00E+00", "-1.23E+04"),
+        (7, "0", "-7"),
+    ):
+        shown.append([f"row {'abcdefg'[len(shown) - 1]}", text])
+        sheet.cell(len(shown), 1, shown[-1][0])
+        sheet.cell(len(shown), 2, value).number_format = form
+    sheet["A1"], sheet["B1"] = shown[0]
+    book.save(tmp_path / "a.xlsx")
+    page = [(-1, 20 + 80 * c, 60 + 20 * r, text) for r, row in enumerate(shown) for c, text in enumerate(row)]
+    found = read_pair(write_tagged(tmp_path / "a.pdf", [page], []), tmp_path / "a.xlsx")
+    assert [part.table.text_rows() for table in found.tables for part in table.parts] == [shown]
+
+
+def test_what_a_style_sheet_puts_before_a_cell_belongs_to_it(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        [[*TABLE[:-1], (-1, 177, 190, "-22")]],
+        "a.html",
+        f"<style>td::before{{content:'-'}}</style>{HTML_TABLE}",
+    )
+    assert found.tables[0].parts[0].table.text_rows()[-1] == ["alpha", "1.5", "-22"]
+
+
+@pytest.mark.parametrize("kind", ["docx", "html"])
+def test_a_table_that_holds_another_is_refused_and_the_inner_one_read(tmp_path: Path, kind: str) -> None:
+    if kind == "docx":
+        made: Any = docx.Document()
+        outer = made.add_table(1, 2)
+        outer.cell(0, 0).text = "outside"
+        inner = outer.cell(0, 1).add_table(2, 2)
+        for k, text in enumerate(("in a", "in b", "in c", "in d")):
+            inner.cell(k // 2, k % 2).text = text
+        made.save(str(tmp_path / "a.docx"))
+    else:
+        rows = "<tr><td>in a</td><td>in b</td></tr><tr><td>in c</td><td>in d</td></tr>"
+        (tmp_path / "a.html").write_text(
+            f"<table><tr><td>outside</td><td><table>{rows}</table></td></tr></table>"
+        )
+    page = [(-1, 20, 60, "outside"), (-1, 100, 60, "in a"), (-1, 180, 60, "in b"), (-1, 100, 80, "in c")]
+    pdf = write_tagged(tmp_path / "a.pdf", [[*page, (-1, 180, 80, "in d")]], [])
+    outer_found, inner_found = read_pair(pdf, tmp_path / f"a.{kind}").tables
+    assert "holds another table" in outer_found.refused
+    assert inner_found.parts[0].table.text_rows() == [["in a", "in b"], ["in c", "in d"]]
+
+
 def test_texts_over_pages_past_running_heads_and_notes(tmp_path: Path) -> None:
     first = [(-1, 20, 300, PROSE), (-1, 20, 380, "1 A note.")]
     second = [(-1, 20, 15, "Head of a page 2"), (-1, 20, 60, "and goes on over the page.")]
@@ -196,7 +252,10 @@ def test_what_has_no_place_is_named_and_not_charged(tmp_path: Path) -> None:
     write_tagged(tmp_path / "a.pdf", [[(-1, 20, 40, "Title"), (-1, 20, 60, PROSE)]], [])
     corpus = load_corpus(f"pairs:{tmp_path}")
     (remark,) = corpus.remarks
-    assert "1 element" in remark.message and "Nobody printed this sentence at" in remark.message
+    assert (
+        "1 element of its source has no place" in remark.message
+        and "Nobody printed this sentence at" in remark.message
+    )
     (sample,) = corpus.samples()
     assert sample.truth is not None and sample.truth.covered == frozenset()
     assert [e.text for e in sample.truth.elements] == ["Title", PROSE]
@@ -290,4 +349,15 @@ def test_what_word_hides_is_not_asked_for_and_what_it_raises_is(tmp_path: Path) 
     paragraph.add_run("a").font.superscript = True
     made.save(str(tmp_path / "a.docx"))
     found: list[Element] = sources.read_source(tmp_path / "a.docx")
-    assert [e.text for e in found] == [PROSE + "^{a}"]
+    assert [e.text for e in found] == [PROSE + "^a"]
+
+
+def test_marks_of_notes_are_raised_and_no_digits(tmp_path: Path) -> None:
+    made: Any = docx.Document()
+    run = made.add_paragraph("in 1987").add_run()
+    run.font.superscript = True
+    mark = run._r.makeelement(f"{sources._WORD}footnoteReference", {f"{sources._WORD}id": "5"})
+    run._r.append(mark)
+    reader = sources._Word(made)
+    reader.known = {"5": made.add_paragraph("A note.")._p.getparent()[-2]}
+    assert reader.read()[0].startswith("<p>in 1987^1</p>")

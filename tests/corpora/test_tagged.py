@@ -294,6 +294,13 @@ class TestPages:
         assert {e.derivation for e in page.elements} == {"structure tree"}
         assert page.covered == {str(c) for c in Category} - {"equation_isolated"}
 
+    def test_what_is_raised_is_marked_as_such(self, tmp_path: Path) -> None:
+        texts: list[Text] = [(0, 20, 30, "12.0"), (1, 39.5, 26, "^3")]
+        texts += [(2, 60, 30, "page"), (2, 82.3, 26, "^1,2")]
+        texts += [(3, 20, 60, "H"), (3, 27.3, 62, "^2"), (3, 30.7, 60, "O x"), (3, 60, 60, "^small")]
+        page = read(tmp_path, [texts], ("Document", ("P", 0, ("Link", 1), 2), ("P", 3))).pages[1]
+        assert [e.text for e in page.elements] == ["12.0^3 page^{1,2}", "H2O x small"]
+
     def test_text_without_tags_leaves_the_page_uncovered(self, tmp_path: Path) -> None:
         page = read(tmp_path, [[(0, 20, 30, "known"), (-1, 20, 60, "not tagged")]], ("P", 0)).pages[1]
         assert [e.text for e in page.elements] == ["known"]

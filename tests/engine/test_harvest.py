@@ -40,6 +40,8 @@ def test_a_folder_becomes_a_corpus(folder: Path, tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["corpus", "carry", str(folder), "--out", str(out), "--workers", "1"])
     assert found.exit_code == 0, found.output
     assert "carries nothing 1, failed 1, taken 3" in found.output
+    said = " ".join(found.output.split())
+    assert "broken.pdf (failed): " in said and "plain.pdf (carries nothing): it carries no truth" in said
     corpus = load_corpus(str(out))
     assert len(corpus) == 3 and not corpus.remarks
     tables = [element.table for sample in corpus.samples() if sample.truth for element in sample.truth.tables]

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 def boards(
     run: Annotated[Path, typer.Argument(help="Run directory.", show_default=False)],
-    protocol: opt.Protocols = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Repeatable: by which, with settings: `tables(match=content)`.",
+            show_default="those of the run, and all that need pages alone",
+        ),
+    ] = None,
     neutral: Annotated[
         bool,
         typer.Option(help="Score outputs in the neutral spelling, too, to tell what serialisation does."),
@@ -75,6 +81,7 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
         shares = [_said(pair.shares[source]) for source in SOURCES]
         rows.append([f"{pair.first}, {pair.second}", _said(pair.tau), _said(pair.disagreement), *shares])
     lines += _table("protocols", ["tau", "disagreement", *SOURCES], rows)
+    lines += ["", found.caution] if found.caution else []
     means = found.mean_shares()
     lines += ["", "Over all pairs: " + ", ".join(f"{source} {means[source]:+.3f}" for source in SOURCES)]
     if found.moved:

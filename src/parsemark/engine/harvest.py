@@ -88,6 +88,22 @@ def harvest(
         return _finish(journal, root, out, kind)
 
 
+def left_out(out: Path, limit: int = 5) -> list[tuple[str, str, str]]:
+    """The first documents of a harvest of which something is no truth: file, outcome and why.
+
+    Those that failed come first, then those that were taken in part, then those that carry nothing.
+    """
+    with closing(sqlite3.connect(out / JOURNAL)) as journal:
+        found = []
+        for outcome in ("failed", "taken", "carries nothing"):
+            wanted = "select file, outcome, message from documents where outcome = ? and message != ''"
+            rows = journal.execute(f"{wanted} order by file limit ?", (outcome, limit + 1)).fetchall()
+            found += rows[:limit]
+            if len(rows) > limit:
+                found.append(("…", outcome, f"more are in {out / JOURNAL}"))
+    return found
+
+
 def _begin(journal: sqlite3.Connection, root: Path, kind: str) -> None:
     journal.execute("pragma journal_mode=wal")
     journal.executescript(_TABLES)
@@ -196,7 +212,8 @@ def _link(source: Path, target: Path) -> None:
 def _finish(journal: sqlite3.Connection, root: Path, out: Path, kind: str) -> dict[str, dict[str, int]]:
     """Write `corpus.json` line by line, `statistics.json` and `croissant.json`."""
     if journal.execute("select 1 from files limit 1").fetchone() is None:
-        raise UsageError(f"No PDF below {root} carries anything that {kind}:DIR takes.")
+        said = "".join(f" {file} ({outcome}): {why}" for file, outcome, why in left_out(out))
+        raise UsageError(f"No PDF below {root} carries anything that {kind}:DIR takes.{said}")
     ordered = "select name, sha256 from files order by name"
     digest = hashlib.sha256()
     for name, sha256 in journal.execute(ordered):

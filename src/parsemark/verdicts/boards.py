@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.errors import UsageError
+from parsemark.plain_words import counted
 from parsemark.protocols import FigureSums, PageProtocol, get_protocol, with_options
 from parsemark.protocols.broken import complete_sums
 from parsemark.stats.bootstrap import cluster_weights, percentile_interval, sum_by_cluster
@@ -34,6 +35,8 @@ PAGE_PROTOCOLS = (
 N_DRAWS = 500
 MIN_PARSERS = 3
 """Two parsers are ordered alike or not: that is no rank agreement."""
+FEW_PARSERS, FEW_DOCUMENTS = 5, 30
+"""Below either, tau takes few values, or resamples hardly differ."""
 SOURCES = {
     "pages": "The protocols count different pages.",
     "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
@@ -117,6 +120,19 @@ class BoardAgreement:
     range; only those that were scored both ways."""
     pairs: tuple[BoardPair, ...]
     """Those that agree least first."""
+    n_documents: int
+    """Of the run: what intervals are drawn over."""
+
+    @property
+    def caution(self) -> str:
+        """Why its intervals say little, where few parsers or documents are there; else nothing."""
+        if len(self.parsers) >= FEW_PARSERS and self.n_documents >= FEW_DOCUMENTS:
+            return ""
+        there = f"{counted(len(self.parsers), 'parser')} and {counted(self.n_documents, 'document')}"
+        return (
+            f"Beware: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents "
+            "such intervals say little."
+        )
 
     def mean_shares(self) -> dict[str, float]:
         """Source to its part of the disagreement, the mean over all pairs that have one."""
@@ -188,7 +204,8 @@ def board_agreement(run: Run) -> BoardAgreement:
     pairs.sort(key=lambda pair: 2.0 if pair.tau.value is None else pair.tau.value)
     ranks = {spec: _ranks(board.draws()[0], parsers) for spec, board in raw.items()}
     moved = {spec: _moved(raw[spec], neutral[spec]) for spec in raw if spec in neutral}
-    return BoardAgreement(parsers, tuple(raw), ranks, moved, tuple(pairs))
+    n_documents = run.table("samples")["document"].n_unique()
+    return BoardAgreement(parsers, tuple(raw), ranks, moved, tuple(pairs), n_documents)
 
 
 def _boards(run: Run) -> tuple[dict[str, _Board], dict[str, _Board]]:

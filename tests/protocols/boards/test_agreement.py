@@ -12,6 +12,7 @@ from scipy.stats import kendalltau
 from tests.corpora.writing import write_corpus
 from typer.testing import CliRunner
 
+from parsemark.cli.boards import agreement_lines
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
@@ -130,6 +131,20 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
     page = build_report(run.path, run.path / "report").parent / "boards.html"
     text = page.read_text()
     assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
+
+
+def test_few_parsers_or_documents_are_warned_of(run: Run, neutral: dict[str, Summary]) -> None:
+    found = board_agreement(Run.open(run.path))
+    assert "these are 5 parsers and 3 documents" in found.caution
+    assert agreement_lines(found).count(found.caution) == 1
+    enough = replace(found, n_documents=30)
+    assert not enough.caution and not any("say little" in line for line in agreement_lines(enough))
+    assert "4 parsers and 30 documents" in replace(enough, parsers=found.parsers[:4]).caution
+
+
+def test_the_help_says_which_boards_are_the_default() -> None:
+    shown = " ".join(CliRunner().invoke(app, ["boards", "--help"]).output.split())
+    assert "those of the run, and all that need pages alone" in shown and "tables, with evidence" not in shown
 
 
 def test_too_few_protocols_are_refused(tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def carry(
 ) -> None:
     """Take the truth that the PDFs of a folder carry into a corpus, however many they are."""
     from parsemark.cli.printing import page_progress
-    from parsemark.engine.harvest import harvest
+    from parsemark.engine.harvest import harvest, left_out
     from parsemark.errors import require_known
 
     require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
@@ -269,3 +269,5 @@ def carry(
         )
     for group, counts in found.items():
         print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
+    for file, outcome, why in left_out(out):
+        print(f"{file} ({outcome}): {why}")

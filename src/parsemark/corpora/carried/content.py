@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 
 from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
+from parsemark.formats.html.text import script
 from parsemark.model import Box
 from parsemark.pdf.marked import FORM, OwnedPage, marked_page
 from parsemark.pdf.tags import MATH, Content, StructureTag, TagTree
@@ -35,6 +37,9 @@ INLINE = frozenset(
 """Roles that go on in the line of what is around them."""
 
 
+_JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
+"""Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""
+_LONGEST_RAISED = 8
 _KEPT = 32
 """Pages that are held."""
 
@@ -115,11 +120,11 @@ class DocumentContent:
         """What an element says, in the order of the tree; nothing of elements of the roles `without`."""
         found: list[TaggedText] = []
         work: list[tuple[int | Content, bool]] = [(index, False)]
-        breaks = True
+        breaks, in_math = True, self.tree.tags[index].role.startswith(MATH)
         while work:
             here, leaves = work.pop()
             if isinstance(here, Content):
-                piece = self._piece(here, breaks)
+                piece = self._piece(here, breaks, in_math)
                 if piece is not None:
                     found.append(piece)
                     breaks = False
@@ -146,7 +151,7 @@ class DocumentContent:
         piece = self._piece(content, False)
         return [] if piece is None else [piece]
 
-    def _piece(self, content: Content, breaks: bool) -> TaggedText | None:
+    def _piece(self, content: Content, breaks: bool, in_math: bool = False) -> TaggedText | None:
         indices = self.glyphs_of(content)
         if not indices:
             return None
@@ -154,19 +159,27 @@ class DocumentContent:
         solid = [k for k in indices if not page.glyphs[k].generated]
         if not solid:
             return None
-        return _made(content.page, page, self._text(page, solid), solid, breaks)
+        return _made(content.page, page, self._text(page, solid, in_math), solid, breaks)
 
-    def _text(self, page: OwnedPage, solid: Sequence[int]) -> str:
-        """The glyphs as text. Blanks that the reader made up count only where there is room for one."""
+    def _text(self, page: OwnedPage, solid: Sequence[int], in_math: bool) -> str:
+        """The glyphs as text. Blanks that the reader made up count only where there is room for one.
+
+        What is raised is marked as in cells of HTML; in formulas the tags say it.
+        """
         text: list[str] = []
+        raised: list[bool] = []
         for place, k in enumerate(solid):
             glyph = page.glyphs[k].text
             if place and needs_blank(page, solid[place - 1], k):
                 text.append(" ")
+                raised.append(False)
             after = page.glyphs[solid[place + 1]].text if place + 1 < len(solid) else ""
             divides = k in page.hyphens and after.islower() and "".join(text[-1:]).islower()
             text.append("" if divides else readable(glyph))
-        return "".join(text)
+            raised.append(not in_math and is_raised(page, k))
+        runs = groupby(zip(raised, text, strict=True), key=lambda part: part[0])
+        joined = ((is_up, "".join(part for _, part in own)) for is_up, own in runs)
+        return "".join(script("sup", said) if is_up else said for is_up, said in joined)
 
     def _spoken(self, index: int, text: str, breaks: bool) -> TaggedText | None:
         """What stands in the place of an element's own glyphs."""
@@ -262,6 +275,49 @@ def needs_blank(page: OwnedPage, left: int, right: int) -> bool:
     kind = "apart" if not made_up else "blank" if between else "next"
     gap = max(begin - end, start - stop)  # whatever the direction of the script
     return gap > _GAPS[kind] * max(bottom - top, lower - upper)
+
+
+def is_raised(page: OwnedPage, index: int) -> bool:
+    """Whether a glyph is a superscript of the word before it; signs between others are if one of these is."""
+    text = page.glyphs[index].text
+    if text not in _JOINING:
+        return (text.isdigit() or text.islower()) and _is_up(page, index)
+    if not _is_up(page, index):
+        return False
+    for way in (1, -1):
+        k, last = index, index + way * _LONGEST_RAISED
+        while k != last and 0 <= k < len(page.glyphs) and page.glyphs[k].text in _JOINING:
+            k += way
+        if 0 <= k < len(page.glyphs) and page.glyphs[k].text not in _JOINING and is_raised(page, k):
+            return True
+    return False
+
+
+def _is_up(page: OwnedPage, index: int) -> bool:
+    """Whether a glyph is smaller and higher than those before it in its word, or a digit that is drawn so."""
+    text = page.glyphs[index].text
+    ink, (_, top, _, bottom) = page.glyphs[index].box, page.advances[index]
+    right = index
+    for _ in range(_LONGEST_RAISED):
+        left = right - 1
+        while left >= 0 and page.glyphs[left].generated:
+            left -= 1
+        if left < 0 or not is_ink(page, left) or needs_blank(page, left, right):
+            return False
+        before, (_, upper, _, lower) = page.glyphs[left], page.advances[left]
+        height = lower - upper
+        right = left
+        if before.text != "." and (not before.text.isalnum() or before.text in "gjpqyQJ"):
+            continue  # it does not stand on the line
+        is_small = bottom - top < 0.88 * height
+        if is_small and lower - bottom > max(0.15 * height, 0.55 * ink.height):
+            return True
+        is_low = text.isdigit() and ink.height < 0.55 * height
+        if is_low and before.box.y1 - ink.y1 > 0.27 * height:
+            return True
+        if abs(lower - bottom) > 0.1 * height:
+            return False
+    return False
 
 
 def hull(boxes: Iterable[Box]) -> Box | None:

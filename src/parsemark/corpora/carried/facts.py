@@ -24,6 +24,8 @@ RULES = "answers"
 OUTLINE, LINK, FORM_VALUE = "outline", "link annotation", "form field"
 MAX_ENTRIES = 20_000
 """Of an outline, and links and fields of a document; what is more is not read."""
+_HIDDEN = 2 | 32
+"""Flags of annotations that are hidden, or not shown on screens."""
 _MAX_DEPTH = 12
 _MAX_WORDS = 400
 _NUMBER = re.compile(
@@ -111,13 +113,18 @@ def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]
                     return links, fields
                 kind = str(annotation.get("/Subtype"))
                 box = _place(pdf, number, annotation.get("/Rect")) if kind in ("/Link", "/Widget") else None
-                if box is None:
+                if box is None or _is_hidden(annotation):
                     continue
                 if kind == "/Link" and (target := link_target(annotation, {})):
                     links.append(CarriedPlace(number, box, target))
                 elif kind == "/Widget" and (value := _inherited(annotation, "/V")):
                     fields.append(CarriedPlace(number, box, value, _inherited(annotation, "/T") or ""))
     return links, fields
+
+
+def _is_hidden(annotation: Any) -> bool:
+    flags = annotation.get("/F", 0)
+    return isinstance(flags, int) and bool(flags & _HIDDEN)
 
 
 def _inherited(field: Any, key: str) -> str | None:

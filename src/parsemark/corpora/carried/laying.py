@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
-from parsemark.corpora.carried.sources import SOURCES, read_source
+from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
 from parsemark.corpora.carried.tagged import TaggedDocument, read_content
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.extras import require
@@ -47,6 +47,9 @@ _EDGE = 0.12
 _NAMED = 5
 """Words by which what has no place is named."""
 _FORMULA_LETTERS = 400
+_MARKUP = frozenset("^_{}\\\xad\x02")
+_LEADER = "...."
+_UNREADABLE = frozenset({"Co", "Cn", "Cc"})
 _LABEL = re.compile(r"[^\w\s]{1,3}|[(\[]?(?:[\dA-Za-z]{1,3}[.:)\]]?)(?:\d{1,3}[.:)]?)*|[ivxIVX]{1,5}[.)]")
 """What stands before an item or a heading, and which sources do not say."""
 _ITEM_NUMBER = re.compile(r"(\d+)\. ")
@@ -76,6 +79,11 @@ def _letters(text: str) -> tuple[str, list[int]]:
         places += [at] * len(folded)
         at = formulas.get(at, at + 1)
     return "".join(found), places
+
+
+def _signs(text: str) -> str:
+    """What of a text is no letter, other than blanks and what marks scripts."""
+    return "".join(c for c in text if not _folded(c) and not c.isspace() and c not in _MARKUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +189,20 @@ class _LaidPiece:
     runs: list[_LaidRun] = field(default_factory=list)
     label: str = ""
     """What the page has before it."""
+    in_cell: bool = False
+    signs: str = ""
+    """Those that the page has in it."""
 
     @property
     def is_exact(self) -> bool:
         """Whether the page says just what the source does, other than in formulas."""
         formulas = _GAP in self.letters
+        if self.in_cell and not formulas and self.signs != _signs(self.text):
+            readable_signs = _LEADER not in self.signs and _UNREADABLE.isdisjoint(
+                map(unicodedata.category, self.signs)
+            )
+            if readable_signs:
+                return False  # a minus or a currency that only the page has
         return all(
             a.stop == b.start or not b.joined or (formulas and b.at > a.at + a.stop - a.start)
             for a, b in pairwise(self.runs)
@@ -275,7 +292,7 @@ def _block(element: Element) -> _LaidBlock:
         pieces: list[_LaidPiece] = []
         cells = []
         for cell in element.table.cells:
-            piece = _LaidPiece(cell.text, *_letters(cell.text))
+            piece = _LaidPiece(cell.text, *_letters(cell.text), in_cell=True)
             has_text = bool(piece.letters.strip(_GAP) or (cell.text.strip() and _GAP not in piece.letters))
             place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
             cells.append((*place, len(pieces) if has_text else None))
@@ -399,6 +416,8 @@ class _LaidTree:
         self.tags: list[StructureTag] = [StructureTag("StructTreeRoot", "StructTreeRoot", ())]
         self.owners: dict[int, array[int]] = {}
         self.number = 0
+        self.outer: dict[str, int] = {}
+        """The cell that stands for each table that holds others."""
         self.labels: dict[int, list[tuple[_LaidPiece, int]]] = {}
 
     def make(self, blocks: Sequence[_LaidBlock]) -> _LaidTree:
@@ -419,12 +438,25 @@ class _LaidTree:
         for before, block in zip([None, *blocks], blocks, strict=False):
             own = list(self._tags(block, numbers))
             table = before is not None and before.element.table is not None
-            if table and block.element.category == Category.TABLE_CAPTION:
+            outer = str(block.element.attributes.get(IN_TABLE, ""))
+            if outer:
+                self._add_inside(kids, own, outer)
+            elif table and block.element.category == Category.TABLE_CAPTION:
                 self.tags[kids[-1]] = replace(self.tags[kids[-1]], kids=(*self.tags[kids[-1]].kids, *own))
             else:
                 kids += own
         self.tags[0] = replace(self.tags[0], kids=tuple(kids))
         return self
+
+    def _add_inside(self, kids: list[int], own: Sequence[int], outer: str) -> None:
+        """Put elements into a cell of the table that holds them, so that it is refused as such."""
+        first = outer.split("/")[1]
+        if first not in self.outer:
+            cell = self._add("TD")
+            kids.append(self._add("Table", [self._add("TR", [cell])]))
+            self.outer[first] = cell
+        cell = self.outer[first]
+        self.tags[cell] = replace(self.tags[cell], kids=(*self.tags[cell].kids, *own))
 
     def _own(self, number: int, owned: Sequence[tuple[int, _LaidPiece]]) -> None:
         """Give the glyphs of a page to what is laid onto it."""
@@ -445,6 +477,8 @@ class _LaidTree:
         before = -1
         for own, piece in owned:
             before = self._add_signs(page, owners, own, piece, before)
+            mine = (k for k, owner in enumerate(owners) if owner == own and k not in page.hyphens)
+            piece.signs += _signs("".join(page.glyphs[k].text for k in mine))
         self._mark_running(page, owners)
         self.owners[number] = owners
 
@@ -468,6 +502,16 @@ class _LaidTree:
         while k >= 0 and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text):
             owners[k] = own
             k -= 1
+        ahead = _signs(piece.text[: piece.where[0]]) if piece.in_cell and k == first - 1 else ""
+        while ahead and k >= 0 and owners[k] == UNMARKED and not is_ink(page, k):
+            k -= 1  # a currency at the other end of its cell
+        if (
+            ahead
+            and k >= len(ahead)
+            and "".join(g.text for g in page.glyphs[k - len(ahead) + 1 : k + 1]) == ahead
+        ):
+            owners[k - len(ahead) + 1 : k + 1] = array("q", [own]) * len(ahead)
+            k -= len(ahead)
         stop = k + 1
         while k >= 0 and owners[k] == UNMARKED and _is_beside(page, k, first):
             k -= 1

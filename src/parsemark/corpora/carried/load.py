@@ -85,7 +85,9 @@ def read_carried(task: CarriedTask) -> CarriedDocument:
     )
     pages = tuple((s.id, page_file_text(s, f"pdfs/{task.file}")) for s in samples)
     said = "; ".join(remark.message for remark in remarks)[:_MAX_MESSAGE]
-    return CarriedDocument("taken" if pages else "carries nothing", said, pages, counts)
+    if not pages:
+        return CarriedDocument("carries nothing", said or "it carries no truth.", pages, counts)
+    return CarriedDocument("taken", said, pages, counts)
 
 
 def _loaded(
@@ -179,11 +181,12 @@ def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:
     for why, pages in refused.items():
         listed = ", ".join(pages[:_LISTED]) + (" …" if len(pages) > _LISTED else "")
         yield Remark(where, f"{counted(len(pages), 'table')} refused (page {listed}): {why}.")
-    if document.missing:
+    if n := len(document.missing):
         named = "; ".join(document.missing[:_LISTED]) + (" …" if len(document.missing) > _LISTED else "")
         yield Remark(
             where,
-            f"{counted(len(document.missing), 'element')} of its source have no place on its pages: {named}.",
+            f"{counted(n, 'element')} of its source {'has' if n == 1 else 'have'} no place on its pages: "
+            f"{named}.",
         )
     for fault, n in document.faults.items():
         yield Remark(where, f"its structure tree has {n:,} {fault}; they are not used.", left_out=False)

@@ -13,7 +13,11 @@ from typing import Any
 
 from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID
 
-_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[[^\]]*\]|_.|\*.')
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
+_NUMBER = re.compile(
+    r'((?:"[^"]*"|\\.|\[[^\]]*\]|[_*].|\.(?![0#?])|[^0#?."\\\[_*])*+)(\.?[0#?][0#?.,]*)(E[+-]0+)?(.*)', re.S
+)
+"""What stands before the digits of a number's format, these, an exponent, and what stands behind."""
 _DATE_PART = re.compile(r"y{2,4}|m{1,4}|d{1,4}|h{1,2}|s{1,2}|am/pm", re.IGNORECASE)
 _DATE_CODES = {
     "yyyy": "%Y", "yy": "%y", "mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%-m", "dddd": "%A", "ddd": "%a",
@@ -92,30 +96,37 @@ def _shown_number(value: float, form: str) -> str:
 
     >>> _shown_number(-1234.5, "#,##0.00"), _shown_number(0.125, "0.0%"), _shown_number(2.0, "General")
     ('-1,234.50', '12.5%', '2')
+    >>> _shown_number(-1234.5, "$#,##0.00_);($#,##0.00)"), _shown_number(-5, '0.00 [$€-407]')
+    ('($1,234.50)', '-5.00 €')
     """
     sections = form.split(";")
-    own = sections[1] if value < 0 and len(sections) > 1 else sections[0]
-    literal = "".join(a or b for a, b in _LITERAL.findall(own))
-    digits = _LITERAL.sub("", own)
-    if "General" in own or not re.search("[0#?]", digits):
-        return f"{value:.10g}"
-    is_percent, decimals = "%" in digits, re.search(r"\.([0#?]+)", digits)
-    places = len(decimals[1]) if decimals else 0
+    chosen = 1 if value < 0 else 2 if value == 0 else 0
+    own = sections[chosen] if chosen < len(sections) else sections[0]
+    if (found := _NUMBER.fullmatch(own)) is None or "General" in own:
+        return f"{value:.10g}" if re.search("General|@", own) else _literal(own)
+    before, digits, exponent, behind = found.groups()
+    places = len(re.sub(r"[^0#?]", "", digits.partition(".")[2]))
+    scale = Decimal(100 if "%" in _LITERAL.sub("", own) else 1)
+    scale /= 1000 ** (len(digits) - len(digits.rstrip(",")))
     try:
-        rounded = Decimal(str(value)) * (100 if is_percent else 1)
-        rounded = rounded.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+        rounded = (Decimal(str(value)) * scale).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     except InvalidOperation:
         return f"{value:.10g}"
-    if len(sections) > 1 and value < 0:
-        rounded = abs(rounded)
-    text = f"{rounded:,}" if "," in digits else str(rounded)
-    if decimals and "0" not in decimals[1]:
+    text = f"{abs(rounded):,}" if "," in digits.rstrip(",") else str(abs(rounded))
+    whole, _, part = digits.partition(".")
+    if part and "0" not in part:
         text = text.rstrip("0").rstrip(".")
-    prefix = re.split("[0#?]", own, maxsplit=1)[0]
-    is_before = bool(literal) and literal in prefix
-    return (
-        (literal if is_before else "") + text + ("%" if is_percent else "") + ("" if is_before else literal)
-    )
+    if "0" not in whole and abs(rounded) < 1:
+        text = text.removeprefix("0")
+    if exponent:
+        text = f"{abs(value):.{places}E}"
+    sign = "-" if value < 0 and own is sections[0] else ""
+    return " ".join(f"{sign}{_literal(before)}{text}{_literal(behind)}".split())
+
+
+def _literal(part: str) -> str:
+    """What a part of a format without digits shows: texts, signs and currencies, and room for a sign."""
+    return _LITERAL.sub(lambda m: m[1] or m[2] or m[3] or (" " if m[0][0] == "_" else ""), part)
 
 
 def _shown_date(value: datetime | date | time, form: str) -> str:

@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,7 @@ from parsemark.corpora.loaders.files import read_text
 from parsemark.errors import CorpusError
 from parsemark.formats.document import read_document
 from parsemark.formats.document.elements import caption_category
+from parsemark.formats.html.text import script
 from parsemark.formats.limits import MAX_SPAN
 from parsemark.model import Category, Element
 
@@ -31,6 +33,12 @@ MAX_PARTS = 10_000
 MAX_BYTES = 256 * 2**20
 """Of all parts of an archive together, unpacked."""
 _PICTURE = re.compile(r"<(?:img|image|svg)\b[^>]*+>", re.IGNORECASE)
+_TABLE_TAG = re.compile(r"<(/?)table\b[^>]*+>", re.IGNORECASE)
+_TABLE_PART = re.compile(r"(</?(?:table|tr|td|th|thead|tbody|tfoot|caption)\b[^>]*+>)", re.IGNORECASE)
+_MAX_NESTED = 4
+"""Tables in tables that are looked at."""
+IN_TABLE = "in_table"
+"""Names the table of which an element is in a cell."""
 _DEEPEST = 6
 Source = tuple[str, list[str]]
 """HTML, and the notes below the text."""
@@ -47,10 +55,50 @@ def read_source(path: Path) -> list[Element]:
     if kind in ("latex", "markdown"):
         return list(read_document(read_text(path), kind).elements)
     markup, notes = _READERS[kind](path)
-    elements = list(read_document(_PICTURE.sub("", markup), "html").elements)
+    elements = list(_elements(_PICTURE.sub("", markup)))
     return elements + [
         Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note
     ]
+
+
+def _elements(markup: str, within: str = "") -> Iterator[Element]:
+    """The elements of HTML; of a table that holds others, those in it, each with the name of that table."""
+    start = 0
+    opened: list[int] = []
+    holds = False
+    parts: list[tuple[str, str]] = []
+    for tag in _TABLE_TAG.finditer(markup):
+        if not tag[1]:
+            holds = holds or bool(opened)
+            opened.append(tag.start())
+        elif len(opened) > 1:
+            opened.pop()
+        elif opened:
+            begin = opened.pop()
+            if holds:
+                parts += [("", markup[start:begin]), (f"{within}/{begin}", markup[begin : tag.end()])]
+                start = tag.end()
+            holds = False
+    for name, part in (*parts, ("", markup[start:])):
+        if name and name.count("/") <= _MAX_NESTED:
+            yield from _elements(_unframed(part), name)
+        elif part.strip():
+            found = read_document(part, "html").elements
+            yield from (
+                replace(e, attributes={**e.attributes, IN_TABLE: within}) if within else e for e in found
+            )
+
+
+def _unframed(table: str) -> str:
+    """What is in the cells of a table, as blocks; tables in it stay."""
+    depth = 0
+    parts: list[str] = []
+    for part in _TABLE_PART.split(table):
+        name = _TABLE_TAG.match(part)
+        depth -= bool(name and name[1])
+        parts.append("<div></div>" if depth <= (0 if name else 1) and _TABLE_PART.fullmatch(part) else part)
+        depth += bool(name and not name[1])
+    return "".join(parts)
 
 
 def _html(path: Path) -> Source:
@@ -297,7 +345,7 @@ def _docx(path: Path) -> Source:
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _WORD_BLANKS = frozenset({"tab", "br", "cr"})
 _WORD_HIDDEN = frozenset({"del", "moveFrom", "Fallback", "instrText", "delText", "rPr", "pPr", "txbxContent"})
-_WORD_SCRIPTS = {"superscript": "^", "subscript": "_"}
+_WORD_SCRIPTS = {"superscript": "sup", "subscript": "sub"}
 _NAMED_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 
 
@@ -352,11 +400,12 @@ class _Word:
             elif name == "footnoteReference" and element.get(f"{_WORD}id") in self.known:
                 note = self.known[element.get(f"{_WORD}id")]
                 self.notes.append(f"{len(self.notes) + 1} {''.join(self._text_below(note)).strip()}")
-                yield str(len(self.notes))
+                yield script("sup", str(len(self.notes)))
             elif name != "r" or element.find(f"{_WORD}rPr/{_WORD}vanish") is None:
                 inner = "".join(self._text(element))
-                sign = _WORD_SCRIPTS.get(_word_value(element, "rPr/vertAlign"), "")
-                yield f"{sign}{{{inner}}}" if sign and inner.strip() else inner
+                tag = _WORD_SCRIPTS.get(_word_value(element, "rPr/vertAlign"), "")
+                is_marked = not tag or inner[:1] in "^_"  # a note's mark is written as raised already
+                yield inner if is_marked else script(tag, inner)
 
     def _text_below(self, note: Any) -> Iterator[str]:
         for paragraph in _inside(note, "p"):

@@ -56,7 +56,7 @@ def _collect(cell: etree._Element) -> str:
         else:
             if tag in _SCRIPTS and script_starts:
                 start = script_starts.pop()
-                pieces[start:] = [_script(tag, "".join(pieces[start:]))]
+                pieces[start:] = [script(tag, "".join(pieces[start:]))]
             pieces.append(_closing(tag) + _flat(element.tail or ""))
     return "".join(pieces)
 
@@ -88,7 +88,12 @@ def _is_stray_cell(element: etree._Element, cell: etree._Element) -> bool:
     return True
 
 
-def _script(tag: str, inner: str) -> str:
+def script(tag: str, inner: str) -> str:
+    """Text that is raised (`sup`) or lowered (`sub`), as cells have it.
+
+    >>> script("sup", "a"), script("sub", "12"), script("sup", " ")
+    ('^a', '_{12}', '')
+    """
     inner = " ".join(inner.split())
     if not inner:
         return ""
