@@ -102,13 +102,14 @@ def details(tables: RunTables) -> dict[str, Any]:
 
 
 def notes(told: Mapping[str, Any]) -> list[str]:
-    """The veto list, and the worst page."""
+    """The veto list, by the columns that count it, and the worst page."""
     found = []
     for parser, own in told["invented_numbers"].items():
-        some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in own[:_NAMED])
-        found.append(
-            f"{parser} wrote numbers that its pages do not show, in {counted(len(own), 'place')}: {some}."
-        )
+        for kind in ("invented", "altered"):
+            places = [entry for entry in own if entry["kind"] == kind]
+            some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in places[:_NAMED])
+            if places:
+                found.append(f"{parser} {kind} numbers in {counted(len(places), 'place')}, and wrote: {some}.")
     if told["worst_pages"]:
         page = told["worst_pages"][0]
         what = [f"{int(page[kind])} {kind}" for kind in ("lost", "altered", "moved", *EXTRAS) if page[kind]]
