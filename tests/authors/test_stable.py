@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.pdf.test_visible import SEEN, written
+from tests.pdf.test_visible import SEEN, with_field, written
 
 from parsemark import api
 from parsemark.cli.stable import _stability_parts
@@ -101,6 +101,16 @@ def test_fonts_are_subset_again(tmp_path: Path) -> None:
     assert typst is not None
     (tmp_path / "out.pdf").write_bytes(rewrite_pdf(typst, "fonts"))
     assert [w.text for w in page_words(tmp_path / "out.pdf", 1)] == [w.text for w in page_words(typst, 1)]
+
+
+def test_a_variant_that_squashes_fields_is_left_out(tmp_path: Path) -> None:
+    painted = b"/Tx BMC BT /F 9 Tf 0 g 2 5 Td (Jane Doe) Tj ET EMC"
+    pdf = with_field(tmp_path / "form.pdf", SEEN % (400, b"Name of the pupil"), painted)
+    corpus = Corpus.of("x", [Sample("f", "f", 1, None, pdf)], root=tmp_path, version="1", licence="CC0")
+    made = rewrite_corpus(corpus, ["f"], tmp_path / "out", ["streams", "rotated"])
+    assert [(one.variant, one.why) for one in made.left_out] == [("rotated", "it would look otherwise")]
+    plain, whole = (np.asarray(render_page(pdf, 1, CHECK_DPI, forms=forms)) for forms in (False, True))
+    assert (plain != whole).any(), "only pictures that ask for it show what was filled in"
 
 
 def test_what_cannot_be_rewritten_is_said(pages: Path, tmp_path: Path) -> None:

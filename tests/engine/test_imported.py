@@ -21,7 +21,7 @@ from parsemark.engine.parsing.parse import ParseOptions, open_run
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, StoreError
 from parsemark.protocols import Figure
-from parsemark.store import RunFolder
+from parsemark.store import Run, RunFolder
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
 FORMATS = {
@@ -264,6 +264,19 @@ def test_outputs_that_all_fail_end_with_1_and_a_reason(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "run")])
     assert result.exit_code == 1
     assert "mine failed on every page. The first: a-p1.json: The file is not JSON" in result.stdout
+
+
+def test_outputs_for_pages_without_truth_are_scored_by_their_evidence(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "docs" / "a.pdf")
+    for name in ("mine", "yours"):
+        write(tmp_path / name / "a-p1.md", "words")
+    command = ["score", "--corpus", f"folder:{tmp_path / 'docs'}", "--out", str(tmp_path / "run")]
+    assert CliRunner().invoke(app, [*command, "--predictions", str(tmp_path / "mine")]).exit_code == 0
+    assert list(Run.open(tmp_path / "run").protocols) == ["evidence", "tables"]
+    named = [*command[:-1], str(tmp_path / "other"), "--predictions"]
+    CliRunner().invoke(app, [*named, str(tmp_path / "mine"), "--protocol", "tables"])
+    assert CliRunner().invoke(app, [*named, str(tmp_path / "yours")]).exit_code == 0
+    assert list(Run.open(tmp_path / "other").protocols) == ["tables"], "a run that is there keeps its own"
 
 
 def folder_corpus(place: Path, *names: str) -> Corpus:

@@ -17,16 +17,17 @@ from parsemark.pdf import save_picture_pdf
 from parsemark.protocols import Summary
 from parsemark.store import ParseRecord, Run, schema_of
 from parsemark.store.folder import RunFolder
+from parsemark.verdicts.plain import plain_verdict, scored_records
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Two blank pages, one of them landscape, a scan, and a file that is no PDF; nothing is parsed yet."""
+    """Two blank pages, one of them landscape, a scan, and a broken file; nothing is parsed yet."""
     folder = tmp_path / "docs"
     make_pdf(folder / "upright.pdf")
     make_pdf(folder / "wide.pdf", (800, 500))
     save_picture_pdf(Image.new("RGB", (90, 90)), folder / "scan.pdf", (200, 300), quality=90, producer="x")
-    (folder / "bad.pdf").write_text("<html>not found</html>")
+    (folder / "bad.pdf").write_text("%PDF-1.4 and no more")
     (folder / "upright.no-tables").touch()
     (folder / "wide.no-tables").touch()
     corpus = load_corpus(f"folder:{folder}")
@@ -77,7 +78,34 @@ def test_broken_files_are_tried_and_counted(run: Run) -> None:
     counts = {parser: summary.figure(parser, "survived") for parser in ("strong", "weak")}
     assert {p: (f.value, f.n) for p, f in counts.items() if f} == {"strong": (1, 1), "weak": (0, 1)}
     assert "1 broken file (bad): strong survived 1 of 1 and weak survived 0 of 1." in summary.notes
-    assert summary.counts["pages"] == 4, "it is not left out"
+    assert summary.counts["pages"] == summary.counts["documents"] == 3, "it is in no score"
+    assert summary.counts["unreadable files"] == 1
+    failed = summary.figure("weak", "failures")
+    assert failed is not None and (failed.value, failed.n) == (0, 3)
+    said = " ".join(plain_verdict(summary, scored_records(run, "tables"), "x"))
+    assert "no answer" not in said, said
+
+
+def test_nobody_is_asked_to_survive_what_is_no_pdf(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "docs" / "a.pdf")
+    for name, text in (("empty", ""), ("page", "<html>not found</html>"), ("bad", "%PDF-1.4 and no more")):
+        (tmp_path / "docs" / f"{name}.pdf").write_text(text)
+    corpus = load_corpus(f"folder:{tmp_path / 'docs'}")
+    run = open_run(tmp_path / "run", corpus, ParseOptions())
+    add_samples(run, corpus, None)
+    summary = scored(run, weak={"bad-p1": None, "empty-p1": None, "page-p1": None})
+    figure = summary.figure("weak", "survived")
+    assert figure is not None and (figure.value, figure.n) == (0, 1)
+    assert "2 files are no PDF (empty, page): nobody is asked to survive them." in summary.notes
+    assert (summary.counts["pages"], summary.counts["unreadable files"]) == (1, 3)
+
+
+def test_a_page_without_truth_has_the_size_of_its_pdf(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "docs" / "letter.pdf", (612, 792))
+    corpus = load_corpus(f"folder:{tmp_path / 'docs'}")
+    run = open_run(tmp_path / "run", corpus, ParseOptions())
+    add_samples(run, corpus, None)
+    assert run.table("samples").select("width", "height", "truth").row(0) == (612, 792, None)
 
 
 def test_where_no_file_is_broken_nothing_is_said_of_them(run: Run) -> None:

@@ -113,6 +113,26 @@ def test_a_page_number_may_stand_deep_if_a_gap_parts_it_from_the_text(tmp_path: 
     assert [w.text for w in both.words if w.edge] == ["Head", "of", "all"]
 
 
+def with_field(path: Path, content: bytes, painted: bytes, flags: int = 4) -> Path:
+    """A page with a field that says Jane Doe."""
+    import pikepdf
+
+    written(path, content)
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        font = pikepdf.Dictionary(Font=pikepdf.Dictionary(F=pdf.pages[0].Resources.Font.F))
+        look = pdf.make_stream(painted, Type=pikepdf.Name.XObject, Subtype=pikepdf.Name.Form, Resources=font)
+        look.BBox = pikepdf.Array([0, 0, 200, 20])
+        field = pikepdf.Dictionary(
+            Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Widget, FT=pikepdf.Name.Tx, F=flags,
+            T=pikepdf.String("name"), V=pikepdf.String("Jane Doe"), AP=pikepdf.Dictionary(N=look),
+            Rect=pikepdf.Array([40, 300, 240, 320]),
+        )  # fmt: skip
+        pdf.pages[0].Annots = pikepdf.Array([pdf.make_indirect(field)])
+        pdf.Root.AcroForm = pikepdf.Dictionary(Fields=pdf.pages[0].Annots)
+        pdf.save(path)
+    return path
+
+
 @pytest.mark.parametrize(
     ("flags", "painted", "beside", "asked"),
     [
@@ -130,21 +150,7 @@ def test_a_page_number_may_stand_deep_if_a_gap_parts_it_from_the_text(tmp_path: 
 def test_what_fields_show_is_seen(
     flags: int, painted: bytes, beside: bytes, asked: bool, tmp_path: Path
 ) -> None:
-    import pikepdf
-
-    path = written(tmp_path / "a.pdf", SEEN % (400, b"Name of the pupil") + beside)
-    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
-        font = pikepdf.Dictionary(Font=pikepdf.Dictionary(F=pdf.pages[0].Resources.Font.F))
-        look = pdf.make_stream(painted, Type=pikepdf.Name.XObject, Subtype=pikepdf.Name.Form, Resources=font)
-        look.BBox = pikepdf.Array([0, 0, 200, 20])
-        field = pikepdf.Dictionary(
-            Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Widget, FT=pikepdf.Name.Tx, F=flags,
-            T=pikepdf.String("name"), V=pikepdf.String("Jane Doe"), AP=pikepdf.Dictionary(N=look),
-            Rect=pikepdf.Array([40, 300, 240, 320]),
-        )  # fmt: skip
-        pdf.pages[0].Annots = pikepdf.Array([pdf.make_indirect(field)])
-        pdf.Root.AcroForm = pikepdf.Dictionary(Fields=pdf.pages[0].Annots)
-        pdf.save(path)
+    path = with_field(tmp_path / "a.pdf", SEEN % (400, b"Name of the pupil") + beside, painted, flags)
     fields = [word for word in seen_page(path, 1).words if word.line < 0]
     assert [word.text for word in fields] == (["Jane", "Doe"] if asked else [])
     assert all((w.box.x0, round(w.box.y0), w.shown, w.edge) == (40, 240, True, False) for w in fields)

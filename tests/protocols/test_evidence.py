@@ -101,10 +101,32 @@ def test_who_invents_numbers_is_named_and_the_worst_page_comes_first(summary: Su
     assert set(summary.details["invented_numbers"]) == {"liar"}
     told = {entry["kind"]: entry["said"] for entry in summary.details["invented_numbers"]["liar"]}
     assert told["altered"] == "4600" and "99999" in told["invented"] and "2031" in told["invented"]
-    assert any("liar wrote numbers" in note and "99999" in note for note in summary.notes)
+    assert any(note.startswith("liar invented numbers in") and "99999" in note for note in summary.notes)
+    assert "liar altered numbers in 1 place, and wrote: 4600 (a-p2)." in summary.notes
+    shown = {info.name for info in summary.figures if info.main}
+    assert {"numbers_invented", "numbers_altered"} <= shown, "what the notes count is a column"
     worst = summary.details["worst_pages"]
     assert (worst[0]["sample"], worst[0]["lost"], worst[0]["wrong"]) == ("a-p2", N, N)
     assert [page["wrong"] for page in worst] == sorted((page["wrong"] for page in worst), reverse=True)
+
+
+RAISED = b"BT /F 12 Tf 0 g 1 0 0 1 50 400 Tm (Cape 12.0) Tj /F 7 Tf 5 Ts (3) Tj ET "
+NEXT = SEEN % (380, b"stands in x2 and 1987")
+
+
+@pytest.mark.parametrize("mark", [" 3", "<sup>3</sup>", "^3^", "^3", "³", "$^{3}$", ""])
+def test_the_mark_of_a_note_is_no_digit_of_a_number(mark: str, tmp_path: Path) -> None:
+    seen = seen_page(written(tmp_path / "a.pdf", RAISED + NEXT), 1)
+    assert [w.text for w in seen.words] == ["Cape", "12.0", "3", "stands", "in", "x2", "and", "1987"]
+
+    def counts(number: str) -> dict[str, int]:
+        text = f"Cape {number}\n\nstands in x2 and 1987"
+        return compare(seen, Prediction("a-p1", "p", Status.OK, text=text)).counts
+
+    told = counts(f"12.0{mark}")
+    assert (told["altered"], told["invented"], told["lost"]) == (0, 0, int(not mark))
+    together = counts("12.03")
+    assert together["numbers_altered"] == 2 and not together["numbers_invented"]
 
 
 def test_the_viewer_draws_lost_words_and_marks_invented_ones_the_worst_page_first(run: Run) -> None:

@@ -44,11 +44,11 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
 def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
     from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain import plain_verdict
+    from parsemark.verdicts.plain import plain_verdict, scored_records
 
-    records = run.records()
     for summary in summaries:
         console.print()
+        records = scored_records(run, summary.protocol)
         for sentence in plain_verdict(summary, records, run.manifest.corpus.spec):
             console.print(sentence, highlight=False, markup=False)
         console.print()

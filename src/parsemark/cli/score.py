@@ -101,8 +101,11 @@ def score(
     with template or contextlib.nullcontext(), running.stoppable(console) as events:
         if predictions is not None:
             loaded = running.load(corpus, strict=strict)
+            folder = api.run_folder(out, loaded)
+            if specs is None and not (folder / "manifest.json").exists():
+                specs = list(api.default_protocols(loaded))  # a run that is there keeps its own
             opened = import_predictions(
-                api.run_folder(out, loaded),
+                folder,
                 loaded,
                 predictions,
                 name=name,

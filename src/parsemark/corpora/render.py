@@ -23,6 +23,7 @@ from parsemark.errors import CorpusError, ParsemarkError, UsageError
 from parsemark.model import Sample
 from parsemark.pdf import (
     BROKEN,
+    NO_PDF,
     Kinds,
     PageWord,
     open_picture,
@@ -174,7 +175,32 @@ def look_at(sample: Sample) -> FirstLook:
         state = sample.pdf.stat()
         return _look(sample.pdf, sample.page_number, state.st_mtime_ns, state.st_size)
     except (ParsemarkError, OSError):
-        return FirstLook(kinds=BROKEN)
+        return FirstLook(kinds=BROKEN if _names_itself_pdf(sample.pdf) else NO_PDF)
+
+
+def _names_itself_pdf(file: Path) -> bool:
+    """Whether a file begins as PDFs do; what is empty or a page of HTML does not."""
+    try:
+        with file.open("rb") as opened:
+            return b"%PDF-" in opened.read(1024)
+    except OSError:
+        return True
+
+
+def page_size(sample: Sample) -> tuple[float, float] | None:
+    """Width and height of a page in points; None where its PDF cannot say."""
+    if sample.pdf is None:
+        return None
+    try:
+        shape = _shapes(sample.pdf, sample.pdf.stat().st_mtime_ns)[sample.page_number - 1]
+    except (ParsemarkError, OSError, IndexError):
+        return None
+    return shape.width, shape.height
+
+
+@lru_cache(maxsize=16)
+def _shapes(file: Path, _changed: int) -> list[pdf.PageShape]:
+    return pdf.page_shapes(file)
 
 
 @lru_cache(maxsize=4096)

@@ -163,7 +163,7 @@ def _variants(sample: Sample, folder: Path, names: Sequence[str]) -> Iterator[tu
 def _pixels(pdf: Path, number: int) -> NDArray[np.int16]:
     import numpy as np
 
-    return np.asarray(render_page(pdf, number, CHECK_DPI)).astype(np.int16)
+    return np.asarray(render_page(pdf, number, CHECK_DPI, forms=True)).astype(np.int16)
 
 
 def looks_same(one: NDArray[np.int16], other: NDArray[np.int16]) -> bool:

@@ -47,6 +47,7 @@ _SIGN = re.compile(f"[{_CJK}]")
 _ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
 _LONE_ACCENT = re.compile("[\u02b0-\u02ff\u00ad\u200b-\u200f]")
 _THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+")
+_RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉])")
 _GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
 
 
@@ -69,8 +70,12 @@ def atoms(text: str) -> tuple[str, ...]:
 
     >>> atoms("Déjà-vu of 1,234.50 €")
     ('deja', 'vu', 'of', '1234.50')
+    >>> atoms("12.0³")
+    ('12.0', '3')
     """
-    folded = text.casefold() if text.isascii() else _LONE_ACCENT.sub("", without_accents(text)).casefold()
+    folded = text.casefold()
+    if not text.isascii():
+        folded = _LONE_ACCENT.sub("", without_accents(_RAISED.sub(" ", text))).casefold()
     return tuple(_ATOM.findall(_GROUPS.sub(lambda m: m[0].replace(",", ""), folded)))
 
 

@@ -15,7 +15,7 @@ from parsemark.pdf.document import (
     taken_from,
     to_page_box,
 )
-from parsemark.pdf.kinds import BROKEN, TRAITS, Kinds, look_at
+from parsemark.pdf.kinds import BROKEN, NO_PDF, TRAITS, Kinds, look_at
 from parsemark.pdf.pictures import (
     PageInk,
     open_picture,
@@ -30,6 +30,7 @@ from parsemark.pdf.visible import SeenPage, seen_page
 
 __all__ = [
     "BROKEN",
+    "NO_PDF",
     "TRAITS",
     "Glyph",
     "Kinds",

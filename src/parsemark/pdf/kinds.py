@@ -47,10 +47,12 @@ TRAITS = {
     "maker": "made with",
 }
 """Names in plain words."""
-UNREADABLE, DAMAGED, WHOLE = "unreadable", "damaged", "whole"
+UNREADABLE, DAMAGED, WHOLE, OTHER_FILE = "unreadable", "damaged", "whole", "no PDF"
 NO_LAYER, BLANK, DOUBTFUL, TRUSTED = "none (scan)", "blank page", "doubtful", "text"
 BROKEN: Kinds = {"file": UNREADABLE}
 """All that is known of a page that cannot be opened."""
+NO_PDF: Kinds = {"file": OTHER_FILE}
+"""The same of a file that does not begin as PDFs do: an error in words is the right answer to it."""
 
 MIN_LAYER = 20
 """A text layer of fewer characters says nothing about a page; it may be a scan."""

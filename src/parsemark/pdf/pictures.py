@@ -29,9 +29,9 @@ _NO_DATE = time.gmtime(0)
 _MAX_QUALITY = 95
 
 
-def render_page(pdf: Path, page_number: int, dpi: int) -> Image.Image:
-    """A page as a picture; a page that would be too large is a PdfError."""
-    width, height, stride, pixels = _rendered(pdf, page_number, dpi)
+def render_page(pdf: Path, page_number: int, dpi: int, *, forms: bool = False) -> Image.Image:
+    """A page as a picture, also with the fields of its forms; one that would be too large is a PdfError."""
+    width, height, stride, pixels = _rendered(pdf, page_number, dpi, forms)
     return Image.frombuffer("RGB", (width, height), pixels, "raw", "BGR", stride, 1)
 
 
@@ -40,9 +40,12 @@ Pixels = Any
 
 
 @in_child()
-def _rendered(pdf: Path, page_number: int, dpi: int) -> tuple[int, int, int, Pixels]:
+def _rendered(pdf: Path, page_number: int, dpi: int, forms: bool) -> tuple[int, int, int, Pixels]:
+    with open_document(pdf) as document:
+        if forms:
+            document.init_forms()  # before its pages are opened
     with open_page(pdf, page_number) as page:
-        shot = _shot(page, page_number, pdf, dpi)
+        shot = _shot(page, page_number, pdf, dpi, may_draw_forms=forms)
         return shot.width, shot.height, shot.stride, PickleBuffer(shot.buffer)
 
 
@@ -67,6 +70,7 @@ def _shot(page: Any, number: int, pdf: Path, dpi: int, **how: bool) -> Any:
     width, height = (side * dpi / 72 for side in page.get_size())
     if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
         raise PdfError(f"Page {number} of {pdf} is too large for {dpi} dpi; use a smaller dpi.")
+    how = {"may_draw_forms": False, **how}  # the document may have been opened with its forms before
     return page.render(scale=dpi / 72, bitmap_maker=PdfBitmap.new_foreign, **how)
 
 

@@ -50,6 +50,11 @@ _OUTER_ROWS = 2
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.I
 )
+_SMALLER, _RAISED = 0.9, 0.5
+"""How high a raised digit is at most, as a share of the word before it, and how far above its foot the digit
+stands at least, in heights of the digit: figures of old style stand lower."""
+_BEFORE = 20
+"""Characters before a digit that it is compared with."""
 _PAINTS_TEXT = re.compile(r"\bT[jJ]\b|['\"]\s")
 _PICTURE_SHARE = 0.5
 """Of the page: a picture of this size may be the page itself."""
@@ -298,19 +303,34 @@ def _changed(
 def _words(
     texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]
 ) -> Iterator[tuple[str, Edges, int, bool]]:
-    """Runs of characters between blanks; a word is shown if half of its characters are."""
+    """Runs of characters between blanks; a word is shown if half of its characters are.
+
+    Raised digits behind a word are one of their own: `12.0` with the mark of a note is not 12.03.
+    """
     left, top, right, bottom = (boxes[side::4] for side in range(4))
+
+    def is_raised(k: int, start: int) -> bool:
+        if not texts[k].isdigit():
+            return False
+        base = [j for j in range(max(start, k - _BEFORE), k) if texts[j].isalnum()]
+        if not base:
+            return False
+        height, foot = bottom[k] - top[k], sorted(bottom[j] for j in base)[len(base) // 2]
+        is_smaller = height <= _SMALLER * max(bottom[j] - top[j] for j in base)
+        return is_smaller and foot - bottom[k] >= _RAISED * height > 0
+
     line, start = 0, -1
     for k, text in enumerate(f"{texts} "):
-        if text.strip() and not generated[k]:
-            start = k if start < 0 else start
-            continue
-        if start >= 0:
+        is_blank = not text.strip() or bool(generated[k])
+        if start >= 0 and (is_blank or is_raised(k, start)):
             own = slice(start, k)
             edges = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
             yield texts[own], edges, line, 2 * sum(shown[own]) >= k - start
             start = -1
-        line += text == "\n"
+        if is_blank:
+            line += text == "\n"
+        elif start < 0:
+            start = k
 
 
 def _doubt(

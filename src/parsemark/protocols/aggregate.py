@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from parsemark.model import AttributeValue, Element, Status
 from parsemark.pdf.kinds import TRAITS, stored_kinds
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
-from parsemark.protocols.page_kinds import survived
+from parsemark.protocols.page_kinds import survived, unscored
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
@@ -186,7 +186,8 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
     infos = read_figures(__package__, "run")
     is_missing = pl.col("status") == str(Status.NO_PREDICTION)
     failed = ((pl.col("status") != str(Status.OK)) & ~is_missing).cast(pl.Float64)
-    parses = tables.read("parses", "sample", "parser", "status", *_COSTS)
+    scored = ~pl.col("sample").is_in(list(unscored(tables)))
+    parses = tables.read("parses", "sample", "parser", "status", *_COSTS, where=scored)
     found = [sums_of_rows(infos["failures"], parses, failed, tables, total_statistic)]
     if parses.select(is_missing.any()).item():
         found.append(sums_of_rows(infos["unanswered"], parses, is_missing, tables, total_statistic))

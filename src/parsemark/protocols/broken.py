@@ -25,7 +25,7 @@ from parsemark.protocols.aggregate import (
 )
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
-from parsemark.protocols.page_kinds import kind_notes
+from parsemark.protocols.page_kinds import kind_notes, scored_counts
 from parsemark.protocols.ranking import rank
 from parsemark.protocols.rows import BROKEN
 from parsemark.protocols.run_tables import RunTables
@@ -64,6 +64,7 @@ def complete_sums(
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     """The summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
+    summary = summary.model_copy(update={"counts": scored_counts(tables, summary.counts)})
     if notes := kind_notes(tables):
         summary = summary.model_copy(update={"notes": [*notes, *summary.notes]})
     if n_copies := tables.places.n_copies:

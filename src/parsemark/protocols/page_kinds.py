@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_output
 from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Prediction, Status
-from parsemark.pdf.kinds import DAMAGED, NO_LAYER, UNREADABLE, Kinds, stored_kinds
+from parsemark.pdf.kinds import DAMAGED, NO_LAYER, OTHER_FILE, UNREADABLE, Kinds, stored_kinds
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.run_tables import RunTables
 
@@ -25,10 +25,29 @@ def run_kinds(tables: RunTables) -> dict[str, Kinds]:
     return {} if rows.width < 2 else {sample: stored_kinds(text) for sample, text in rows.iter_rows() if text}
 
 
+def unscored(tables: RunTables) -> frozenset[str]:
+    """Pages that are in no score: of files that cannot be opened, and of which there is no truth."""
+    files = [s for s, own in run_kinds(tables).items() if own.get("file") in (UNREADABLE, OTHER_FILE)]
+    rows = tables.read("samples", "sample", where=pl.col("sample").is_in(files) & pl.col("truth").is_null())
+    return frozenset(rows["sample"])
+
+
+def scored_counts(tables: RunTables, counts: Mapping[str, int]) -> dict[str, int]:
+    """The counts of a summary without files that are in no score, which are counted apart."""
+    gone = unscored(tables)
+    if not gone:
+        return dict(counts)
+    places = tables.places
+    kept = [d for s, d in zip(places.samples, places.documents, strict=True) if s not in gone]
+    real = {"documents": len(set(kept)), "pages": len(kept)}
+    return {name: real.get(name, n) for name, n in counts.items()} | {"unreadable files": len(gone)}
+
+
 def survived(tables: RunTables) -> pl.DataFrame:
     """For each parser and each broken file, at its first page, whether all its pages were answered.
 
-    A file is broken if it cannot be opened here, or if its objects are not where it says.
+    A file is broken if it cannot be opened here, or if its objects are not where it says; one that does not
+    begin as a PDF does is none.
     """
     broken = [s for s, own in run_kinds(tables).items() if own.get("file") in (DAMAGED, UNREADABLE)]
     pages = tables.read("samples", "sample", "document", where=pl.col("sample").is_in(broken))
@@ -51,9 +70,18 @@ def kind_notes(tables: RunTables) -> list[str]:
         names = list(dict.fromkeys(files["document"]))
         n = Counter(files.filter("survived")["parser"])
         each = [f"{parser} survived {n[parser]} of {len(names)}" for parser in sorted(set(files["parser"]))]
-        shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
-        notes.append(f"{counted(len(names), 'broken file')} ({shown}): {listed(each)}.")
+        notes.append(f"{counted(len(names), 'broken file')} ({_some(names)}): {listed(each)}.")
+    others = [sample for sample, own in kinds.items() if own.get("file") == OTHER_FILE]
+    if others:
+        where = pl.col("sample").is_in(others)
+        shown = _some(sorted(tables.read("samples", "document", where=where)["document"]))
+        are = "file is" if len(others) == 1 else "files are"
+        notes.append(f"{len(others)} {are} no PDF ({shown}): nobody is asked to survive them.")
     return notes
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
 def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str], Prediction]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
 from parsemark.store import Run
 from parsemark.verdicts.errors import Errors
-from parsemark.verdicts.plain import best_on_kinds, plain_verdict
+from parsemark.verdicts.plain import best_on_kinds, plain_verdict, scored_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,11 @@ def _write(site: Site) -> None:
             board=parts[0].board,
             settings=source.summary.settings,
             failures_count=source.summary.failures_count,
-            verdict=plain_verdict(source.summary, source.run.records(), source.manifest.corpus.spec),
+            verdict=plain_verdict(
+                source.summary,
+                scored_records(source.run, source.summary.protocol),
+                source.manifest.corpus.spec,
+            ),
             worst=_worst_of_best(source, site.images),
             kinds=best_on_kinds(source.summary),
             notes=[*source.summary.ranking.notes, *source.summary.notes],
@@ -140,7 +145,7 @@ def _other_corpora(source: RunSource, paths: Sequence[Path]) -> Iterator[Leaderb
         names = {parser.name for parser in source.parsers}
         figures = {name: own for name, own in summary.parsers.items() if name in names}
         label = f"{corpus.name} {corpus.version}"
-        n_pages = run.table("samples").height
+        n_pages = summary.counts.get("pages", run.table("samples").height)
         pages = PageSlice(f"corpus={label} {corpus.hash[:8]}", "corpus", label, n_pages, figures)
         yield LeaderboardPart(
             pages, leaderboard_table(source.parsers, source.summary, figures, summary.ranking)
@@ -148,9 +153,9 @@ def _other_corpora(source: RunSource, paths: Sequence[Path]) -> Iterator[Leaderb
 
 
 def _facts(source: RunSource) -> list[dict[str, str]]:
-    statuses = source.parses["status"]
-    n_silent = int((statuses == str(Status.NO_PREDICTION)).sum())
-    n_failed = int((statuses != str(Status.OK)).sum()) - n_silent
+    statuses = Counter(str(record.status) for record in scored_records(source.run, source.summary.protocol))
+    n_silent = statuses[str(Status.NO_PREDICTION)]
+    n_failed = statuses.total() - statuses[str(Status.OK)] - n_silent
     return [
         {"label": "corpus", "value": source.manifest.corpus.name},
         *(

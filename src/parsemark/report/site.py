@@ -260,7 +260,7 @@ class Site(SitePages):
         manifest = self.source.manifest
         return {
             "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",
-            "n_pages": len(self.source.samples),
+            "n_pages": self.source.summary.counts.get("pages", len(self.source.samples)),
             "n_parsers": len(self.source.parsers),
             "created": manifest.created[:10],
             "code_version": manifest.code_version,

@@ -196,7 +196,7 @@ class PageSlice:
 
 def slices(source: RunSource) -> list[PageSlice]:
     """All pages, and each value of each attribute that divides them."""
-    n_all = len(source.samples)
+    n_all = source.summary.counts.get("pages", len(source.samples))
     found = [PageSlice("", "", "All pages", n_all, source.figures)]
     of_pages = [part for part in source.summary.slices if part.scope == "page"]
     values: dict[str, int] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +89,7 @@ def _write(site: Site) -> None:
                 sample=row["sample"],
                 status=str(prediction.status),
                 parser=parser,
-                page=truth or Page(row["sample"], *(view.size or _A4)),
+                page=truth or Page(row["sample"], *(view.size or _size(row))),
             )
             text = rounded(values.get(views.figure))
             entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
@@ -102,6 +102,10 @@ def _write(site: Site) -> None:
         figure_words=views.figure_words,
         n_left=max(0, len(samples) - n_pages),
     )
+
+
+def _size(row: Mapping[str, Any]) -> tuple[float, float]:
+    return (row["width"], row["height"]) if row["width"] and row["height"] else _A4
 
 
 class PageRows:

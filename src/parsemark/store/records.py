@@ -98,6 +98,7 @@ def sample_to_row(
     pdf_sha256: str | None,
     identity: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    size: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """One row of `samples.parquet`.
 
@@ -106,14 +107,16 @@ def sample_to_row(
         pdf_sha256: Of its PDF.
         identity: By which its document is known as the same as another, or of one kind with it.
         kinds: What kind of page it is, trait by trait.
+        size: Width and height of a page without truth, in points.
     """
     truth = sample.truth
+    width, height = (truth.width, truth.height) if truth else size or (None, None)
     return {
         "sample": sample.id,
         "document": sample.document,
         "page_number": sample.page_number,
-        "width": truth.width if truth else None,
-        "height": truth.height if truth else None,
+        "width": width,
+        "height": height,
         "pdf": str(sample.pdf.resolve()) if sample.pdf else None,
         "pdf_sha256": pdf_sha256,
         "n_tables": truth.n_tables if truth else None,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import get_protocol
+from parsemark.protocols.page_kinds import unscored
 from parsemark.protocols.summary import Summary, Verdict
-from parsemark.store import ParseRecord
+from parsemark.store import ParseRecord, Run
 
 WEAK_BY = 0.1
 """How far below its own score a parser is on pages that it is said to fail on."""
@@ -22,12 +23,18 @@ MOST_LABELS = 1_000
 MILLION = 1_000_000
 
 
+def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
+    """The parses of a run without those of files that are in no score."""
+    gone = unscored(run.run_tables(protocol))
+    return [record for record in run.records() if record.sample not in gone]
+
+
 def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
     """Sentences, the answer first; without truth what is known, and the next step.
 
     Args:
         summary: Of the run under one protocol.
-        records: Its parses, for times and costs.
+        records: Its parses that are scored, for times and costs.
         corpus: Its spec, for the next step.
     """
     best = summary.ranking.best

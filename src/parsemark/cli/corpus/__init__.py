@@ -28,4 +28,4 @@ app.command("sample")(make.sample)
 app.command("carry")(make.carry)
 app.command("crops")(change.crops)
 app.command("mislead")(change.mislead)
-app.command("lie", hidden=True)(change.mislead)  # its name in older versions
+app.command("lie", hidden=True, help="The older name of `parsemark corpus mislead`.")(change.mislead)

@@ -1,4 +1,4 @@
-"""`parsemark corpus degrade`, `lie` and `crops`: a new corpus out of the pages of another."""
+"""`parsemark corpus degrade`, `mislead` and `crops`: a new corpus out of the pages of another."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.render import FirstLook, look_at, with_pdf
+from parsemark.corpora.render import FirstLook, look_at, page_size, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
@@ -301,7 +301,7 @@ def _looks(stored: pl.DataFrame) -> dict[tuple[str, str, int], FirstLook]:
 
 def _row(sample: Sample, pdf_sha256: str, known: Mapping[tuple[str, str, int], FirstLook]) -> dict[str, Any]:
     look = known.get((sample.id, pdf_sha256, sample.page_number)) or look_at(sample)
-    return sample_to_row(sample, pdf_sha256 or None, *look)
+    return sample_to_row(sample, pdf_sha256 or None, *look, None if sample.truth else page_size(sample))
 
 
 def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf: bool) -> list[Sample]:

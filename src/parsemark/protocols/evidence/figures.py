@@ -13,6 +13,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import mean_statistic, run_sums, total_statistic
 from parsemark.protocols.evidence.compare import EXTRAS, NUMBERS, TABLES_ALONE
 from parsemark.protocols.figures import FigureSums, read_figures
+from parsemark.protocols.page_kinds import unscored
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 
@@ -25,6 +26,7 @@ def _pages(tables: RunTables) -> pl.DataFrame:
     """One row for each page of a parser: how many words have which fate; null where nobody can say."""
     columns = ("sample", "parser", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
+    rows = rows.filter(~pl.col("sample").is_in(list(unscored(tables))))
     pages = rows.pivot("metric", index=["sample", "parser"], values="value", aggregate_function="first")
     if not {TABLES_ALONE, "said"} <= set(pages.columns):
         return pages
@@ -102,13 +104,16 @@ def details(tables: RunTables) -> dict[str, Any]:
 
 
 def notes(told: Mapping[str, Any]) -> list[str]:
-    """The veto list, and the worst page."""
+    """The veto list, by the columns that count it, and the worst page."""
     found = []
     for parser, own in told["invented_numbers"].items():
-        some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in own[:_NAMED])
-        found.append(
-            f"{parser} wrote numbers that its pages do not show, in {counted(len(own), 'place')}: {some}."
-        )
+        for kind in ("invented", "altered"):
+            places = [entry for entry in own if entry["kind"] == kind]
+            some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in places[:_NAMED])
+            if places:
+                found.append(
+                    f"{parser} {kind} numbers in {counted(len(places), 'place')}, and wrote: {some}."
+                )
     if told["worst_pages"]:
         page = told["worst_pages"][0]
         what = [f"{int(page[kind])} {kind}" for kind in ("lost", "altered", "moved", *EXTRAS) if page[kind]]
