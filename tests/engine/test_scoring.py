@@ -81,6 +81,7 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
 
     class Raising:
         whole_documents = False
+        serialise = "raw"
 
         def score_pdf(self, pdf, page_number, truth, prediction, text):
             if prediction.status == "ok":

@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -30,11 +30,14 @@ from parsemark.store.schemas import SCHEMAS
 from parsemark.store.tables import TableFiles, frame_of
 from parsemark.system import locked, make_folder, remove_tree, write_bytes
 
-if TYPE_CHECKING:
-    from parsemark.store.run import Run
-
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
+
+
+class OpenRun(Protocol):
+    """A `Run`, which is written above what is here."""
+
+    _folder: RunFolder
 
 
 class RunFolder:
@@ -50,7 +53,7 @@ class RunFolder:
         """What has been parsed: records, and journals of new ones."""
 
     @staticmethod
-    def of(run: Run) -> RunFolder:
+    def of(run: OpenRun) -> RunFolder:
         """The folder of an open run."""
         return run._folder
 

@@ -222,6 +222,7 @@ def _marks(one: str, other: str, name: bool) -> Difference:
 def _apart(text: str) -> tuple[str, list[str]]:
     """The letters, and the accents wherever they stand: before their letter, on it, or behind it.
 
+    >>> from parsemark.metrics.reader.texts import BESIDE
     >>> _apart("x̄_1") == _apart("¯x_1".translate(BESIDE))
     True
     """
