@@ -22,6 +22,7 @@ from parsemark.metrics.reader.texts import tight
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
 MOST_LINES = 200
+_GAP = re.compile(r"\t+| {2,}")
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 RECORDS = 0.2
@@ -140,6 +141,9 @@ def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     if not words or sum(word in said for word in words) < len(words) / 3:
         return
     lines = pages.lines
+    spaced = [_GAP.split(line) for line in lines]
+    if len({len(parts) for parts in spaced}) == 1 and len(spaced[0]) > 1:
+        yield Sheet.from_rows(spaced), 0.0  # columns that gaps keep apart
     told = records(lines)
     if told is not None:
         yield told, RECORDS

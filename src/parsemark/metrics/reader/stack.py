@@ -79,8 +79,17 @@ def _repeated(first: Sheet, later: Sheet) -> int:
 
 
 def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
-    """For each column of the widest table the one of another table below it."""
-    return [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
+    """For each column of the widest table the one of another table below it, by header or by place."""
+    by_place = [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
+    if sheet.n_cols == widest.n_cols:
+        return by_place
+    left = {k: text for k, text in enumerate(sheet.texts[0]) if text}
+    found: list[int | None] = []
+    for name in widest.texts[0]:
+        at = next((k for k, text in left.items() if text == name), None)
+        found.append(at)
+        left.pop(-1 if at is None else at, None)
+    return found if len(found) - found.count(None) >= min(2, sheet.n_cols) else by_place
 
 
 def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet | None:
