@@ -331,6 +331,20 @@ class TestHostile:
         (tmp_path / name).write_bytes(b"PK\3\4 nothing of the kind")
         assert name in self.refusal(tmp_path, name)
 
+    @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+    @pytest.mark.parametrize("name", ["a.docx", "a.odt", "a.xlsx", "a.epub"])
+    def test_parts_that_cannot_be_unpacked(self, tmp_path: Path, name: str, method: int) -> None:
+        parts = ("content.xml", "[Content_Types].xml", "META-INF/container.xml")
+        with zipfile.ZipFile(tmp_path / name, "w", method) as archive:
+            for part in parts:
+                archive.writestr(part, PROSE)
+            starts = [archive.getinfo(part).header_offset + 30 + len(part) for part in parts]
+        data = bytearray((tmp_path / name).read_bytes())
+        for start in starts:
+            data[start + 4 : start + 24] = bytes(range(255, 235, -1))
+        (tmp_path / name).write_bytes(data)
+        assert name in self.refusal(tmp_path, name)
+
     def test_pictures_are_not_looked_at(self, tmp_path: Path) -> None:
         (tmp_path / "a.html").write_text(f'<p><img src="http://localhost:1/x.png" alt="no words">{PROSE}</p>')
         found = read_pair(write_tagged(tmp_path / "a.pdf", [[(-1, 20, 60, PROSE)]], []), tmp_path / "a.html")

@@ -13,6 +13,7 @@ from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolEr
 from parsemark.parsers.parser import Parser, WorkerCommand
 from parsemark.parsers.raw import read_raw
 from parsemark.parsers.session import WorkerFailure, WorkerSession
+from parsemark.system import BROKEN_ARCHIVE
 
 _BOM = b"\xef\xbb\xbf \t\r\n"
 
@@ -132,7 +133,7 @@ def file_kind(file: Path) -> str | None:
         try:
             with zipfile.ZipFile(file) as archive:
                 return "docx" if "word/document.xml" in archive.namelist() else None
-        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):  # what broken archives raise
+        except BROKEN_ARCHIVE:
             return None
     is_html = file.suffix.lower() in (".html", ".htm", ".xhtml") or head.lstrip(_BOM).startswith(b"<")
     return "html" if is_html else None

@@ -21,7 +21,6 @@ import io
 import json
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -37,7 +36,7 @@ from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_ma
 from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import Run
 from parsemark.store.schemas import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
-from parsemark.system import replacing
+from parsemark.system import BROKEN_ARCHIVE, replacing
 from parsemark.version import __version__
 
 BUNDLE_VERSION = 1
@@ -64,7 +63,6 @@ _NAMED = {
 }
 """Columns without which no version wrote a line; of other tables all of them."""
 _STAMP = (1980, 1, 1, 0, 0, 0)
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """What `zipfile` raises on archives that are damaged or meant to harm."""
 
 
@@ -260,7 +258,7 @@ class Bundle:
             raise StoreError(f"There is no file {path}.")
         try:
             self._archive = zipfile.ZipFile(path)
-        except _BROKEN as error:
+        except BROKEN_ARCHIVE as error:
             raise self._damaged(f"it is not a whole zip archive ({error})") from error
         try:
             self._members = self._checked_members()
@@ -422,7 +420,7 @@ class Bundle:
         try:
             with self._archive.open(info) as member:
                 return _all_of(member, info.file_size)
-        except _BROKEN as error:
+        except BROKEN_ARCHIVE as error:
             raise self._damaged(f"{name} cannot be unpacked ({error})") from error
 
     def records(self) -> list[ParseRecord]:

@@ -1,6 +1,7 @@
 """Files, locks, processes and confinement: what the machine gives us, asked for at one place."""
 
 from parsemark.system.files import (
+    BROKEN_ARCHIVE,
     cache_folder,
     file_sha256,
     make_folder,
@@ -12,6 +13,7 @@ from parsemark.system.files import (
 from parsemark.system.locks import is_locked, locked
 
 __all__ = [
+    "BROKEN_ARCHIVE",
     "cache_folder",
     "file_sha256",
     "is_locked",

@@ -10,13 +10,27 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import lzma
 import os
 import shutil
+import struct
+import tarfile
 import uuid
+import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from parsemark.errors import WriteError
+
+BROKEN_ARCHIVE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    NotImplementedError,  # a zip of a later version
+    RuntimeError,  # one with a password, and recursion without end
+    # What is let through where headers contradict themselves:
+    *(ValueError, ArithmeticError, LookupError),
+)
+"""What reading an archive of others may raise."""
 
 
 def cache_folder(*parts: str) -> Path:

@@ -28,6 +28,7 @@ from parsemark.formats.document.elements import caption_category
 from parsemark.formats.html.text import script
 from parsemark.formats.limits import MAX_SPAN
 from parsemark.model import Category, Element
+from parsemark.system import BROKEN_ARCHIVE
 
 MAX_PARTS = 10_000
 MAX_BYTES = 256 * 2**20
@@ -119,7 +120,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
             if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_BYTES:
                 raise CorpusError(f"{path} unpacks to more than {MAX_PARTS:,} parts or {MAX_BYTES >> 20} MB.")
             yield archive
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, KeyError, EOFError) as error:
+    except BROKEN_ARCHIVE as error:
         raise CorpusError(f"{path} is no archive that can be read: {error}.") from error
 
 

@@ -11,16 +11,15 @@ import io
 import os
 import re
 import stat
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
 from parsemark.errors import CorpusError
+from parsemark.system import BROKEN_ARCHIVE
 
 MAX_FILES = 5_000
 """Files of one document."""
@@ -44,20 +43,6 @@ MAX_ABOVE = 3
 _ZIP_ENCRYPTED = 0x1
 _ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
 _ENDINGS = ("", ".tex", ".bib", ".pdf", ".png", ".jpg", ".eps", ".sty", ".cls")
-_BROKEN_ARCHIVE = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    struct.error,
-    NotImplementedError,  # a zip of a later version
-    OSError,
-    EOFError,
-    zlib.error,
-    # What tarfile lets through where headers contradict themselves:
-    ValueError,
-    OverflowError,
-    LookupError,
-    RecursionError,
-)
 _HEADERS = (
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -217,7 +202,7 @@ def read_document(located: FoundDocument) -> SourceDocument:
             _read_archive(path, document)
         else:
             _add(document, path.name, path.stat().st_size, path.open("rb"))
-    except (CorpusError, *_BROKEN_ARCHIVE) as error:
+    except (CorpusError, *BROKEN_ARCHIVE) as error:
         document.problem = (str(error) or type(error).__name__)[:MAX_NAME]
     if not document.files and document.problem is None:
         document.problem = "holds no file that can be taken"
