@@ -13,21 +13,20 @@ from __future__ import annotations
 import ctypes
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rapidfuzz.distance import Indel
 
-from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import Edges, open_page, to_page_edges
 from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
+from parsemark.pdf.running_heads import running_lines
 from parsemark.pdf.text import character_codes, pack_glyphs
 
 if TYPE_CHECKING:
@@ -42,14 +41,6 @@ _FAINT, _LIGHT = 26, 230
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
 _COVERS = 0.9
 """Share of a text that something must cover to be asked whether it hides it."""
-_BAND, _DEEP, _APART = 0.12, 0.2, 0.8
-"""Of the page's height, at its top and at its end: where running heads and page numbers stand; how far in
-they may be if a gap of so many heights of the line parts them from the text."""
-_OUTER_ROWS = 2
-"""Rows of a page's top, or end, that may be parted so."""
-_PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.I
-)
 _SMALLER, _RAISED = 0.9, 0.5
 """How high a raised digit is at most, as a share of the word before it, and how far above its foot the digit
 stands at least, in heights of the digit: figures of old style stand lower."""
@@ -144,7 +135,7 @@ def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord],
         words += _field_words(page, words)
         n_shown = sum(word[3] for word in words)
         why = _doubt(words, n_shown, objects, width * height, ink)
-    heads = _running_lines(pdf, page_number, words, height)
+    heads = running_lines(pdf, page_number, words, height)
     return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why
 
 
@@ -406,76 +397,6 @@ def _field_words(
         x0, y0, x1, y1 = edges = to_page_edges(page, rect.left, rect.bottom, rect.right, rect.top)
         if not any(x0 <= x <= x1 and y0 <= y <= y1 for x, y in centres):
             yield from ((word, edges, -1 - number, True) for word in value.split())
-
-
-@lru_cache(maxsize=512)
-def _bands(pdf: Path, page_number: int, _modified: int) -> frozenset[str]:
-    """The lines at top and end of a page, as running heads are compared."""
-    with open_page(pdf, page_number) as page:
-        text, found = page.get_textpage(), set[str]()
-        left, bottom, right, top = page.get_bbox()
-        band = _DEEP * (top - bottom)
-        for low, high in ((bottom, bottom + band), (top - band, top)):
-            content = text.get_text_bounded(left, low, right, high)
-            found.update(map(_line_key, content.splitlines()))
-        text.close()
-    return frozenset(found - {""})
-
-
-def _line_key(line: str) -> str:
-    return re.sub(r"\d+", "#", "".join(line.split())).casefold()
-
-
-def _running_lines(
-    pdf: Path, page_number: int, words: Sequence[tuple[str, Edges, int, bool]], height: float
-) -> set[int]:
-    """Page numbers, and lines at top or end that neighbouring pages have too."""
-    lines: dict[int, list[tuple[str, Edges, int, bool]]] = {}
-    for word in words:
-        if word[3] and word[2] >= 0:
-            lines.setdefault(word[2], []).append(word)
-    edges, outermost = _edge_lines(
-        {k: (min(w[1][1] for w in own), max(w[1][3] for w in own)) for k, own in lines.items()}, height
-    )
-    if not edges:
-        return set()
-    others: set[str] = set()
-    for number in (page_number - 2, page_number - 1, page_number + 1, page_number + 2):
-        try:
-            others |= _bands(pdf, number, pdf.stat().st_mtime_ns) if number > 0 else frozenset()
-        except PdfError:
-            continue  # there is no such page
-    return {
-        line
-        for line in edges
-        if _line_key(text := " ".join(word[0] for word in lines[line])) in others
-        or (line in outermost and _PAGE_NUMBER.fullmatch(text))
-    }
-
-
-def _edge_lines(heights: Mapping[int, tuple[float, float]], height: float) -> tuple[set[int], set[int]]:
-    """Lines in the bands at top and end, or parted from the text by a gap; and those of the outermost rows.
-
-    Args:
-        heights: Top and end of each line.
-        height: Of the page.
-    """
-    edges = {k for k, (y0, y1) in heights.items() if y1 <= _BAND * height or y0 >= (1 - _BAND) * height}
-    rows: list[tuple[float, float, set[int]]] = []
-    for line, (y0, y1) in sorted(heights.items(), key=lambda item: item[1]):
-        if y1 - y0 > _BAND * height:
-            continue  # turned text, beside many rows
-        if rows and y0 < (rows[-1][0] + rows[-1][1]) / 2:
-            rows[-1] = rows[-1][0], max(rows[-1][1], y1), rows[-1][2] | {line}
-        else:
-            rows.append((y0, y1, {line}))
-    from_end = [(height - y1, height - y0, own) for y0, y1, own in reversed(rows)]
-    for ordered in (rows, from_end):
-        for (y0, y1, own), (below, *_) in list(pairwise(ordered))[:_OUTER_ROWS]:
-            if y1 > _DEEP * height or below - y1 < _APART * (y1 - y0):
-                break
-            edges |= own
-    return edges, rows[0][2] | rows[-1][2] if rows else set()
 
 
 # --- what pictures say --------------------------------------------------------------------------------------

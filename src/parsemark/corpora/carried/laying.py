@@ -13,41 +13,34 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
+from parsemark.corpora.carried.page_letters import (
+    GAP,
+    KEY,
+    SURE,
+    LaidRun,
+    PageLetters,
+    folded_letters,
+    letters_of,
+    signs_of,
+)
 from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
 from parsemark.corpora.carried.tagged import TaggedDocument, read_content
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.extras import require
 from parsemark.model import Category, Element
-from parsemark.pdf import in_child, page_shapes
+from parsemark.pdf import in_child
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage, marked_page
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
 
-_GAP = "\0"
-"""Stands for a formula, of which a page shows other signs than the source has."""
-_FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
-_SURE = 20
-"""Letters that name a place by themselves."""
-_KEY = 10
-"""Letters by which the text is found again behind what is only on the page."""
-_MIN_KEY = 3
-_INSERTED = 15
-"""Letters that only the page has: numbers of references, marks of notes, labels of items."""
-_MAX_INSERTED = 0.2
-"""The same as a share of a text."""
-_FORMULA_REACH = 150
-_RUNNING = 600
-"""Letters at the end of a page and at the begin of the next that part a text: notes, running heads."""
 _MAX_TRIES = 60
 _EDGE = 0.12
 _NAMED = 5
 """Words by which what has no place is named."""
 _FORMULA_LETTERS = 400
-_MARKUP = frozenset("^_{}\\\xad\x02")
 _LEADER = "...."
 _UNREADABLE = frozenset({"Co", "Cn", "Cc"})
 _LABEL = re.compile(r"[^\w\s]{1,3}|[(\[]?(?:[\dA-Za-z]{1,3}[.:)\]]?)(?:\d{1,3}[.:)]?)*|[ivxIVX]{1,5}[.)]")
@@ -62,123 +55,6 @@ _ROLES = {
 }
 
 
-@lru_cache(65_536)
-def _folded(character: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", character).casefold() if c.isalnum())
-
-
-def _letters(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text with their places in it, and one gap for each formula."""
-    found: list[str] = []
-    places: list[int] = []
-    formulas = {m.start(): m.end() for m in _FORMULA.finditer(text)}
-    at = 0
-    while at < len(text):
-        folded = _GAP if at in formulas else _folded(text[at])
-        found.append(folded)
-        places += [at] * len(folded)
-        at = formulas.get(at, at + 1)
-    return "".join(found), places
-
-
-def _signs(text: str) -> str:
-    """What of a text is no letter, other than blanks and what marks scripts."""
-    return "".join(c for c in text if not _folded(c) and not c.isspace() and c not in _MARKUP)
-
-
-@dataclass(frozen=True, slots=True)
-class _LaidRun:
-    """A stretch of letters of a source that pages have."""
-
-    at: int
-    """In the letters of the source."""
-    start: int
-    stop: int
-    """In those of the pages."""
-    joined: bool
-    """Whether what is between the run before and this one belongs to the text."""
-
-
-class _PageLetters:
-    """The letters of all pages in the order of the file."""
-
-    def __init__(self, pdf: Path) -> None:
-        self.pages, self.glyphs, self.begins = array("l"), array("l"), bytearray()
-        self.ends: dict[int, int] = {}
-        texts: list[str] = []
-        for number in range(1, len(page_shapes(pdf)) + 1):
-            page = marked_page(pdf, number)
-            inside = False
-            for k, glyph in enumerate(page.glyphs):
-                folded = "" if glyph.generated else _folded(glyph.text)
-                for n, letter in enumerate(folded):
-                    texts.append(letter)
-                    self.pages.append(number)
-                    self.glyphs.append(k)
-                    self.begins.append(not inside and n == 0)
-                inside = bool(folded)
-            self.ends[number] = len(self.pages)
-        self.text = "".join(texts)
-        self.owned = bytearray(len(self.text))
-
-    def parts_words(self, start: int, stop: int) -> bool:
-        """Whether a stretch begins and ends with words."""
-        return bool(self.begins[start]) and (stop >= len(self.text) or bool(self.begins[stop]))
-
-    def places(self, key: str, low: int, high: int) -> Iterator[int]:
-        """Where words begin with a key."""
-        at = self.text.find(key, low, high)
-        while at >= 0:
-            if self.begins[at]:
-                yield at
-            at = self.text.find(key, at + 1, high)
-
-    def follow(self, wanted: str, at: int) -> list[_LaidRun] | None:
-        """The runs of a text that begins at a place; None if it goes on otherwise there."""
-        runs: list[_LaidRun] = []
-        i, inserted, after_gap, joined = 0, 0, False, True
-        while i < len(wanted):
-            if wanted[i] == _GAP:
-                i, after_gap = i + 1, True
-                continue
-            stop = wanted.find(_GAP, i)
-            part = wanted[i : stop if stop >= 0 else len(wanted)]
-            if n := 0 if after_gap and runs else self._common(part, at):
-                runs.append(_LaidRun(i, at, at + n, joined))
-                i, at, joined, after_gap = i + n, at + n, True, False
-                continue
-            if not runs:
-                return None
-            key = part[:_KEY]
-            reach = _FORMULA_REACH if after_gap else _INSERTED
-            here = self.ends[self.pages[at - 1]]
-            found = next(self.places(key, at, min(at + reach, here) + len(key)), -1)
-            if found < 0 and here - at <= _RUNNING and len(key) > _MIN_KEY:
-                found, joined = next(self.places(key, here, here + _RUNNING + len(key)), -1), False
-            elif not after_gap:
-                inserted += found - at
-            if found < 0 or inserted > max(_INSERTED, _MAX_INSERTED * len(wanted)):
-                return None
-            at, after_gap = found, False
-        if any(any(self.owned[run.start : run.stop]) for run in runs):
-            return None
-        is_short = len(wanted) < _SURE
-        return None if is_short and not self.parts_words(runs[0].start, runs[-1].stop) else runs
-
-    def _common(self, part: str, at: int) -> int:
-        """How many letters of a text are those of the pages from a place on."""
-        low, high = 0, min(len(part), len(self.text) - at)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.text.startswith(part[:middle], at) else (low, middle - 1)
-        return low
-
-    def own(self, runs: Sequence[_LaidRun]) -> None:
-        """Keep what a text has from others."""
-        for run in runs:
-            self.owned[run.start : run.stop] = b"\1" * (run.stop - run.start)
-
-
 @dataclass(slots=True)
 class _LaidPiece:
     """A text of a block: itself, an item or a cell."""
@@ -186,7 +62,7 @@ class _LaidPiece:
     text: str
     letters: str
     where: list[int]
-    runs: list[_LaidRun] = field(default_factory=list)
+    runs: list[LaidRun] = field(default_factory=list)
     label: str = ""
     """What the page has before it."""
     in_cell: bool = False
@@ -196,8 +72,8 @@ class _LaidPiece:
     @property
     def is_exact(self) -> bool:
         """Whether the page says just what the source does, other than in formulas."""
-        formulas = _GAP in self.letters
-        if self.in_cell and not formulas and self.signs != _signs(self.text):
+        formulas = GAP in self.letters
+        if self.in_cell and not formulas and self.signs != signs_of(self.text):
             readable_signs = _LEADER not in self.signs and _UNREADABLE.isdisjoint(
                 map(unicodedata.category, self.signs)
             )
@@ -271,7 +147,7 @@ def _read_pair(pdf: Path, source: Path) -> TaggedDocument:
 
 def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> TaggedDocument:
     """Lay elements onto the pages of a PDF."""
-    letters = _PageLetters(pdf)
+    letters = PageLetters(pdf)
     blocks = [made for element in elements if (made := _block(element)).pieces or element.latex]
     _place_all(letters, blocks)
     _place_formulas(letters, blocks)
@@ -292,8 +168,8 @@ def _block(element: Element) -> _LaidBlock:
         pieces: list[_LaidPiece] = []
         cells = []
         for cell in element.table.cells:
-            piece = _LaidPiece(cell.text, *_letters(cell.text), in_cell=True)
-            has_text = bool(piece.letters.strip(_GAP) or (cell.text.strip() and _GAP not in piece.letters))
+            piece = _LaidPiece(cell.text, *letters_of(cell.text), in_cell=True)
+            has_text = bool(piece.letters.strip(GAP) or (cell.text.strip() and GAP not in piece.letters))
             place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
             cells.append((*place, len(pieces) if has_text else None))
             pieces += [piece] * has_text
@@ -302,16 +178,16 @@ def _block(element: Element) -> _LaidBlock:
         return _LaidBlock(element, [])
     text = element.text.replace("\xad", "")
     lines = text.split("\n") if element.category == Category.LIST_GROUP else [text]
-    made = [_LaidPiece(line, *_letters(line)) for line in lines]
-    return _LaidBlock(element, [piece for piece in made if piece.letters.strip(_GAP)])
+    made = [_LaidPiece(line, *letters_of(line)) for line in lines]
+    return _LaidBlock(element, [piece for piece in made if piece.letters.strip(GAP)])
 
 
-def _place_all(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
+def _place_all(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
     """First what has one place only, then the rest between that, then what stands elsewhere."""
-    keys = Counter(block.letters[:_SURE] for block in blocks)
+    keys = Counter(block.letters[:SURE] for block in blocks)
     for block in blocks:
-        key = block.letters[:_SURE]
-        if len(key) == _SURE and _GAP not in key and keys[key] == 1:
+        key = block.letters[:SURE]
+        if len(key) == SURE and GAP not in key and keys[key] == 1:
             places = list(letters.places(key, 0, len(letters.text)))[:2]
             if len(places) == 1:
                 _place(letters, block, places[0], places[0] + 1)
@@ -323,26 +199,26 @@ def _place_all(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
             elif block.pieces:
                 later = (b.start for b in blocks[k + 1 :] if b.is_placed)
                 high = next((start for start in later if start >= low), len(letters.text))
-                if far and len(block.letters) >= _KEY:
+                if far and len(block.letters) >= KEY:
                     _place(letters, block, 0, len(letters.text))
                 elif not far and _place(letters, block, low, high):
                     low = block.stop
 
 
-def _place(letters: _PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
+def _place(letters: PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
     """Lay a block down where its text begins between two places; numbers of items may be missing."""
     for strip in (False, True) if block.element.category == Category.LIST_GROUP else (False,):
         pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
         wanted = "".join(piece.letters for piece in pieces)
-        key = next((p.letters for p in pieces if p.letters), "").strip(_GAP).partition(_GAP)[0]
-        tried = dict.fromkeys((key[:_SURE], key[:_KEY])) if key else ()
+        key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
+        tried = dict.fromkeys((key[:SURE], key[:KEY])) if key else ()
         places = (at for begin in tried for at in letters.places(begin, low, high))
         for at in islice(places, _MAX_TRIES):
             runs = letters.follow(wanted, at)
             if runs is not None:
                 _share(pieces, runs)
                 block.pieces = pieces
-                block.is_placed = all(piece.runs for piece in pieces if piece.letters.strip(_GAP))
+                block.is_placed = all(piece.runs for piece in pieces if piece.letters.strip(GAP))
                 if block.is_placed:
                     letters.own(runs)
                     return True
@@ -351,16 +227,16 @@ def _place(letters: _PageLetters, block: _LaidBlock, low: int, high: int) -> boo
 
 def _without_number(piece: _LaidPiece) -> _LaidPiece:
     text = _ITEM_NUMBER.sub("", piece.text, count=1) if _ITEM_NUMBER.match(piece.text) else piece.text
-    return _LaidPiece(text, *_letters(text))
+    return _LaidPiece(text, *letters_of(text))
 
 
-def _share(pieces: Sequence[_LaidPiece], runs: Sequence[_LaidRun]) -> None:
+def _share(pieces: Sequence[_LaidPiece], runs: Sequence[LaidRun]) -> None:
     """Give each piece its part of the runs of all."""
     begin = 0
     for piece in pieces:
         end = begin + len(piece.letters)
         piece.runs = [
-            _LaidRun(
+            LaidRun(
                 max(run.at, begin) - begin,
                 run.start + max(begin - run.at, 0),
                 min(run.stop, run.start + end - run.at),
@@ -372,7 +248,7 @@ def _share(pieces: Sequence[_LaidPiece], runs: Sequence[_LaidRun]) -> None:
         begin = end
 
 
-def _place_formulas(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None:
+def _place_formulas(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
     """A formula is what stands alone between two texts that are placed, if it has the letters for it."""
     for before, block, after in zip(blocks, blocks[1:], blocks[2:], strict=False):
         latex = block.element.latex
@@ -386,14 +262,14 @@ def _place_formulas(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> None
         if letters.pages[start] != letters.pages[stop - 1]:
             continue
         said = Counter(letters.text[start:stop])
-        meant = Counter(_letters(re.sub(r"\\(?:[a-zA-Z]+|.)", " ", latex))[0])
+        meant = Counter(letters_of(re.sub(r"\\(?:[a-zA-Z]+|.)", " ", latex))[0])
         if meant and (said & meant).total() >= 0.8 * meant.total():
-            piece = _LaidPiece("", letters.text[start:stop], [], [_LaidRun(0, start, stop, True)])
+            piece = _LaidPiece("", letters.text[start:stop], [], [LaidRun(0, start, stop, True)])
             block.pieces, block.is_placed = [piece], True
             letters.own(piece.runs)
 
 
-def _between(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[int]:
+def _between(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[int]:
     """The pages on which blocks without a place may stand: from what is before them to what is after."""
     last, is_open = (letters.pages[0] if letters.pages else 1), False
     for block in blocks:
@@ -411,7 +287,7 @@ def _between(letters: _PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[in
 class _LaidTree:
     """What was placed, as the structure tree of a tagged PDF."""
 
-    def __init__(self, pdf: Path, letters: _PageLetters) -> None:
+    def __init__(self, pdf: Path, letters: PageLetters) -> None:
         self.pdf, self.letters = pdf, letters
         self.tags: list[StructureTag] = [StructureTag("StructTreeRoot", "StructTreeRoot", ())]
         self.owners: dict[int, array[int]] = {}
@@ -478,7 +354,7 @@ class _LaidTree:
         for own, piece in owned:
             before = self._add_signs(page, owners, own, piece, before)
             mine = (k for k, owner in enumerate(owners) if owner == own and k not in page.hyphens)
-            piece.signs += _signs("".join(page.glyphs[k].text for k in mine))
+            piece.signs += signs_of("".join(page.glyphs[k].text for k in mine))
         self._mark_running(page, owners)
         self.owners[number] = owners
 
@@ -494,15 +370,20 @@ class _LaidTree:
         last = self._own_signs(page, owners, own, behind, last + 1)
         k = last + 1
         while (
-            k < len(owners) and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text)
+            k < len(owners)
+            and owners[k] == UNMARKED
+            and is_ink(page, k)
+            and not folded_letters(page.glyphs[k].text)
         ):
             owners[k] = own
             last, k = k, k + 1
         k = first - 1
-        while k >= 0 and owners[k] == UNMARKED and is_ink(page, k) and not _folded(page.glyphs[k].text):
+        while (
+            k >= 0 and owners[k] == UNMARKED and is_ink(page, k) and not folded_letters(page.glyphs[k].text)
+        ):
             owners[k] = own
             k -= 1
-        ahead = _signs(piece.text[: piece.where[0]]) if piece.in_cell and k == first - 1 else ""
+        ahead = signs_of(piece.text[: piece.where[0]]) if piece.in_cell and k == first - 1 else ""
         while ahead and k >= 0 and owners[k] == UNMARKED and not is_ink(page, k):
             k -= 1  # a currency at the other end of its cell
         if (
