@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, word_fates
+from parsemark.matching.word_order import PageAtom
+from parsemark.matching.words import Fate, WordFates, atoms, word_fates
 from parsemark.model import Box
 
 LINES = (

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, is_number, word_fates
+from parsemark.matching.word_order import PageAtom
+from parsemark.matching.words import Fate, WordFates, atoms, is_number, word_fates
 from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import SeenPage
 from parsemark.protocols.measured import predicted_elements
