@@ -11,7 +11,8 @@ that page and output have equally often (to delete one that was doubled mends, a
 elsewhere), and what is exchanged stood in its place and changes the order of the output's words. Found: at
 least half of the harmed words are new findings of the right kind. False alarms: new findings among the words
 that were left alone. Beside it, changes that harm nothing. Then how the figures go along with true ones
-(`EVIDENCE_TRUE`: a run of a corpus with truth, scored by evidence, document and tables), and how long it takes.
+(`EVIDENCE_TRUE`: a run of a corpus with truth, scored by evidence, document and tables), and how
+long it takes.
 """
 
 from __future__ import annotations

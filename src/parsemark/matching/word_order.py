@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from math import nan
 from statistics import median
 
 from parsemark.model import Box
@@ -59,7 +58,11 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
         hulls = [Box.hull(boxes[i] for i in cell) for cell in cells]
         for cell in cells:
             yield from (([i], [k]) for i, k in pairwise(cell))
-        yield from ((cells[i], cells[k]) for i, k in _before(hulls))
+        for i, k in _before(hulls):
+            one, other = cells[i], cells[k]
+            yield one, other
+            if len(one) + len(other) > 2:
+                yield one[-1:], other[:1]
 
 
 def _turns(page: Sequence[PageAtom]) -> list[int]:
@@ -121,11 +124,18 @@ def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[i
         pairs: Stretches of which the first comes before the second.
         place: Where each word of the page stands in the output, if that is sure.
     """
-    where: dict[tuple[int, int], float] = {}
+    medians: dict[tuple[int, int], float | None] = {}
+
+    def where(cell: list[int]) -> float | None:
+        if len(cell) == 1:
+            return place[cell[0]]
+        key = cell[0], len(cell)
+        if key not in medians:
+            places = [at for i in cell if (at := place[i]) is not None]
+            medians[key] = median(places) if 2 * len(places) >= len(cell) else None
+        return medians[key]
+
     for one, other in pairs:
-        for cell in (one, other):
-            if (cell[0], len(cell)) not in where:
-                places = [at for i in cell if (at := place[i]) is not None]
-                where[cell[0], len(cell)] = float(median(places)) if 2 * len(places) >= len(cell) else nan
-        if where[one[0], len(one)] > where[other[0], len(other)]:
+        first, second = where(one), where(other)
+        if first is not None and second is not None and first > second:
             yield from min(one, other, key=len)

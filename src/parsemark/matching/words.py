@@ -183,7 +183,8 @@ def _regroup(found: WordFates) -> None:
         text = "".join(found.page[i].text for i in own)
         for other in joined.get(text, ()):
             if all(found.of_output[j] is Fate.INVENTED for j in other):
-                fate = Fate.KEPT if _says_the_same_numbers(found, own, other) else Fate.ALTERED
+                is_kept = _says_the_same_numbers(found, own, other) and not _is_torn(found, own, other)
+                fate = Fate.KEPT if is_kept else Fate.ALTERED
                 for k, i in enumerate(own):
                     found.of_page[i], found.place[i] = fate, other[min(k, len(other) - 1)]
                     if fate is Fate.ALTERED:
@@ -191,6 +192,12 @@ def _regroup(found: WordFates) -> None:
                 for j in other:
                     found.of_output[j] = fate
                 break
+
+
+def _is_torn(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether the output parts what the page has as one word; letters that are all set apart are one."""
+    letters = [found.output[j] for j in other if not is_number(found.output[j])]
+    return len(other) > len(own) and len(letters) > 1 and any(map(counts, letters))
 
 
 def _says_the_same_numbers(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
