@@ -165,8 +165,10 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
         order = rule.get("ro_index")
         box, kind = (x, y, x + w, y + h), in_ontology(label, ontology)
         place = rule.get("page") or 1, box, kind, words, number if order is None else order
-        own = {"attributes": attributes, "is_ordered": order is not None}
-        found.append(GroundedBlock(*place, bool(rule.get("content")), **own))
+        is_ordered = order is not None
+        found.append(
+            GroundedBlock(*place, bool(rule.get("content")), attributes=attributes, is_ordered=is_ordered)
+        )
     return found
 
 
