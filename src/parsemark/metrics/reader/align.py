@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 
 import numpy as np
@@ -60,6 +60,16 @@ class Alignment:
     moved_columns: frozenset[int] = frozenset()
     """Columns of the truth whose partners stand in another order."""
     moved_rows: frozenset[int] = frozenset()
+
+    @cached_property
+    def column_of(self) -> dict[int, int]:
+        """The columns of the truth that predicted ones answer."""
+        return {p: t for t, p in self.columns.items()}
+
+    @cached_property
+    def row_of(self) -> dict[int, int]:
+        """The rows of the truth that predicted ones answer."""
+        return {p: t for t, p in self.rows.items()}
 
 
 class Likenesses:

@@ -13,76 +13,70 @@ from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.texts import tight
-from parsemark.metrics.reader.values import Asked, Side, Values
+from parsemark.metrics.reader.values import Side
 
 _POINTERS = str.maketrans("\\↓→", "///")
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
 
-def find_events(
-    side: Side, asked: Asked, outside: str, hopeless: Callable[[Account], bool] = lambda _: False
-) -> Account:
+def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = lambda _: False) -> Account:
     """All events between the truth and an aligned table.
 
     Args:
         side: The two tables and their alignment.
-        asked: The values of the truth.
         outside: Folded text around the predicted table.
         hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
-    values = Values(side, asked)
-    moved = moved_rows(values)
-    lost = lost_and_invented(values, moved, outside)
-    if hopeless(account := Account(lost, values.total)):
+    asked = side.asked
+    moved = moved_rows(side)
+    lost = lost_and_invented(side, moved, outside)
+    if hopeless(account := Account(lost, asked.total)):
         return account
     causes = Causes()
-    values.compare(causes)
-    _find_moves(values, moved, causes)
+    side.compare(causes)
+    _find_moves(side, moved, causes)
     of_values = (*causes.events(), *lost)
-    if hopeless(account := Account(of_values, values.total)):
+    if hopeless(account := Account(of_values, asked.total)):
         return account
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         around = Around(outside, heads, _corner(side), asked.only_beside_rows)
-        judge(list(_columns(values)), COLUMNS, around, causes)
-        if hopeless(account := Account((*causes.events(), *of_values), values.total)):
+        judge(list(_columns(side)), COLUMNS, around, causes)
+        if hopeless(account := Account((*causes.events(), *of_values), asked.total)):
             return account
         around = Around(outside, corner=around.corner, of_others=asked.only_over_columns)
-        judge(list(_rows(values)), ROWS, around, causes)
-    return Account((*causes.events(), *of_values), values.total)
+        judge(list(_rows(side)), ROWS, around, causes)
+    return Account((*causes.events(), *of_values), asked.total)
 
 
 def _corner(side: Side) -> str:
     """What the corner says, which may name all rows and all columns: `Actual / Predicted`."""
-    valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
+    valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
     cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
     return fold_notation(" ".join(cells).translate(_POINTERS))
 
 
-def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
+def _find_moves(side: Side, moved: Iterable[int], causes: Causes) -> None:
     """Rows whose cells have slipped, and rows and columns that are given in another order."""
-    side = values.side
-    last = side.truth.n_cols - 1
 
     def add(kind: Kind, extent: float, message: str, *cause: str, **where: int) -> None:
         causes.add(Event(kind, extent, message, {"row": None, "col": None, **where}), *cause)
 
     for row in moved:
-        message = f"Row {values.name(row, last)}: its cells have slipped."
-        add(Kind.VALUE_SHIFTED, values.of_row[row], message, row=row)
-    for row in sorted(side.alignment.moved_rows & set(values.of_row)):
-        message = f"Row {values.name(row, last)}: given in another order."
-        add(Kind.MOVED, values.of_row[row], message, "row", row=row)
+        message = f"Row {side.name(row)}: its cells have slipped."
+        add(Kind.VALUE_SHIFTED, side.asked.of_row[row], message, row=row)
+    for row in sorted(side.alignment.moved_rows & set(side.asked.of_row)):
+        message = f"Row {side.name(row)}: given in another order."
+        add(Kind.MOVED, side.asked.of_row[row], message, "row", row=row)
     for col in sorted(side.alignment.moved_columns):
-        message = f"Column {values.header(col)}: given in another order."
-        add(Kind.MOVED, values.of_column.get(col, 1.0), message, "column", col=col)
+        message = f"Column {side.header(col)}: given in another order."
+        add(Kind.MOVED, side.asked.of_column.get(col, 1.0), message, "column", col=col)
 
 
-def _columns(values: Values) -> Iterable[Named]:
+def _columns(side: Side) -> Iterable[Named]:
     """The columns of the truth with their headers."""
-    side = values.side
     truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
     padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
     told = any(side.truth.goes_on(r, c) for r in range(side.structure.n_header) for c in range(len(truth)))
@@ -95,9 +89,9 @@ def _columns(values: Values) -> Iterable[Named]:
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
-        extent = max(1.0, values.of_column.get(col, 0.0))
+        extent = max(1.0, side.asked.of_column.get(col, 0.0))
         if partner is None:
-            if col not in side.stubs:
+            if col not in side.structure.stubs:
                 continue  # the column is missing, header and all
             readings: tuple[tuple[How, Path], ...] = ((How.GIVEN, ()),)
         else:
@@ -107,13 +101,13 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.SHORT, given[Fill.RAGGED][partner]),
                 (How.COUNTED, counted[partner]),
             )
-            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+            if col in side.units and side.unit_is_told(col) and given[Fill.NOT][partner]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
                 continue
         # The only column of values is known without a name.
-        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
-        label = values.header(col)
+        needed = col not in side.structure.stubs and len(truth) - len(side.structure.stubs) > 1
+        label = side.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
 
 
@@ -175,16 +169,13 @@ def _is_caption(side: Side, row: int, truth: list[Path]) -> bool:
     return not any(likeness(level, text) > NEAR for path in truth for level in path)
 
 
-def _rows(values: Values) -> Iterable[Named]:
+def _rows(side: Side) -> Iterable[Named]:
     """The rows of the truth with their names: section heading and label cells."""
-    side = values.side
-    truth, pred = side.truth, side.pred
-    stubs = sorted(side.stubs)
-    partners = [(c, p) for c in stubs if (p := side.alignment.columns.get(c)) is not None]
-    own = filled_down(truth, stubs, side.structure.n_header)
+    truth, pred, own = side.truth, side.pred, side.asked.names
+    partners = [(c, p) for c in own if (p := side.alignment.columns.get(c)) is not None]
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
-    answered = {p for c, p in side.alignment.columns.items() if c in side.stubs}
-    valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
+    answered = {p for _, p in partners}
+    valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
     leading = set(range(min(valued, default=0))) - set(valued)
     # A column of which only a header above reaches over it names nothing.
     leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
@@ -197,15 +188,11 @@ def _rows(values: Values) -> Iterable[Named]:
     # The heading of the first rows may have fallen into the header over them.
     over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
     first = next((text for text in over if text and tight(text) in headings), "")
-    section = ""
-    for row in body:
-        if row in side.structure.sections:
-            section = truth.texts[row][0]
-            continue
+    for row in side.asked.of_row:
         at = side.alignment.rows.get(row)
-        if at is None or row not in values.of_row:
+        if at is None:
             continue
-        path = _distinct([section, *[own[c][row] for c in stubs]])
+        path = _distinct([side.asked.section_of[row], *[texts[row] for texts in own.values()]])
         texts, above = pred.texts[at], sections[at]
         said = [texts[c] for c in columns]
         literal = _distinct([above, *said])
@@ -218,8 +205,8 @@ def _rows(values: Values) -> Iterable[Named]:
             readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
         if first and not above:
             readings.append((How.SHORT, _distinct([first, *[given[c][at] for c in columns]])))
-        needed = len(values.of_row) > 1
-        yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
+        needed = len(side.asked.of_row) > 1
+        yield Named(path, tuple(readings), side.asked.of_row[row], {"row": row, "col": None}, needed)
 
 
 def _distinct(texts: Iterable[str]) -> Path:
@@ -234,10 +221,9 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
     row of data. Above the data it has to be a name of the truth: else it is a header.
     """
     pred, structure = side.pred, side.structure
-    answers = {p: t for t, p in side.alignment.rows.items()}
     found, section = [], ""
     for row, texts in enumerate(pred.texts):
-        answered = answers.get(row)
+        answered = side.alignment.row_of.get(row)
         if answered is not None:
             heading = answered in structure.sections
         else:

@@ -19,7 +19,8 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import ANOTHER_UNIT, SIGN_CHANGED, Change, slip
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, slip
+from parsemark.metrics.reader.notations import SIGN_CHANGED, Change
 from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999

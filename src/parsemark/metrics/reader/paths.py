@@ -9,16 +9,8 @@ from functools import lru_cache
 from itertools import starmap
 from typing import NamedTuple
 
-from parsemark.metrics.reader.likeness import (
-    ANOTHER,
-    ANOTHER_UNIT,
-    NEAR,
-    SAME,
-    Change,
-    Difference,
-    difference,
-)
-from parsemark.metrics.reader.notations import SIGN
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, NEAR, difference
+from parsemark.metrics.reader.notations import ANOTHER, SAME, SIGN, Change, Difference, misread
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.units import are_other_units, powers
@@ -252,7 +244,7 @@ def _compared(level: str, text: str) -> _Compared:
         diff = SAME
     elif diff.change is not Change.NONE and _essential(level) == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
-        diff = Difference(Change.MISREAD, _without_brackets(level), "what stood in brackets")
+        diff = misread(_without_brackets(level), "what stood in brackets")
     elif (
         ("(" in level or "[" in level)
         and diff.change in (Change.MISREAD, Change.OTHER)
@@ -260,7 +252,7 @@ def _compared(level: str, text: str) -> _Compared:
         and _is_other_unit(level, text)
     ):
         # It tells less than none.
-        diff = Difference(Change.MISREAD, min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
+        diff = misread(min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
     return _Compared(diff, is_near, len(tight(level)) if held else 0)
 
 
