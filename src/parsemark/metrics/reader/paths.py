@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
-from itertools import starmap
+from itertools import groupby, starmap
 from typing import NamedTuple
 
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, NEAR, difference
@@ -48,25 +48,21 @@ class Fill(Enum):
 
 def column_paths(sheet: Sheet, header_rows: Iterable[int], fill: Fill) -> list[Path]:
     """The header path of each column, given which rows are headers."""
-    rows = [sheet.texts[r] if fill is Fill.NOT else _filled(sheet, r, fill) for r in header_rows]
-    return [_path(column) for column in zip(*rows, strict=True)] if rows else [()] * sheet.n_cols
-
-
-def _path(texts: Iterable[str]) -> Path:
-    levels: list[str] = []
-    for text in texts:
-        if text and text not in levels[-1:]:
-            levels.append(text)
-    return tuple(levels)
+    rows = [_filled(sheet, r, fill) for r in header_rows]
+    return [tuple(t for t, _ in groupby(filter(None, c))) for c in zip(*rows, strict=True)] or [
+        ()
+    ] * sheet.n_cols
 
 
 def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
-    texts = list(sheet.texts[row])
+    """The texts of a header row, its empty cells filled."""
+    texts, present = list(sheet.texts[row]), sheet.present[row]
+    if fill is Fill.NOT or all(present):
+        return texts
     # A row of one name is a title, whether or not it says how far it reaches.
     title = len(texts) - texts.count("") == 1
     for col in range(1, len(texts)):
-        empty = not sheet.present[row][col]
-        if empty and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
+        if not present[col] and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
             texts[col] = texts[col - 1]
     return texts
 
