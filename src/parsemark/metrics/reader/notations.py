@@ -202,7 +202,6 @@ def _are_flat(truth: str, pred: str) -> bool:
 
 
 def _has_lost_colons(truth: str, pred: str) -> bool:
-    """Whether a time is given without its colons."""
     return _TIME.fullmatch(truth) is not None and tight(truth).replace(":", "") == tight(pred).lstrip("0")
 
 

@@ -85,11 +85,12 @@ def counted_paths(
     level = 0
     for row in header_rows:
         names = [t for t, start in zip(sheet.texts[row], sheet.starts[row], strict=True) if t and start]
+        # The next header row of the truth that has so many names.
+        same = next((k for k in range(level, len(groups)) if len(groups[k]) == len(names)), None)
         if 0 <= len(columns) - len(names) <= 1:
             placed = list(zip(columns[len(columns) - len(names) :], names, strict=True))
-        elif (same := _level_of(len(names), groups, level)) is not None and len(names) == sum(
-            map(bool, sheet.texts[row])  # a cell that spans says itself what it covers
-        ):
+        elif same is not None and len(names) == sum(map(bool, sheet.texts[row])):
+            # No cell spans, which would say itself what it covers.
             level = same + 1
             placed = [(c, name) for group, name in zip(groups[same], names, strict=True) for c in group]
         else:
@@ -98,11 +99,6 @@ def counted_paths(
             if name not in levels[col][-1:]:
                 levels[col].append(name)
     return [tuple(found) for found in levels]
-
-
-def _level_of(n_names: int, groups: Sequence[list[list[int]]], begin: int) -> int | None:
-    """The next header row of the truth that has so many names."""
-    return next((k for k in range(begin, len(groups)) if len(groups[k]) == n_names), None)
 
 
 class Level(NamedTuple):
@@ -167,12 +163,9 @@ def _flat(truth: Path, given: Path) -> bool:
     if len(truth) != len(given) and ours.letters == theirs.letters != "":
         return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
     for level in ours.levels:
-        at = rest.find(level)
-        if at < 0:
+        if level not in rest:
             return False
-        while at >= 0:
-            rest = f"{rest[:at]} {rest[at + len(level) :]}"
-            at = rest.find(level)
+        rest = rest.replace(level, " ")
     return not any(c.isalnum() for c in rest)
 
 

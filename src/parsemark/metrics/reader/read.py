@@ -17,8 +17,14 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.kinds import in_one_way
 from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
 from parsemark.metrics.reader.parameters import Parameters
-from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
-from parsemark.metrics.reader.rejoin import joined_rows
+from parsemark.metrics.reader.regroup import (
+    Grouped,
+    Regrouped,
+    joined_rows,
+    regroup_columns,
+    regroup_rows,
+    unfolded,
+)
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.signs import with_no_as_in, with_symbols_of
 from parsemark.metrics.reader.stack import NARROW, forms, layouts
@@ -71,11 +77,6 @@ def _written_alike(truth: Sheet, pages: Pages) -> tuple[Sheet, Pages]:
     return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if pages.sheets))
 
 
-def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
-    """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
-    return without_citations(truth, with_no_as_in(truth, with_symbols_of(truth, sheet)))
-
-
 def _words(sheet: Sheet) -> set[str]:
     return set(" ".join(map(" ".join, sheet.texts)).split())
 
@@ -96,7 +97,9 @@ class _Reader:
     def accounts(self, *, lines: bool) -> Iterable[Account]:
         """The accounts of all ways in which the tables of a prediction, and its lines, can be one table."""
         for sheet, extra in arrangements(self.pages, self.structure):
-            yield self.sheet(_as_in(self.truth, sheet)).plus(extra)
+            # What it writes in another way, or adds to be clear, as the truth has it.
+            alike = with_no_as_in(self.truth, with_symbols_of(self.truth, sheet))
+            yield self.sheet(without_citations(self.truth, alike)).plus(extra)
         for sheet, severity in lines_of(self.pages, self.truth) if lines else ():
             yield self.lines(without_citations(self.truth, sheet), severity)
 
