@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
 from parsemark.metrics.reader.likeness import NEAR, likeness
-from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Judge, Named
+from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, NameJudge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
@@ -43,11 +43,11 @@ def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = 
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         around = Around(outside, heads, _corner(side), asked.only_beside_rows)
-        Judge(_columns(side), COLUMNS, around, causes).judge()
+        NameJudge(_columns(side), COLUMNS, around, causes).judge()
         if hopeless(account := Account((*causes.events(), *of_values), asked.total)):
             return account
         around = Around(outside, corner=around.corner, of_others=asked.only_over_columns)
-        Judge(_rows(side), ROWS, around, causes).judge()
+        NameJudge(_rows(side), ROWS, around, causes).judge()
     return Account((*causes.events(), *of_values), asked.total)
 
 
@@ -91,8 +91,11 @@ def _columns(side: Side) -> Iterable[Named]:
             continue  # the column is missing, header and all
         if partner is not None:
             given = literal[partner]
-            readings = tuple(
-                zip(How, (given, carried[partner], short[partner], counted[partner]), strict=True)
+            readings = (
+                (How.GIVEN, given),
+                (How.CARRIED, carried[partner]),
+                (How.SHORT, short[partner]),
+                (How.COUNTED, counted[partner]),
             )
             if col in side.units and side.unit_is_told(col) and given:
                 continue  # its unit stands in the cells instead

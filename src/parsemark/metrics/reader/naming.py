@@ -118,7 +118,7 @@ class Around:
         return ["\n".join(map(worded, row)) for row in self.headers]
 
 
-class Judge:
+class NameJudge:
     """Finds what happened to the names of one axis, all of them together.
 
     Args:

@@ -110,7 +110,7 @@ def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
     return col in stubs or (truth.goes_on(row, col) and col - 1 in stubs)
 
 
-class _Answer(NamedTuple):
+class _AnsweredValue(NamedTuple):
     """A value of the truth, and what stands where its row and column were found."""
 
     row: int
@@ -176,23 +176,23 @@ class Side:
                 self._compare(answer, causes)
 
     @cached_property
-    def _answered(self) -> list[_Answer]:
+    def _answered(self) -> list[_AnsweredValue]:
         """The values whose row and column were found."""
         rows, columns = self.alignment.rows, self.alignment.columns
         truth, pred = self.truth.texts, self.pred.texts
         return [
-            _Answer(r, c, rows[r], columns[c], truth[r][c], pred[rows[r]][columns[c]])
+            _AnsweredValue(r, c, rows[r], columns[c], truth[r][c], pred[rows[r]][columns[c]])
             for r, c in self.asked.weights
             if r in rows and c in columns
         ]
 
     @cached_property
-    def _differing(self) -> list[_Answer]:
+    def _differing(self) -> list[_AnsweredValue]:
         """Those of them that are not given literally."""
         return [a for a in self._answered if a.text != a.found]
 
     @cached_property
-    def _states(self) -> list[_Answer]:
+    def _states(self) -> list[_AnsweredValue]:
         """The values that say yes or no, if the prediction says the same of all of them."""
         told = [a for a in self._answered if a.text.casefold() in SAYS]
         both_meant = len({SAYS[a.text.casefold()] for a in told}) == 2
@@ -242,7 +242,7 @@ class Side:
             if _is_sign(text) and not is_numeric(found)
         }
 
-    def _compare(self, a: _Answer, causes: Causes) -> None:
+    def _compare(self, a: _AnsweredValue, causes: Causes) -> None:
         diff = difference(a.text, a.found)
         if diff.change is not Change.NONE:
             diff = self._done_to_all(a) or diff
@@ -287,7 +287,7 @@ class Side:
                 pattern = cause if len(cause) <= _SHORT else ""
             add(Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (a.row, a.col)))
 
-    def _done_to_all(self, a: _Answer) -> Difference | None:
+    def _done_to_all(self, a: _AnsweredValue) -> Difference | None:
         """The difference of two values if the same was done to others."""
         meant, said = SAYS.get(a.text.casefold()), SAYS.get(a.found.casefold())
         if meant is not None and said is not None:
@@ -311,13 +311,13 @@ class Side:
         parts = (re.escape(tight(part)) for part in self.units[col].split())
         return all(re.search(rf"(?<![^\W\d_]){part}(?![^\W\d_])", header) for part in parts)
 
-    def _is_said_once(self, a: _Answer) -> bool:
+    def _is_said_once(self, a: _AnsweredValue) -> bool:
         """Whether a row is one remark, and the prediction makes it once."""
         texts = [text for c, text in enumerate(self.truth.texts[a.row]) if (a.row, c) in self.asked.weights]
         given = filter(None, self.pred.texts[a.at])
         return is_one_remark(texts) and any(likeness(texts[0], text) > NEAR for text in given)
 
-    def _given_once(self, a: _Answer) -> bool:
+    def _given_once(self, a: _AnsweredValue) -> bool:
         """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
         rows, columns = self.alignment.rows, self.alignment.columns
         others = [(r, a.col) for r in self.truth.span_in_column(a.row, a.col)]
@@ -325,7 +325,7 @@ class Side:
         found = (self.pred.texts[rows[r]][columns[c]] for r, c in others if r in rows and c in columns)
         return a.text in found
 
-    def _elsewhere(self, a: _Answer) -> bool:
+    def _elsewhere(self, a: _AnsweredValue) -> bool:
         """Whether a value stands in its row, but under another column, where it does not belong."""
         places = [p for p, text in enumerate(self.pred.texts[a.at]) if text == a.text and p != a.partner]
         owners = (self.alignment.column_of.get(place) for place in places)
