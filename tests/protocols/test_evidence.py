@@ -61,8 +61,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             (folder / name / f"a-p{page}.md").write_text(text)
         run = import_predictions(folder / "run", corpus, folder / name, protocols=(SPEC,))
     (folder / "finder").mkdir()
-    for page in (1, 2):
-        (folder / "finder" / f"a-p{page}.json").write_text(json.dumps(FOUND))
+    for page, tables in enumerate((FOUND, []), start=1):
+        (folder / "finder" / f"a-p{page}.json").write_text(json.dumps(tables))
     run = import_predictions(folder / "run", corpus, folder / "finder", protocols=(SPEC,))
     score_run(run, protocols=[SPEC], n_workers=1)
     return run
