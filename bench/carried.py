@@ -188,7 +188,7 @@ ROUTES: dict[str, Callable[[Path], Documents]] = {
 
 
 def bare(text: str) -> str:
-    """A text without blanks and the marks of scripts, which not all sources say, and with plain apostrophes."""
+    """A text without blanks and the marks of scripts, which not all sources say; apostrophes plain."""
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     return re.sub(r"[\s^_{}\\$\xad]", "", plain)
 

@@ -12,6 +12,7 @@ from parsemark.stats.intervals import (
     jackknife_interval,
     leave_one_out,
     t_quantile,
+    t_tails,
 )
 
 
@@ -108,6 +109,7 @@ def test_quantiles_are_scipys(df: int, level: float) -> None:
     from scipy.special import stdtrit
 
     assert t_quantile(level, df) == pytest.approx(float(stdtrit(df, (1 + level) / 2)), rel=1e-10)
+    assert t_tails(-t_quantile(level, df), df) == pytest.approx(1 - level, rel=1e-9)
 
 
 def test_few_documents_give_no_absurd_upper_end() -> None:

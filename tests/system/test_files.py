@@ -13,6 +13,7 @@ import pytest
 
 from parsemark.errors import WriteError
 from parsemark.system import cache_folder, is_locked, locked, make_folder, remove_tree, replacing, write_bytes
+from parsemark.system.files import _remove_unfinished
 
 
 def test_one_rule_for_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,6 +46,29 @@ def test_an_error_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
         raise KeyError
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]  # noqa: PTH208 - hidden files are what is looked for
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from parsemark.system import replacing
+with replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path / "file")], check=False)
+    assert len(os.listdir(tmp_path)) == 1  # noqa: PTH208 - hidden files are what is looked for
+    _remove_unfinished.cache_clear()
+    with replacing(tmp_path / "file") as temporary:
+        temporary.write_text("mine")
+        assert os.listdir(tmp_path) == [temporary.name]  # noqa: PTH208
+        _remove_unfinished.cache_clear()
+        write_bytes(tmp_path / "other", b"")
+        assert temporary.exists()
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_what_cannot_be_written_is_one_error(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from rapidfuzz.distance import LCSseq, Levenshtein
-from scipy.optimize import linear_sum_assignment
 
 from parsemark.consensus.agreement import measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError, UsageError
 from parsemark.formats.notation import compact, fold_notation
 from parsemark.kernels import kernel
+from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import HOLE, Box, Page, Prediction, Sample, Status, Table
@@ -238,7 +238,7 @@ def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[
     metric = get_metric("grits_con")
     given = [TableInput(table) for table in preds]
     values = np.array([[metric.score(TableInput(t), p).value or 0.0 for p in given] for t in truths])
-    for i, j in zip(*linear_sum_assignment(-values), strict=True):
+    for i, j in zip(*linear_sum_assignment()(-values), strict=True):
         if values[i, j] >= MIN_LIKENESS:
             yield int(i), preds[int(j)]
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from parsemark.choose.kinds import KindStanding, best_by_kind
 from parsemark.choose.sanity import layer_texts, measure_sanity, seen_pages
@@ -26,6 +25,7 @@ from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.page_kinds import run_kinds, unread_scans
 from parsemark.protocols.tables import is_positive
+from parsemark.stats.intervals import t_quantile
 from parsemark.stats.prediction_powered import (
     Estimate,
     LabelOrder,
@@ -348,7 +348,7 @@ def labels_needed(candidate: ParserCandidate, n_labels: int, n_candidates: int, 
     spread = gap.standard_error**2 / max(1 - n_labels / n_pages, 1e-9) * n_labels
     for total in range(n_labels, n_pages):
         looks = math.ceil(total / LOOK_EVERY)
-        reach = float(stats.t.ppf(1 - ALPHA / (2 * looks * (n_candidates - 1)), max(total - 2, 1)))
+        reach = t_quantile(1 - ALPHA / (looks * (n_candidates - 1)), max(total - 2, 1))
         if reach * math.sqrt(spread / total * (1 - total / n_pages)) < abs(gap.value):
             return total - n_labels
     return n_pages - n_labels

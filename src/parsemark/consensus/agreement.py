@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
-from scipy.optimize import linear_sum_assignment
 
 from parsemark.consensus.tables import Engines
+from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Prediction, Status
@@ -131,7 +131,7 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
         return float(not a and not b)
     metric = get_metric("grits_con")
     values = np.array([[metric.score(x, y).value or 0.0 for y in b] for x in a])
-    rows, columns = linear_sum_assignment(-values)
+    rows, columns = linear_sum_assignment()(-values)
     return float(2 * values[rows, columns].sum() / (len(a) + len(b)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from parsemark.errors import PdfError
 from parsemark.pdf.document import Edges, open_page
@@ -19,6 +20,11 @@ _OUTER_ROWS = 2
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.I
 )
+
+
+def edge_of(y0: float, y1: float, height: float) -> Literal["head", "foot"] | None:
+    """At which edge of its page something stands from y0 to y1; None for what stands within."""
+    return "head" if y1 < _BAND * height else "foot" if y0 > (1 - _BAND) * height else None
 
 
 @lru_cache(maxsize=512)
@@ -73,7 +79,7 @@ def _edge_lines(heights: Mapping[int, tuple[float, float]], height: float) -> tu
         heights: Top and end of each line.
         height: Of the page.
     """
-    edges = {k for k, (y0, y1) in heights.items() if y1 <= _BAND * height or y0 >= (1 - _BAND) * height}
+    edges = {k for k, (y0, y1) in heights.items() if edge_of(y0, y1, height)}
     rows: list[tuple[float, float, set[int]]] = []
     for line, (y0, y1) in sorted(heights.items(), key=lambda item: item[1]):
         if y1 - y0 > _BAND * height:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
 from parsemark.pdf.direction import PlacedSign, in_reading_order
-from parsemark.pdf.document import open_document, open_page, to_page_boxes
+from parsemark.pdf.document import Edges, open_document, open_page, to_page_boxes
 
 LINE_END_HYPHEN = 2
 """pdfium's code for a hyphen that it takes for a division of a word."""
@@ -27,6 +27,8 @@ _BLANKS = frozenset(map(ord, " \r\n"))
 """All that pdfium makes up."""
 HYPHEN_IN_TEXT = "\ufffe"
 """The same in the text of a whole page."""
+LONGEST_RAISED = 8
+"""Glyphs of a superscript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,29 @@ def _join_words(glyphs: Iterable[Glyph]) -> Iterator[PageWord]:
 
 def _word(glyphs: list[Glyph]) -> PageWord:
     return PageWord("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))
+
+
+def is_raised(text: str, ink: Edges, body: Edges, before: Iterable[tuple[str, Edges, Edges]]) -> bool:
+    """Whether a glyph is a superscript: smaller and higher than those before it, or a digit drawn so.
+
+    Args:
+        text: What it says.
+        ink: Its box.
+        body: Its box with the room that its font gives it; where nobody knows that, its ink.
+        before: The same of the glyphs before it in its word, the last one first.
+    """
+    size, high = body[3] - body[1], ink[3] - ink[1]
+    for sign, (_, _, _, foot), (_, upper, _, lower) in islice(before, LONGEST_RAISED):
+        if sign != "." and (not sign.isalnum() or sign in "gjpqyQJ"):
+            continue  # it does not stand on the line
+        height, up = lower - upper, lower - body[3]
+        if size < 0.88 * height and up > max(0.15 * height, 0.55 * high):
+            return True
+        if text.isdigit() and high < 0.55 * height and foot - ink[3] > 0.27 * height:
+            return True
+        if abs(up) > 0.1 * height:
+            return False
+    return False
 
 
 def is_right_to_left(text: str) -> bool:

@@ -27,7 +27,7 @@ from parsemark.pdf.document import Edges, open_page, to_page_edges
 from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.running_heads import running_lines
-from parsemark.pdf.text import character_codes, pack_glyphs
+from parsemark.pdf.text import character_codes, is_raised, pack_glyphs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,11 +41,6 @@ _FAINT, _LIGHT = 26, 230
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
 _COVERS = 0.9
 """Share of a text that something must cover to be asked whether it hides it."""
-_SMALLER, _RAISED = 0.9, 0.5
-"""How high a raised digit is at most, as a share of the word before it, and how far above its foot the digit
-stands at least, in heights of the digit: figures of old style stand lower."""
-_BEFORE = 20
-"""Characters before a digit that it is compared with."""
 _PAINTS_TEXT = re.compile(r"\bT[jJ]\b|['\"]\s")
 _PICTURE_SHARE = 0.5
 """Of the page: a picture of this size may be the page itself."""
@@ -296,27 +291,26 @@ def _words(
 ) -> Iterator[tuple[str, Edges, int, bool]]:
     """Runs of characters between blanks; a word is shown if half of its characters are.
 
-    Raised digits behind a word are one of their own: `12.0` with the mark of a note is not 12.03.
+    Raised digits behind a number are one of their own: `12.0` with the mark of a note is not 12.03.
     """
     left, top, right, bottom = (boxes[side::4] for side in range(4))
 
-    def is_raised(k: int, start: int) -> bool:
-        if not texts[k].isdigit():
+    def edges(k: int) -> Edges:
+        return left[k], top[k], right[k], bottom[k]
+
+    def is_mark(k: int, start: int) -> bool:
+        if not texts[k : k + 1].isdigit():
             return False
-        base = [j for j in range(max(start, k - _BEFORE), k) if texts[j].isalnum()]
-        if not base:
-            return False
-        height, foot = bottom[k] - top[k], sorted(bottom[j] for j in base)[len(base) // 2]
-        is_smaller = height <= _SMALLER * max(bottom[j] - top[j] for j in base)
-        return is_smaller and foot - bottom[k] >= _RAISED * height > 0
+        digits = ((texts[j], edges(j), edges(j)) for j in range(k - 1, start - 1, -1) if texts[j].isdigit())
+        return is_raised(texts[k], edges(k), edges(k), digits)
 
     line, start = 0, -1
     for k, text in enumerate(f"{texts} "):
         is_blank = not text.strip() or bool(generated[k])
-        if start >= 0 and (is_blank or is_raised(k, start)):
+        if start >= 0 and (is_blank or is_mark(k, start)):
             own = slice(start, k)
-            edges = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
-            yield texts[own], edges, line, 2 * sum(shown[own]) >= k - start
+            hull = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
+            yield texts[own], hull, line, 2 * sum(shown[own]) >= k - start
             start = -1
         if is_blank:
             line += text == "\n"

@@ -56,6 +56,11 @@ def t_quantile(level: float, df: int) -> float:
     return math.tan(angle) * math.sqrt(df)
 
 
+def t_tails(value: float, df: int) -> float:
+    """How likely Student's t is at least as far from 0 as `value`, on either side."""
+    return max(0.0, 1 - _t_share(math.atan(abs(value) / math.sqrt(df)), df))
+
+
 def _t_share(angle: float, df: int) -> float:
     """How much of Student's t lies within tan(angle) · √df of 0."""
     cosine = math.cos(angle)

@@ -23,7 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import optimize
+
+from parsemark.stats.intervals import t_quantile
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -144,7 +146,7 @@ def estimate_mean(
     width = 1.0 if bounds is None else bounds[1] - bounds[0]
     error = _standard_error(residuals - bias, weights, n_pages, MISSING_RESIDUAL * float(np.sqrt(width)))
     # Mean and λ are both taken from the labels: two degrees of freedom are spent.
-    reach = float(stats.t.ppf(1 - alpha / 2, max(n_labels - 2, 1))) * error
+    reach = t_quantile(1 - alpha, max(n_labels - 2, 1)) * error
     low, high = value - reach, value + reach
     if bounds is not None:
         value, low, high = (float(np.clip(x, *bounds)) for x in (value, low, high))

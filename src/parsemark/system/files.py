@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import lzma
 import os
+import re
 import shutil
 import struct
 import tarfile
@@ -19,9 +20,11 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from parsemark.errors import WriteError
+from parsemark.system.locks import hold, is_locked
 
 BROKEN_ARCHIVE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
@@ -31,6 +34,7 @@ BROKEN_ARCHIVE = (
     *(ValueError, ArithmeticError, LookupError),
 )
 """What reading an archive of others may raise."""
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.S)
 
 
 def cache_folder(*parts: str) -> Path:
@@ -61,12 +65,11 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.parent == Path("/dev"):
         yield path
         return
-    temporary: Path | None = None
+    temporary, handle = None, -1
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.parent / f".{path.name[:40]}.{uuid.uuid4().hex[:12]}.tmp"
-        # Not by `mkstemp`: the file is to be what the user's umask says.
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        _remove_unfinished(path.parent)
+        temporary, handle = _new_temporary(path)
         yield temporary
         _sync(temporary)
         temporary.replace(path)
@@ -77,6 +80,32 @@ def replacing(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError):
             raise WriteError(path, error) from error
         raise
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _new_temporary(path: Path) -> tuple[Path, int]:
+    """A new file beside `path`, locked while it is open: so others see whether its writer lives."""
+    while True:
+        temporary = path.parent / f".{path.name[:40]}.{uuid.uuid4().hex[:12]}.tmp"
+        # Not by `mkstemp`: the file is to be what the user's umask says.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        with contextlib.suppress(OSError):  # where nothing can be locked nothing is removed either
+            hold(handle)
+        if temporary.exists():
+            return temporary, handle
+        os.close(handle)  # taken for unfinished before it was locked
+
+
+@lru_cache(maxsize=1024)
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what killed writers have left in a folder; once in a process, since a folder may be large."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            is_ours = _UNFINISHED.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            if is_ours and not is_locked(Path(entry)):
+                Path(entry).unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, data: bytes) -> None:

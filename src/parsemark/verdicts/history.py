@@ -17,14 +17,13 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from parsemark.errors import UsageError
 from parsemark.protocols import FigureSums
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.figures import DocumentSums
 from parsemark.protocols.ranking import verdicts_on_pairs
-from parsemark.stats.intervals import jackknife_interval
+from parsemark.stats.intervals import jackknife_interval, t_quantile, t_tails
 from parsemark.store import ParseRecord, Run, report_damage
 from parsemark.verdicts.comparison import PageDifference
 from parsemark.verdicts.scored_run import ScoredRun
@@ -271,8 +270,8 @@ def ratio_figure(
             continue
         mean, df = float(np.mean(logs)), len(logs) - 1
         error = math.hypot(float(np.std(logs, ddof=1)) / math.sqrt(len(logs)), RUN_NOISE)
-        p = min(1.0, 2 * n_steps * float(stats.t.sf(abs(mean) / error, df)))
-        reach = float(stats.t.isf(ALPHA / 2 / n_steps, df)) * error
+        p = min(1.0, n_steps * t_tails(mean / error, df))
+        reach = t_quantile(1 - ALPHA / n_steps, df) * error
         state = "none" if p > alpha else _CHANGE[mean < 0]
         ends = [math.expm1(mean - reach), math.expm1(mean + reach)]
         steps.append(HistoryStep(before, after, math.expm1(mean), ends[0], ends[1], p, state))

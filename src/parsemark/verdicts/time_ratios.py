@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
 
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.session import WorkerSession
 from parsemark.parsers.trial import require_usable
 from parsemark.parsers.versions import at_version, last_line, own_package
+from parsemark.stats.intervals import t_quantile
 from parsemark.store import Run
 
 ALPHA = 0.05
@@ -125,7 +125,7 @@ def time_ratio(
 
 def _bounded(mean: float, values: NDArray[np.float64], noise: float) -> Ratio:
     error = math.hypot(float(values.std(ddof=1)) / math.sqrt(len(values)), noise)
-    reach = float(stats.t.ppf(1 - ALPHA, len(values) - 1)) * error
+    reach = t_quantile(1 - 2 * ALPHA, len(values) - 1) * error
     return Ratio(math.exp(mean), math.exp(mean - reach))
 
 

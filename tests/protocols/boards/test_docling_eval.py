@@ -30,9 +30,13 @@ def needs_words() -> None:
 def same(own: Any, theirs: Any, tolerance: float = 1e-6) -> bool:
     """Whether all that the board says is said here too; "NaN" stands for NaN."""
     if isinstance(theirs, dict):
-        return isinstance(own, dict) and all(key in own and same(own[key], theirs[key]) for key in theirs)
+        return isinstance(own, dict) and all(
+            key in own and same(own[key], theirs[key], tolerance) for key in theirs
+        )
     if isinstance(theirs, list):
-        return len(own) == len(theirs) and all(same(a, b) for a, b in zip(own, theirs, strict=True))
+        return len(own) == len(theirs) and all(
+            same(a, b, tolerance) for a, b in zip(own, theirs, strict=True)
+        )
     if theirs == "NaN":
         return isinstance(own, float) and math.isnan(own)
     if isinstance(theirs, str) or theirs is None or own is None or isinstance(own, str):

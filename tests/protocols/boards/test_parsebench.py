@@ -27,7 +27,13 @@ HEADLINES = {
     "layout": ("grounding", "avg_layout_element_rule_pass_rate"),
 }
 """Group of a run to our figure and theirs."""
-LAYOUT = ("layout_localization_pass_rate", "layout_classification_pass_rate", "layout_element_rule_pass_rate")
+BESIDE = {
+    "grounding_map": "avg_mAP@[.50:.95]",
+    "grounding_order": "avg_layout_reading_order_pass_rate",
+    "grounding_lap": "avg_lap",
+    "grounding_lar": "avg_lar",
+    "grounding_af1": "avg_af1",
+}
 
 
 def grid_of(grid: grids.HeadedGrid) -> dict[str, Any]:
@@ -104,13 +110,17 @@ def test_means_of_runs_with_failures_are_the_boards(reference_data: Path, tmp_pa
         for name, rows in given["files"].items():
             (folder / name).write_text("\n".join(map(json.dumps, rows)))
         own, theirs = HEADLINES[given["group"]]
-        found = []
+        compared = {own: theirs, **(BESIDE if own == "grounding" else {})}
+        found: dict[str, list[float]] = {name: [] for name in compared}
         for sample in load_corpus(f"parsebench:{folder}").samples():
             assert sample.truth is not None
-            found.append(values(sample.truth, result_of(sample, given["results"]))[own])
-        scores = [value for value in found if value is not None]
-        mean = sum(scores) / len(scores)
-        assert mean == pytest.approx(example["output"]["aggregate"][theirs]), example["id"]
+            measured = values(sample.truth, result_of(sample, given["results"]))
+            for name in compared:
+                value = measured[name]
+                found[name] += [] if value is None else [value]
+        for name, theirs in compared.items():
+            mean = sum(found[name]) / len(found[name])
+            assert mean == pytest.approx(example["output"]["aggregate"][theirs]), (example["id"], name)
 
 
 @pytest.mark.conformance
@@ -120,16 +130,12 @@ def test_parsebench_examples(reference_data: Path) -> None:
         if family == "run":
             continue
         if "crash" in expected:
-            if family == "layout":  # its reading order, which is not compared
-                continue
             with pytest.raises((ValueError, charts.TablesValuesError)):
                 own_result(family, given)
             continue
-        if family == "layout":
-            expected = {key: value for key, value in expected.items() if key in LAYOUT}
         for grid in expected.get("grids", ()):
             del grid["context_after"]
-        assert same(own_result(family, given), expected), example["id"]
+        assert same(own_result(family, given), expected, 1e-9), example["id"]
 
 
 HTML = "<table><tr><th>Port</th><th>Ships</th></tr><tr><td>Riga</td><td>12</td></tr></table>"
@@ -142,7 +148,19 @@ def rule(kind: str, group: str, **arguments: Any) -> Fact:
 ORDER = rule("order", "text_content", before="one", after="two")
 BOLD = rule("is_bold", "text_formatting", text="two")
 POINT = rule("chart_data_point", "chart", value="12", labels=["Riga", "Ships"])
-PLACE = rule("layout", "layout", bbox=[0.1, 0.1, 0.4, 0.2], canonical_class="Text", page=1)
+
+
+def place(name: str, top: float, order: int | None) -> Fact:
+    """A line of text at a height."""
+    said = {"content": {"type": "text", "text": name}, "canonical_class": "Text", "page": 1}
+    return rule("layout", "layout", bbox=[0.1, top, 0.4, 0.2], **said, ro_index=order)
+
+
+PLACES = (place("one", 0.1, 0), place("two", 0.5, 1))
+BLOCKS = tuple(
+    Element(name, "text_block", Box(10, top, 50, top + 20), text=name)
+    for name, top in (("one", 10.0), ("two", 50.0))
+)
 
 
 def values(truth: Page, prediction: Prediction, spec: str = "parsebench") -> dict[str, float | None]:
@@ -151,12 +169,30 @@ def values(truth: Page, prediction: Prediction, spec: str = "parsebench") -> dic
 
 def test_a_perfect_document_passes_in_every_dimension() -> None:
     cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
-    truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT, PLACE), annotation=cases, only_facts=True)
-    block = Element("b", "text_block", Box(10, 10, 50, 30), text="one")
-    good = Prediction("p", "one", text=f"one\n\n**two**\n\n{HTML}", elements=(block,))
+    truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT, *PLACES), annotation=cases, only_facts=True)
+    good = Prediction("p", "one", text=f"one\n\n**two**\n\n{HTML}", elements=BLOCKS)
     assert set(values(truth, good).values()) == {1.0}
     nothing = values(truth, Prediction("p", "one", text=""))
-    assert nothing.pop("grounding") is None and set(nothing.values()) == {0.0}
+    grounding = [nothing.pop(name) for name in [*nothing] if name.startswith("grounding")]
+    assert len(grounding) == 6 and set(grounding) == {None} and set(nothing.values()) == {0.0}
+
+
+def test_order_and_detection_stand_beside_grounding() -> None:
+    truth = Page("p", 100, 100, facts=PLACES, only_facts=True)
+    swapped = values(truth, Prediction("p", "one", text="", elements=BLOCKS[::-1]))
+    assert swapped["grounding"] == swapped["grounding_map"] == 1 and swapped["grounding_order"] == 0
+    half = values(truth, Prediction("p", "one", text="", elements=BLOCKS[:1]))
+    assert half["grounding"] == half["grounding_lar"] == 0.5 and half["grounding_lap"] == 1
+    assert half["grounding_map"] == 1, "upstream's average precision does not see what is missed"
+    twice = (*BLOCKS, Element("x", "text_block", Box(60, 60, 90, 90), text="more and more"))
+    assert values(truth, Prediction("p", "one", text="", elements=twice))["grounding_lap"] == 0.4
+
+
+def test_a_truth_without_order_leaves_grounding_out_as_upstream_does() -> None:
+    truth = Page("p", 100, 100, facts=(place("one", 0.1, None), place("two", 0.5, None)), only_facts=True)
+    output = Prediction("p", "one", text="", elements=BLOCKS)
+    assert values(truth, output)["grounding"] is None
+    assert values(truth, output, "parsebench(crashes_left_out=false)")["grounding_order"] == 1
 
 
 @pytest.mark.parametrize(
@@ -180,7 +216,7 @@ def test_fields_of_forms_are_found(label: str, value: str, kind: str, markdown: 
 
 def test_what_leaves_upstreams_means_is_worth_nothing_on_demand() -> None:
     cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
-    truth = Page("p", 100, 100, facts=(PLACE,), annotation=cases, only_facts=True)
+    truth = Page("p", 100, 100, facts=PLACES, annotation=cases, only_facts=True)
     wrong = Prediction("p", "one", text=HTML.replace("<td>", "<td colspan='x'>"))
     assert values(truth, wrong)["tables"] is None and values(truth, wrong)["grounding"] is None
     strict = values(truth, wrong, "parsebench(crashes_left_out=false,no_boxes_left_out=false)")

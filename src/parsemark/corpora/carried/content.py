@@ -12,9 +12,10 @@ from statistics import median
 from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
 from parsemark.formats.html.text import script
 from parsemark.model import Box
+from parsemark.pdf.document import Edges
 from parsemark.pdf.marked import FORM, OwnedPage, marked_page
 from parsemark.pdf.tags import MATH, Content, StructureTag, TagTree
-from parsemark.pdf.text import is_right_to_left
+from parsemark.pdf.text import LONGEST_RAISED, is_raised, is_right_to_left
 
 _GAPS = {"next": 0.4, "blank": 0.04, "apart": 0.12}
 """Shares of a line's height: glyphs that stand further apart are of two words. For those that follow each
@@ -40,7 +41,6 @@ INLINE = frozenset(
 
 _JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
 """Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""
-_LONGEST_RAISED = 8
 _KEPT = 32
 """Pages that are held."""
 
@@ -191,7 +191,7 @@ class DocumentContent:
             after = page.glyphs[solid[place + 1]].text if place + 1 < len(solid) else ""
             divides = k in page.hyphens and after.islower() and "".join(text[-1:]).islower()
             text.append("" if divides else readable(glyph))
-            raised.append(not in_math and is_raised(page, k))
+            raised.append(not in_math and _is_superscript(page, k))
         runs = groupby(zip(raised, text, strict=True), key=lambda part: part[0])
         joined = ((is_up, "".join(part for _, part in own)) for is_up, own in runs)
         return "".join(script("sup", said) if is_up else said for is_up, said in joined)
@@ -292,7 +292,7 @@ def needs_blank(page: OwnedPage, left: int, right: int) -> bool:
     return gap > _GAPS[kind] * max(bottom - top, lower - upper)
 
 
-def is_raised(page: OwnedPage, index: int) -> bool:
+def _is_superscript(page: OwnedPage, index: int) -> bool:
     """Whether a glyph is a superscript of the word before it; signs between others are if one of these is."""
     text = page.glyphs[index].text
     if text not in _JOINING:
@@ -300,39 +300,29 @@ def is_raised(page: OwnedPage, index: int) -> bool:
     if not _is_up(page, index):
         return False
     for way in (1, -1):
-        k, last = index, index + way * _LONGEST_RAISED
+        k, last = index, index + way * LONGEST_RAISED
         while k != last and 0 <= k < len(page.glyphs) and page.glyphs[k].text in _JOINING:
             k += way
-        if 0 <= k < len(page.glyphs) and page.glyphs[k].text not in _JOINING and is_raised(page, k):
+        if 0 <= k < len(page.glyphs) and page.glyphs[k].text not in _JOINING and _is_superscript(page, k):
             return True
     return False
 
 
 def _is_up(page: OwnedPage, index: int) -> bool:
-    """Whether a glyph is smaller and higher than those before it in its word, or a digit that is drawn so."""
-    text = page.glyphs[index].text
-    ink, (_, top, _, bottom) = page.glyphs[index].box, page.advances[index]
-    right = index
-    for _ in range(_LONGEST_RAISED):
-        left = right - 1
-        while left >= 0 and page.glyphs[left].generated:
-            left -= 1
-        if left < 0 or not is_ink(page, left) or needs_blank(page, left, right):
-            return False
-        before, (_, upper, _, lower) = page.glyphs[left], page.advances[left]
-        height = lower - upper
-        right = left
-        if before.text != "." and (not before.text.isalnum() or before.text in "gjpqyQJ"):
-            continue  # it does not stand on the line
-        is_small = bottom - top < 0.88 * height
-        if is_small and lower - bottom > max(0.15 * height, 0.55 * ink.height):
-            return True
-        is_low = text.isdigit() and ink.height < 0.55 * height
-        if is_low and before.box.y1 - ink.y1 > 0.27 * height:
-            return True
-        if abs(lower - bottom) > 0.1 * height:
-            return False
-    return False
+    """Whether a glyph is smaller and higher than those before it in its word."""
+
+    def before() -> Iterator[tuple[str, Edges, Edges]]:
+        right = left = index
+        while (left := left - 1) >= 0:
+            if page.glyphs[left].generated:
+                continue
+            if not is_ink(page, left) or needs_blank(page, left, right):
+                return
+            yield page.glyphs[left].text, page.glyphs[left].box.as_tuple(), page.advances[left]
+            right = left
+
+    glyph = page.glyphs[index]
+    return is_raised(glyph.text, glyph.box.as_tuple(), page.advances[index], before())
 
 
 def hull(boxes: Iterable[Box]) -> Box | None:

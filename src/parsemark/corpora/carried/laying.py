@@ -34,10 +34,10 @@ from parsemark.extras import require
 from parsemark.model import Category, Element
 from parsemark.pdf import in_child
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage, marked_page
+from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
 
 _MAX_TRIES = 60
-_EDGE = 0.12
 _NAMED = 5
 """Words by which what has no place is named."""
 _FORMULA_LETTERS = 400
@@ -427,8 +427,7 @@ class _LaidTree:
         bottom = max((box.y1 for box in inside), default=page.height)
         for k, owner in enumerate(owners):
             y = page.glyphs[k].box.centre[1]
-            above, below = y < min(top, _EDGE * page.height), y > max(bottom, (1 - _EDGE) * page.height)
-            if owner == UNMARKED and (above or below):
+            if owner == UNMARKED and not top <= y <= bottom and edge_of(y, y, page.height):
                 owners[k] = ARTEFACT
 
     def _tags(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> Iterator[int]:

@@ -15,6 +15,7 @@ from parsemark.extras import require
 from parsemark.model import AttributeValue, Box, Category, Element
 from parsemark.pdf import in_child
 from parsemark.pdf.marked import ARTEFACT, FORM, OwnedPage
+from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, read_tags
 
 _CATEGORIES = {
@@ -41,8 +42,7 @@ _STYLE_OF_HEADING = re.compile(r"(?:heading|head|h)[\s_-]*([1-9])", re.IGNORECAS
 """Names of styles that LibreOffice up to version 7 maps to paragraphs."""
 _LARGE_PICTURE = 0.1
 """Share of a page; a picture of this size may show a table."""
-_EDGE = 0.12
-"""Share of a page's height at its top and bottom where running heads are."""
+_AT_EDGE = {"head": Category.HEADER, "foot": Category.FOOTER, None: Category.ABANDON}
 _MAX_LOOSE = 0.02
 """Share of a page's glyphs that no element may have, before the page counts as not wholly tagged."""
 _MAX_TURNED = 0.05
@@ -431,10 +431,8 @@ def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> It
     """Running heads and the like: what a parser may give or leave out."""
     places: dict[Category, list[int]] = {}
     for k in glyphs:
-        middle = marked.glyphs[k].box.centre[1] / marked.height
-        kind = (
-            Category.HEADER if middle < _EDGE else Category.FOOTER if middle > 1 - _EDGE else Category.ABANDON
-        )
+        middle = marked.glyphs[k].box.centre[1]
+        kind = _AT_EDGE[edge_of(middle, middle, marked.height)]
         places.setdefault(kind, []).append(k)
     for kind, own in places.items():
         words = "".join(

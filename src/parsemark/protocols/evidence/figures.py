@@ -39,12 +39,24 @@ def _pages(tables: RunTables) -> pl.DataFrame:
     )
 
 
+def finders_of_tables(pages: pl.DataFrame) -> list[str]:
+    """Parsers that give tables alone, where others read whole pages.
+
+    Fewer words are asked of them, so a rank beside the others would be that of another question.
+    """
+    if TABLES_ALONE not in pages.columns:
+        return []
+    known = pages.group_by("parser").agg(pl.col(TABLES_ALONE).min()).drop_nulls().sort("parser")
+    finders = known.filter(pl.col(TABLES_ALONE) == 1)["parser"].to_list()
+    return finders if len(finders) < known.height else []
+
+
 def figure_sums(tables: RunTables) -> list[FigureSums]:
     """Every figure: shares of what pages show and of what outputs say, and pages without either."""
     infos = read_figures(__package__)
     pages, places = _pages(tables), tables.places
     position = {sample: k for k, sample in enumerate(places.samples)}
-    there = set(pages.columns)
+    there, unranked = set(pages.columns), finders_of_tables(pages)
     found = []
     for name, info in infos.items():
         if name in ("nothing", "unknown"):
@@ -62,7 +74,7 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
         if {"words", "said"} <= there or name == "unknown":
             two = pages.select("sample", "parser", a=wanted.cast(pl.Float64), b=of.cast(pl.Float64))
             for sample, parser, a, b in two.iter_rows():
-                if parser in sums:
+                if parser in sums and not (name == "agreement" and parser in unranked):
                     sums[parser][position[sample]] = a or 0.0, b or 0.0
         statistic = total_statistic if info.style == "count" else mean_statistic
         found.append(FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds))
@@ -70,7 +82,7 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
 
 
 def details(tables: RunTables) -> dict[str, Any]:
-    """`invented_numbers` by parser, and the `worst_pages` of all of them, the worst first."""
+    """`invented_numbers` by parser, who is `not_ranked`, and `worst_pages` of them all, the worst first."""
     wanted = pl.col("category").is_in(["invented", "altered"]) & pl.col("message").str.contains('"numbers"')
     rows = tables.read("scores", "sample", "parser", "category", "message", where=wanted)
     invented: dict[str, list[dict[str, str]]] = {}
@@ -80,8 +92,9 @@ def details(tables: RunTables) -> dict[str, Any]:
         if any(len(word) > 1 and word[0].isdigit() for word in said.split()):
             invented.setdefault(parser, []).append({"sample": sample, "kind": kind, "said": said})
     pages = _pages(tables)
+    told_of = {"invented_numbers": invented, "not_ranked": finders_of_tables(pages)}
     if not {"words", "said"} <= set(pages.columns):
-        return {"invented_numbers": invented, "worst_pages": []}
+        return {**told_of, "worst_pages": []}
     worst = (
         pages.filter(pl.col("words").is_not_null())
         .filter(pl.col("wrong") > 0)
@@ -100,12 +113,16 @@ def details(tables: RunTables) -> dict[str, Any]:
         "invented",
         "leaked",
     )
-    return {"invented_numbers": invented, "worst_pages": worst.select(shown).to_dicts()}
+    return {**told_of, "worst_pages": worst.select(shown).to_dicts()}
 
 
 def notes(told: Mapping[str, Any]) -> list[str]:
-    """The veto list, by the columns that count it, and the worst page."""
+    """Who is not ranked, the veto list, by the columns that count it, and the worst page."""
     found = []
+    if finders := told["not_ranked"]:
+        found.append(
+            f"Not ranked, since they give tables alone and are asked for nothing else: {', '.join(finders)}."
+        )
     for parser, own in told["invented_numbers"].items():
         for kind in ("invented", "altered"):
             places = [entry for entry in own if entry["kind"] == kind]

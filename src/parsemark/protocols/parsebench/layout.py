@@ -17,6 +17,11 @@ Box = tuple[float, float, float, float]
 _BASIC = ("Table", "Picture", "Page-header", "Page-footer")
 _RUNNING = ("Page-header", "Page-footer")
 _CORE = {"Code": "Text", "Document Index": "Text", "Key-Value Region": "Text"}
+_CLASSES = frozenset(
+    (*_BASIC, *_CORE, "Caption", "Footnote", "Formula", "List-item", "Section-header", "Text", "Title")
+)
+_BEYOND_CORE = ("Checkbox-Selected", "Checkbox-Unselected", "Form")
+_TOKEN_SCORES = ("token_precision", "token_recall", "token_f1")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _TYPOGRAPHY = str.maketrans(
     {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟", '"'), **dict.fromkeys("–—‐‑‒―−", "-"), "…": "..."}
@@ -94,7 +99,7 @@ def in_ontology(label: str, ontology: str) -> str | None:
     if ontology == "canonical":
         return label
     if ontology == "core":
-        return _CORE.get(label, label)
+        return None if label in _BEYOND_CORE else _CORE.get(label, label)
     if label in ("Title", "Section-header", "Section"):
         return "Section"
     return label if label in _BASIC else "Text"
@@ -108,11 +113,13 @@ def _common(a: Box, b: Box) -> float:
     return _area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
 
 
-def _inside(a: Box, b: Box) -> float:
+def inside(a: Box, b: Box) -> float:
+    """The share of one box in another."""
     return _common(a, b) / max(_LEAST, _area(a))
 
 
-def _iou(a: Box, b: Box) -> float:
+def iou(a: Box, b: Box) -> float:
+    """Common area by joint area."""
     common = _common(a, b)
     return common / max(_LEAST, _area(a) + _area(b) - common)
 
@@ -129,10 +136,16 @@ class GroundedBlock:
     has_content: bool = False
     score: float = 1.0
     attributes: Mapping[str, str] | None = None
+    is_ordered: bool = True
 
 
 def _is_true(value: Any) -> bool:
     return str(value).lower() in ("true", "1", "yes")
+
+
+def is_ignored(element: GroundedBlock) -> bool:
+    """Whether an element counts for detection alone."""
+    return _is_true((element.attributes or {}).get("ignore"))
 
 
 def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[GroundedBlock]:
@@ -142,8 +155,6 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
         attributes = {key: str(value) for key, value in (rule.get("attributes") or {}).items()}
         if attributes.get("content") == "explicit":
             attributes["explicit"] = "true"
-        if _is_true(attributes.get("ignore")):
-            continue
         x, y, w, h = rule["bbox"]
         label = str(rule["canonical_class"])
         no_head = _is_true(attributes.get("ignore_thead")) or _is_true(attributes.get("ignore_head"))
@@ -154,14 +165,21 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
         order = rule.get("ro_index")
         box, kind = (x, y, x + w, y + h), in_ontology(label, ontology)
         place = rule.get("page") or 1, box, kind, words, number if order is None else order
-        found.append(GroundedBlock(*place, bool(rule.get("content")), attributes=attributes))
+        is_ordered = order is not None
+        found.append(
+            GroundedBlock(*place, bool(rule.get("content")), attributes=attributes, is_ordered=is_ordered)
+        )
     return found
 
 
 def predicted_blocks(
     predictions: Sequence[Mapping[str, Any]], width: float, height: float, ontology: str
 ) -> list[GroundedBlock]:
-    """What an output has where."""
+    """What an output has where.
+
+    Raises:
+        ValueError: A label is none of the board's 17 classes; upstream fails on it.
+    """
     found = []
     counts = Counter[int]()
     for own in predictions:
@@ -169,7 +187,10 @@ def predicted_blocks(
         given = (own.get("provider_metadata") or {}).get("order_index")
         order = given if isinstance(given, int) else counts[page]
         counts[page] += 1
-        kind = in_ontology(str(own["label"]), ontology)
+        label = str(own["label"])
+        if label not in _CLASSES and label not in _BEYOND_CORE:
+            raise ValueError(f"{label!r} is not a class of ParseBench")
+        kind = in_ontology(label, ontology)
         x0, y0, x1, y1 = own["bbox"]
         box = (x0 / width, y0 / height, x1 / width, y1 / height)
         if kind is not None:
@@ -180,38 +201,56 @@ def predicted_blocks(
 
 
 def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> list[dict[str, Any]]:
-    """What came of each element."""
+    """What came of each element, in the board's words."""
     check_pairs("blocks", len(truth), len(pred), MAX_POSITION_PAIRS // 100)
     found = []
+    counts = Counter[int]()
     for element in truth:
         own = [block for block in pred if block.page == element.page]
-        label = (element.attributes or {}).get("label")
-        matched, localised = None, False
-        group = [b for b in own if _inside(b.box, element.box) >= 0.2] if label in _RUNNING else []
-        if group:
-            localised, matched = _spanned(element, group)
-        else:
-            fits = [
-                b for b in own if _inside(element.box, b.box) >= 0.5 and _inside(b.box, element.box) >= 0.2
-            ]
-            localised = bool(fits) and label not in _RUNNING
-            if fits:
-                matched = max(fits, key=lambda b: _iou(element.box, b.box))
-            elif own:
-                matched = max(own, key=lambda b: _inside(element.box, b.box))
+        localised, matched, order = _located(element, own)
         classed = localised and matched is not None and matched.kind == element.kind
-        attributed = _attributed(element, truth, own, running=label in _RUNNING)
+        why, scores = _attributed(element, truth, own)
+        asked = scores is not None
         found.append(
             {
                 "page": element.page,
+                "element_index": counts[element.page],
                 "localization_pass": localised,
                 "classification_pass": classed,
-                "attribution_applicable": attributed is not None,
-                "attribution_pass": bool(attributed),
-                "passes": classed and attributed is not False,
+                "attribution_applicable": asked,
+                "attribution_pass": why == "pass" if asked else None,
+                "attribution_reason": why,
+                **dict(zip(_TOKEN_SCORES, scores or (None,) * 3, strict=True)),
+                "best_pred_class": matched.kind if matched and localised else None,
+                "matched_pred_order_index": order,
+                "passes": classed and (why == "pass" or not asked),
             }
         )
+        counts[element.page] += 1
     return found
+
+
+def _located(
+    element: GroundedBlock, own: Sequence[GroundedBlock]
+) -> tuple[bool, GroundedBlock | None, int | None]:
+    """Whether an element is found, the block that answers it, and where that stands in the order."""
+    label = (element.attributes or {}).get("label")
+    fits = [block for block in own if answers(element, block)]
+    if fits and label in _RUNNING:
+        return *_spanned(element, fits), min(block.order for block in fits)
+    if not own:
+        return False, None, None
+    overlap = iou if fits else inside
+    matched = max(fits or own, key=lambda block: overlap(element.box, block.box))
+    return bool(fits), matched, matched.order
+
+
+def answers(element: GroundedBlock, block: GroundedBlock) -> bool:
+    """Whether a block may be what was found of an element, or a part of a running head."""
+    if element.page != block.page or inside(block.box, element.box) < 0.2:
+        return False
+    is_running = (element.attributes or {}).get("label") in _RUNNING
+    return is_running or inside(element.box, block.box) >= 0.5
 
 
 def _spanned(element: GroundedBlock, group: Sequence[GroundedBlock]) -> tuple[bool, GroundedBlock]:
@@ -223,47 +262,69 @@ def _spanned(element: GroundedBlock, group: Sequence[GroundedBlock]) -> tuple[bo
         covered += max(0.0, bottom - max(top, end))
         end = max(end, bottom)
     passes = width >= 0.8 and covered / max(_LEAST, y1 - y0) >= 0.5
-    return passes, max(group, key=lambda b: _iou(element.box, b.box))
+    return passes, max(group, key=lambda b: iou(element.box, b.box))
 
 
-def _token_scores(wanted: Counter[str], found: Counter[str]) -> tuple[float, float]:
-    """Recall and F1."""
+def _token_scores(wanted: Counter[str], found: Counter[str]) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
     common = (wanted & found).total()
     if not common:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     precision, recall = common / found.total(), common / wanted.total()
-    return recall, 2 * precision * recall / (precision + recall)
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def skipped(element: GroundedBlock) -> str | None:
+    """Why it is not asked what an element says; None where it is."""
+    attributes = element.attributes or {}
+    if not element.words:
+        return "no_gt_content"
+    if attributes.get("label") == "Formula" or attributes.get("text_role") == "formula":
+        return "formula_skip"
+    return "caption_skip" if _is_true(attributes.get("caption")) else None
+
+
+def is_explicit(element: GroundedBlock) -> bool:
+    """Whether only what an element says must be there, whatever else is."""
+    return _is_true((element.attributes or {}).get("explicit"))
+
+
+def _own_words(block: GroundedBlock, wanted: Counter[str], others: Sequence[GroundedBlock]) -> Counter[str]:
+    """The words of a block without those of other elements in it."""
+    foreign = Counter(word for other in others if inside(other.box, block.box) >= 0.3 for word in other.words)
+    return Counter(block.words) - (foreign - wanted)
 
 
 def _attributed(
-    element: GroundedBlock, truth: Sequence[GroundedBlock], blocks: Sequence[GroundedBlock], *, running: bool
-) -> bool | None:
-    """Whether a block near an element says what it says; None where that is not asked."""
-    attributes = element.attributes or {}
-    is_formula = attributes.get("label") == "Formula" or attributes.get("text_role") == "formula"
-    if not element.words or is_formula or _is_true(attributes.get("caption")):
-        return None
-    wanted, explicit = Counter(element.words), _is_true(attributes.get("explicit"))
+    element: GroundedBlock, truth: Sequence[GroundedBlock], blocks: Sequence[GroundedBlock]
+) -> tuple[str, tuple[float, float, float] | None]:
+    """Whether a block near an element says what it says, and how nearly; no scores where it is not asked."""
+    if why := skipped(element):
+        return why, None
+    wanted, asked = Counter(element.words), 1 if is_explicit(element) else 2
+    others = [other for other in truth if other is not element and other.page == element.page]
     said = [block for block in blocks if block.has_content]
-    runs: list[tuple[list[str], float]] = []
-    if running:
-        near = sorted((b for b in said if _inside(b.box, element.box) >= 0.2), key=lambda b: b.order)
+    ranked: list[tuple[tuple[float, ...], tuple[float, float, float]]] = []
+    if (element.attributes or {}).get("label") in _RUNNING:
+        near = sorted((b for b in said if inside(b.box, element.box) >= 0.2), key=lambda b: b.order)
+        bags = [_own_words(block, wanted, others) for block in near]
         for start in range(len(near)):
-            for end in range(start + 1, min(len(near), start + 50) + 1):
-                words = [word for block in near[start:end] for word in block.words]
-                runs.append((words, 0.0))
+            run = Counter[str]()
+            overlap = 0.0
+            for end in range(start, min(len(near), start + 50)):
+                run += bags[end]
+                overlap = max(overlap, iou(element.box, near[end].box))
+                scores = _token_scores(wanted, run)
+                ranked.append(((scores[asked], scores[3 - asked], start - end, overlap), scores))
     else:
         for block in said:
-            if _inside(element.box, block.box) >= 0.3:
-                others = Counter[str]()
-                for other in truth:
-                    is_near = other.page == element.page and _inside(other.box, block.box) >= 0.3
-                    if other is not element and is_near:
-                        others.update(other.words)
-                left = Counter(block.words) - (others - wanted)
-                runs.append((list(left.elements()), _iou(element.box, block.box)))
-    scores = [_token_scores(wanted, Counter(words)) for words, _ in runs]
-    return any((recall if explicit else f1) >= 0.8 for recall, f1 in scores)
+            if inside(element.box, block.box) >= 0.3:
+                scores = _token_scores(wanted, _own_words(block, wanted, others))
+                ranked.append(((scores[asked], iou(element.box, block.box)), scores))
+    if not ranked:
+        return "no_overlap_preds", (0.0, 0.0, 0.0)
+    best = max(ranked, key=lambda own: own[0])[1]
+    return "pass" if best[asked] >= 0.8 else "f1_below_threshold", best
 
 
 def layout_metrics(
@@ -273,17 +334,25 @@ def layout_metrics(
     image_width: float = 1.0,
     image_height: float = 1.0,
 ) -> dict[str, Any]:
-    """The shares of elements that are found, classed and said, and that pass altogether."""
-    truth = true_blocks(rules, ontology)
-    elements = grounded(truth, predicted_blocks(predictions, image_width, image_height, ontology))
+    """The shares of elements that are found, classed, said and in order, and the measures of detectors."""
+    from parsemark.protocols.parsebench.layout_measures import attributions, detections, read_in_order
+
+    every = true_blocks(rules, ontology)
+    truth = [element for element in every if not is_ignored(element)]
+    blocks = predicted_blocks(predictions, image_width, image_height, ontology)
+    elements = grounded(truth, blocks)
+    orders = read_in_order(truth, elements)
+    detected = detections([element for element in every if element.kind is not None], blocks)
     n, asked = len(elements), [own for own in elements if own["attribution_applicable"]]
     located, classed = (
         sum(own[f"{name}_pass"] for own in elements) for name in ("localization", "classification")
     )
     said = sum(own["attribution_pass"] for own in asked)
-    values: dict[str, Any] = {"elements": elements}
+    values: dict[str, Any] = {"elements": elements, **detected}
     if n:
         values |= {
+            "unmatched_gt_elements": float(sum(not any(answers(e, b) for b in blocks) for e in truth)),
+            "unmatched_pred_elements": float(sum(not any(answers(e, b) for e in truth) for b in blocks)),
             "layout_localization_pass_rate": located / n,
             "layout_classification_pass_rate": classed / n,
             "layout_element_rule_pass_rate": sum(own["passes"] for own in elements) / n,
@@ -292,4 +361,7 @@ def layout_metrics(
         }
     if asked:
         values["layout_attribution_pass_rate"] = said / len(asked)
+        values |= attributions(truth, blocks)
+    if orders:
+        values["layout_reading_order_pass_rate"] = sum(orders) / len(orders)
     return values

@@ -40,6 +40,15 @@ _METRICS = {
     "text_content": ("content_faithfulness", "content_faithfulness"),
     "text_formatting": ("semantic_formatting", "semantic_formatting"),
 }
+_GROUNDING = {
+    "grounding": "layout_element_rule_pass_rate",
+    "grounding_map": "mAP@[.50:.95]",
+    "grounding_order": "layout_reading_order_pass_rate",
+    "grounding_lap": "lap",
+    "grounding_lar": "lar",
+    "grounding_af1": "af1",
+}
+"""Our figures of grounding and the board's names of them; the first is a dimension."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class ParsebenchProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "parsebench"
     title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
-    comparability: ClassVar[int] = 1
+    comparability: ClassVar[int] = 2
     reads_facts: ClassVar[bool] = True
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("tables", "Tables", "GriTS of contents and matched records.", "table cases", main=True),
@@ -65,6 +74,13 @@ class ParsebenchProtocol(MeasuredProtocol):
         ),
         score_info("semantic_formatting", "Formatting", "Styles, titles, code.", "text cases", main=True),
         score_info("grounding", "Grounding", "Elements found where they are.", "layout cases", main=True),
+        score_info("grounding_map", "mAP", "Mean average precision at IoU .50 to .95.", "layout cases"),
+        score_info("grounding_order", "Order", "Elements between their neighbours.", "cases that say them"),
+        score_info("grounding_lap", "LAP", "Tokens of blocks that stand where they belong.", "layout cases"),
+        score_info(
+            "grounding_lar", "LAR", "Tokens of elements that stand where they belong.", "layout cases"
+        ),
+        score_info("grounding_af1", "AF1", "Harmonic mean of LAP and LAR.", "layout cases"),
     )
 
     crashes_left_out: bool = True
@@ -99,27 +115,34 @@ class ParsebenchProtocol(MeasuredProtocol):
                 except ValueError:
                     values["tables"] = crashed
         if "layout" in by_category:
-            values["grounding"] = self._grounding(by_category["layout"], truth, prediction)
+            values |= self._grounding(by_category["layout"], truth, prediction)
         return values or None
 
-    def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> float | None:
+    def _grounding(
+        self, facts: list[Fact], truth: Page, prediction: Prediction
+    ) -> dict[str, float | list[float] | None]:
         boxes = predicted_layout(prediction)
         if not boxes:
-            return None if self.no_boxes_left_out else 0.0
+            return dict.fromkeys(_GROUNDING, None if self.no_boxes_left_out else 0.0)
         rules = [dict(fact.arguments) for fact in facts]
+        if not self.crashes_left_out:  # upstream fails where elements do not say where they stand
+            for number, rule in enumerate(rules):
+                rule["ro_index"] = number if rule.get("ro_index") is None else rule["ro_index"]
         ontology = str(rules[0].get("ontology") or "basic")
         try:
             found = layout_metrics(rules, boxes, ontology, truth.width, truth.height)
         except FormatError:
-            return 0.0
-        return found.get("layout_element_rule_pass_rate")
+            return dict.fromkeys(_GROUNDING, 0.0)
+        except ValueError:
+            return dict.fromkeys(_GROUNDING)
+        return {name: found.get(metric) for name, metric in _GROUNDING.items()}
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The mean of the dimensions that a run has, and each."""
         from parsemark.protocols.aggregate import mean_of_figures
 
         own = super().figure_sums(tables)
-        return [mean_of_figures(_OVERALL, own[: len(self.infos)]), *own]
+        return [mean_of_figures(_OVERALL, own[: sum(info.main for info in self.infos)]), *own]
 
     def result_files(self, board: BoardRun) -> Files:
         """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
