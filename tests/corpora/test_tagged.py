@@ -259,6 +259,14 @@ class TestRefused:
 
 
 class TestPages:
+    def test_text_in_no_element_is_named(self, tmp_path: Path) -> None:
+        long: Text = (0, 20, 50, "a line of text that is in an element of the tree " * 3)
+        texts: list[Text] = [long, (1, 20, 150, "Lost words"), (-1, 20, 170, "more"), (-2, 20, 20, "Head")]
+        document = read(tmp_path, [texts], ("P", 0))
+        ((where, said),) = document.report()["Pages"]
+        assert (where, said) == ("page 1", "text that is in no element: 'Lost words more'")
+        assert not document.pages[1].covered
+
     @pytest.mark.parametrize("attached", [True, False])
     def test_formulas_in_mathml(self, tmp_path: Path, attached: bool) -> None:
         space = Dictionary(NS="http://www.w3.org/1998/Math/MathML")
