@@ -109,6 +109,59 @@ def test_boxes_labels_and_what_cannot_be_read_stay() -> None:
     assert neutral(deep) == deep
 
 
+SPELLINGS = {
+    "formulas": (r"The rate $x^2 < 9$ is.", r"The rate $ x^2 &lt; 9 $ is.", r"The rate \( x^2 < 9 \) is."),
+    "prices": ("It costs $5 or $6 now.", r"It costs \$5 or \$6 now.", "It costs &#36;5 or &dollar;6 now."),
+    "bullets": ("- one\n- two", "* one\n* two", "+ one\n\n+ two", "• one\n• two"),
+    "numbers": ("1. one\n2. two", "1) one\n2) two"),
+    "entities": ("Salt & it's 5 € – a < b.", "Salt &amp; it&#39;s 5 &euro; &ndash;&nbsp;a &lt; b."),
+    "escapes": ("A_b, #5, 3*4 and 5% [x.", r"A\_b, \#5, 3\*4 and 5\% \[x."),
+    "emphasis": ("**Bold** and *thin*.", "__Bold__ and _thin_.", "<b>Bold</b> and <em>thin</em>."),
+    "titles": ("## R & D", "## R &amp; D ##", "<h2>R &amp; D</h2>", "R & D\n---"),
+    "cells": (
+        "| a | b |\n|---|---|\n| R & D | $x$ |",
+        "| a | b |\n|:--|--:|\n| R &amp; D | $ x $ |",
+        "<table><tr><th>a</th><th>b</th></tr><tr><td>R &amp; D</td><td>\\(x\\)</td></tr></table>",
+    ),
+}
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS.values(), ids=SPELLINGS)
+def test_what_is_only_spelled_differently_is_the_same(spellings: tuple[str, ...]) -> None:
+    forms = {(own.text, tuple(e.html for e in own.elements)) for own in map(spelled, spellings)}
+    assert len(forms) == 1, forms
+    assert spelled(next(iter(forms))[0] or "").text == next(iter(forms))[0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (r"2\*3\*4 is.", "2*3*4 is."),
+        (r"From \$x to\$ y.", "From $x to$ y."),
+        ("Write &lt;b&gt; here.", "Write <b> here."),
+        ("Write &amp;lt; here.", "Write &lt; here."),
+        (r"\# five", "# five"),
+        ("It has $ 5 and $ 6 now.", "It has $5 and$ 6 now."),
+    ],
+)
+def test_what_markdown_tells_apart_stays_apart(one: str, other: str) -> None:
+    assert spelled(one).text != spelled(other).text
+
+
+SIGNS = "_*$#&<>[]%.+-|~!()\\; ab1"
+
+
+@given(st.text(SIGNS, min_size=1, max_size=30).map(lambda text: f"a {text.strip()} z."))
+def test_a_neutral_line_is_its_own_neutral_form(line: str) -> None:
+    once = spelled(line).text or ""
+    assert spelled(once).text == once
+
+
+def test_marks_without_end_cost_their_length() -> None:
+    for mark in ("*", "_", "$ ", "[", "&", "&lt;", "\\_", "<b>", "`"):
+        assert spelled("a " + mark * 20_000).text
+
+
 def test_html_and_markdown_of_one_page_are_alike() -> None:
     html = "<html><body><h2>Tides</h2><p>Slack water.</p><ul><li>one</li><li>two</li></ul></body></html>"
     markdown = "## Tides\n\nSlack water.\n\n- one\n- two\n"

@@ -61,8 +61,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             (folder / name / f"a-p{page}.md").write_text(text)
         run = import_predictions(folder / "run", corpus, folder / name, protocols=(SPEC,))
     (folder / "finder").mkdir()
-    for page in (1, 2):
-        (folder / "finder" / f"a-p{page}.json").write_text(json.dumps(FOUND))
+    for page, tables in enumerate((FOUND, []), start=1):
+        (folder / "finder" / f"a-p{page}.json").write_text(json.dumps(tables))
     run = import_predictions(folder / "run", corpus, folder / "finder", protocols=(SPEC,))
     score_run(run, protocols=[SPEC], n_workers=1)
     return run
@@ -167,6 +167,17 @@ def test_it_is_the_default_where_no_page_has_a_truth(tmp_path: Path) -> None:
     written(tmp_path / "a.pdf", CONTENT)
     assert default_protocols(load_corpus(f"folder:{tmp_path}")) == ("evidence", "tables")
     assert default_protocols(load_corpus("demo")) == ("tables",)
+
+
+def test_emphasis_inside_of_a_word_does_not_tear_it(tmp_path: Path) -> None:
+    seen = seen_page(written(tmp_path / "a.pdf", CONTENT), 1)
+    said = {text: TEXT.replace("harbour", text) for text in ("**har**bour", "<b>h</b>arbour", "har bour")}
+    found = {key: compare(seen, Prediction("a", "x", Status.OK, text=text)) for key, text in said.items()}
+    assert {key: [f.said for f in told.findings] for key, told in found.items()} == {
+        "**har**bour": [],
+        "<b>h</b>arbour": [],
+        "har bour": ["har bour"],
+    }
 
 
 def test_findings_have_a_place_on_the_page(tmp_path: Path) -> None:

@@ -39,10 +39,11 @@ def boards(
     from parsemark.errors import MissingDependencyError
     from parsemark.protocols import canonical_specs, get_protocol, with_options
     from parsemark.store import Run
-    from parsemark.verdicts.boards import PAGE_PROTOCOLS, board_agreement
+    from parsemark.verdicts.boards import IN_ORDER, PAGE_PROTOCOLS, board_agreement
 
     opened, console, wanted = Run.open(run), plain_console(), []
-    for spec in canonical_specs(protocol or [*opened.protocols, *PAGE_PROTOCOLS]):
+    specs = canonical_specs(protocol or [*opened.protocols, *PAGE_PROTOCOLS])
+    for spec in [*specs, *([IN_ORDER] if "tables" in specs else [])]:
         try:
             get_protocol(spec).preload()
         except MissingDependencyError as error:
@@ -79,8 +80,10 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
     rows = []
     for pair in found.pairs:
         shares = [_said(pair.shares[source]) for source in SOURCES]
-        rows.append([f"{pair.first}, {pair.second}", _said(pair.tau), _said(pair.disagreement), *shares])
-    lines += _table("protocols", ["tau", "disagreement", *SOURCES], rows)
+        matched = ", ".join(dict.fromkeys(pair.rules)) or "not told"
+        names = f"{pair.first}, {pair.second}"
+        rows.append([names, _said(pair.tau), _said(pair.disagreement), *shares, matched])
+    lines += _table("protocols", ["tau", "disagreement", *SOURCES, "tables matched by"], rows)
     lines += ["", found.caution] if found.caution else []
     means = found.mean_shares()
     lines += ["", "Over all pairs: " + ", ".join(f"{source} {means[source]:+.3f}" for source in SOURCES)]

@@ -1,30 +1,48 @@
-r"""One spelling for what outputs spell differently: line ends, tables, delimiters of formulas.
+r"""One spelling for what outputs spell differently: line ends, tables, lists, formulas, escapes, entities.
 
 Two outputs that say the same and differ in whether one or two newlines part their blocks, in whether tables
-are HTML or Markdown, or in `$…$` against `\(…\)`, have the same neutral form. What the spelling alone could
-say is lost for all alike: which cells a table calls its header (the first row is, as Markdown has it), and
-whether lines are one paragraph (they are where a line breaks off within a sentence).
+are HTML or Markdown, in `$…$` against `$ … $` and `\(…\)`, `*` against `-`, `&amp;` against `&`, `\_`
+against `_`, or `__` against `**`, have the same neutral form. What the spelling alone could say is lost for
+all alike: which cells a table calls its header (the first row is, as Markdown has it), and whether lines are
+one paragraph (they are where a line breaks off within a sentence).
 """
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_mark
 from parsemark.formats.document import output_format, read_document, write_document
 from parsemark.formats.document.elements import caption_category
 from parsemark.formats.document.html import is_html_source
-from parsemark.formats.markdown.spans import protected_spans
+from parsemark.formats.markdown.spans import PUNCTUATION, protected_spans
 from parsemark.formats.write import write_table
 from parsemark.model import Category, Element, Prediction, Table
 
 _LONG_LINE = 60
 """Characters from which on a line without a full stop is taken for one that goes on."""
 _SENTENCE_END = (".", "!", "?", ":", "。", "！", "？", "：")
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,9}[.)])\s+\S")
+_ITEM = re.compile(r"(?:([-*+•●◦▪‣])|(\d{1,9})[.)])\s+(?=\S)")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});")
+_TAG_START = re.compile(r"<(?=[a-zA-Z/!?])")
+_LOOSE_MATH = re.compile(r"\$(?P<left> ?)(?P<inner>[^$\n]*[^$\s])(?P<right> ?)\$(?!\d)")
+"""A formula with blanks inside of its dollars, which Markdown itself does not take for one."""
+_MATH_SIGN = re.compile(r"[\\^_=<>+{}]")
+_BOLD = re.compile(r"(?<![\w_\\])__(?=[^\s_])([^\n_]+?)(?<=[^\s\\])__(?![\w_])")
+_ITALIC = re.compile(r"(?<![\w_\\])_(?=[^\s_])([^\n_]+?)(?<=[^\s\\])_(?![\w_])")
+_STYLE_TAG = re.compile(r"<(b|strong|i|em)>([^<\s](?:[^<\n]*[^<\s])?)</\1>", re.IGNORECASE)
+_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"\A\s*(?:#{1,6}\s|[-+*]\s|>|\d{1,9}[.)]\s|~~~|```|=+$|-+$)"
+    r"|(\*{1,3})(?=\S)[^*]+(?<=\S)\1|(?<!\w)(_{1,3})(?=\S)[^_]+(?<=\S)\2(?!\w)"
+    r"|\[[^\[\]\n]*\]|<[a-zA-Z/!?]|~~|&(?:#|\w{1,32};)"
+)
+"""What a sign without its backslash might become."""
 _LABEL = re.compile(r"<!--\s*(\w+)\s*-->")
 _CATEGORIES = frozenset(Category)
 _CODE = (Category.CODE_TXT, Category.CODE_ALGORITHM)
@@ -68,14 +86,80 @@ def one_line(text: str) -> str:
     return _with_dollars(" ".join(text.split()))
 
 
-def _with_dollars(text: str) -> str:
+def _with_dollars(text: str, between: Callable[[str], str] = lambda part: part) -> str:
+    """The text with its formulas in one spelling, and what stands between formulas and code in another."""
     out, at = [], 0
     for span in protected_spans(text):
+        if span.kind == "escape":
+            continue
+        whole = text[span.start : span.end]
         if span.kind == "math":
-            inner = text[span.start : span.end].strip("$").removeprefix("\\(").removesuffix("\\)").strip()
-            out += [text[at : span.start], f"${inner}$"]
-            at = span.end
-    return "".join([*out, text[at:]])
+            inner = whole.strip("$").removeprefix("\\(").removesuffix("\\)").strip()
+            whole = f"${html.unescape(inner)}$"
+        out += [between(_LOOSE_MATH.sub(_tight, text[at : span.start])), whole]
+        at = span.end
+    return "".join([*out, between(_LOOSE_MATH.sub(_tight, text[at:]))])
+
+
+def _tight(found: re.Match[str]) -> str:
+    inner, both = found["inner"].strip(), bool(found["left"]) and bool(found["right"])
+    is_math = inner and (" " not in inner or (both and _MATH_SIGN.search(inner)))
+    return f"${html.unescape(inner)}$" if is_math and not found[0].startswith("$$") else found[0]
+
+
+def _spelled(markdown: str) -> str:
+    """A block of Markdown in one line: one spelling of entities, escapes, emphasis and formulas."""
+    text = _with_dollars(" ".join(markdown.split()), _rewritten)
+    escaped = {text[s.start + 1] for s in protected_spans(text) if s.kind == "escape"}
+    for sign in sorted(escaped - {"\\"}):
+        bare = _without_escapes(text, sign)
+        if _n_marks(bare) == _n_marks(text) and _with_dollars(bare, _rewritten) == bare:
+            text = bare
+    return text
+
+
+def _rewritten(text: str) -> str:
+    """What stands between formulas, without entities and with one spelling of emphasis."""
+    return re.sub(r"\s+", " ", _styled(_decoded(text)))
+
+
+def _decoded(text: str) -> str:
+    """A text without entities, but where they keep signs from being markup."""
+
+    def sign(found: re.Match[str]) -> str:
+        character = html.unescape(found[0])
+        if character in ("<", "&"):
+            alone = character + text[found.end() : found.end() + 40]
+            return found[0] if _TAG_START.match(alone) or _ENTITY.match(alone) else character
+        return f"\\{character}" if len(character) == 1 and character in "*_`$[]\\#|~" else character
+
+    return _ENTITY.sub(sign, text)
+
+
+def _styled(text: str) -> str:
+    mark = {"b": "**", "strong": "**", "i": "*", "em": "*"}
+    text = _STYLE_TAG.sub(lambda found: mark[found[1].lower()] + found[2] + mark[found[1].lower()], text)
+    text = _ITALIC.sub(r"*\1*", _BOLD.sub(r"**\1**", text))
+    return _BREAK_TAG.sub("<br>", text)
+
+
+def _without_escapes(text: str, sign: str) -> str:
+    places = [s.start for s in protected_spans(text) if s.kind == "escape" and text[s.start + 1] == sign]
+    kept = [text[a:b] for a, b in pairwise([0, *(end for p in places for end in (p, p + 1)), len(text)])]
+    return "".join(kept[::2])
+
+
+def _n_marks(text: str) -> int:
+    """How many formulas, pieces of code and marks a line of Markdown has."""
+    spans = protected_spans(text)
+    plain = re.sub(rf"\\[{PUNCTUATION}]", "\0", text)
+    return sum(span.kind != "escape" for span in spans) + sum(1 for _ in _MARKUP.finditer(plain))
+
+
+def _literal(text: str) -> str:
+    """A plain text as Markdown that has no tag and no entity by accident."""
+    text = re.sub(rf"&(?={_ENTITY.pattern[1:]})", "&amp;", text)
+    return _TAG_START.sub("&lt;", text)
 
 
 def _one_formula(latex: str) -> str:
@@ -91,8 +175,10 @@ def _read(text: str, format: str) -> tuple[list[str], list[Table]]:
     paragraph: list[str] = []
     at = 0
 
+    spelled = _spelled if format == "markdown" else one_line
+
     def close() -> None:
-        blocks.extend(one_line(" ".join(own)) for own in _paragraphs(paragraph))
+        blocks.extend(spelled(" ".join(own)) for own in _paragraphs(paragraph))
         paragraph.clear()
 
     for element in read_document(text, format).elements:
@@ -107,7 +193,7 @@ def _read(text: str, format: str) -> tuple[list[str], list[Table]]:
         close()
         if element.table is not None:
             tables.append(_neutral_table(element.table))
-        written = " ".join(map(one_line, lines)) if lines else _block(element, source)
+        written = " ".join(map(spelled, lines)) if lines else _block(element, source)
         blocks += [f"<!-- {label} -->"] * (label is not None) + [written]
     close()
     return [block for block in blocks if block], tables
@@ -117,19 +203,25 @@ def _lines(element: Element, source: str | None) -> Iterator[str]:
     """The lines of a running text; none of anything else."""
     if element.text is None or element.category in (Category.TITLE, *_CODE) or element.table is not None:
         return
-    if source is not None and not is_html_source(source):
-        yield from filter(None, (line.strip().removesuffix("\\").strip() for line in source.split("\n")))
-        return
-    marks = element.category == Category.LIST_GROUP
-    for line in filter(None, map(str.strip, element.text.split("\n"))):
-        yield f"- {line}" if marks and not _ITEM.match(line) else line
+    is_markdown = source is not None and not is_html_source(source)
+    if source is not None and is_markdown:
+        lines = (line.strip().removesuffix("\\").strip() for line in source.split("\n"))
+    else:
+        lines = (_literal(line.strip()) for line in element.text.split("\n"))
+    marks = element.category == Category.LIST_GROUP and not is_markdown
+    for line in filter(None, lines):
+        item = _ITEM.match(line)
+        if item is not None:
+            yield (f"{item[2]}. " if item[2] else "- ") + line[item.end() :]
+        else:
+            yield f"- {line}" if marks else line
 
 
 def _block(element: Element, source: str | None) -> str:
     if element.category == Category.FIGURE and source is not None:
         return one_line(source)
     if element.category == Category.TITLE and element.text is not None and source is not None:
-        words = one_line(source.strip("#").strip()) if source.startswith("#") else element.text
+        words = _spelled(source.strip("#").strip()) if source.startswith("#") else _literal(element.text)
         return f"{'#' * int(element.attributes.get('level') or 1)} {one_line(words)}"
     return write_document([_neutral_element(element)], literal=True).strip()
 

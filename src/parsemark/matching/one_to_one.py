@@ -1,4 +1,4 @@
-"""Matching one to one: by place (intersection over union), or by content (Soric et al.'s content-Jaccard)."""
+"""Matching one to one: by place (IoU), by content (Soric et al.'s content-Jaccard), or by number."""
 
 from __future__ import annotations
 
@@ -37,6 +37,18 @@ def rank_by_box(truth: Sequence[Element], pred: Sequence[Element], confidence: S
     """Match one to one in order of confidence, by IoU."""
     ids = [e.id for e in truth], [e.id for e in pred]
     return assign_by_confidence(BOX_RULE, *ids, iou_matrix(truth, pred), confidence)
+
+
+ORDER_RULE = "order"
+
+
+def match_in_order(
+    truth: Sequence[Element], pred: Sequence[Element], confident: Sequence[bool] | None = None
+) -> Matching:
+    """The first with the first, the second with the second, as boards do it that join or number tables."""
+    placed = sorted(truth, key=lambda e: float("inf") if e.order is None else e.order)
+    ids = [e.id for e in placed], [e.id for e in pred]
+    return assign(ORDER_RULE, *ids, np.eye(len(truth), len(pred)), confident)
 
 
 CONTENT_RULE = "content"

@@ -85,6 +85,7 @@ def _write(site: Site) -> None:
             ),
             worst=_worst_of_best(source, site.images),
             kinds=best_on_kinds(source.summary),
+            overall_best=source.summary.ranking.best,
             notes=[*source.summary.ranking.notes, *source.summary.notes],
             facts=_facts(source),
             errors=error_table(source, found, parts[0].board),

@@ -4,7 +4,9 @@ Agreement is Kendall's tau-b of two protocols' figures over the parsers, with a 
 Disagreement is (1 − tau) / 2: without ties the share of pairs of parsers that two protocols order
 differently. It is assigned step by step, each step making the two protocols more alike: the pages that both
 count, outputs in one spelling, the kinds of truth that both look at. What is left is of matching and measure.
-The shares add up to the whole; one is negative where making them alike sets them apart.
+These are told apart where both match tables by a rule that `tables` knows: its one measure under either rule
+says how many pairs of parsers the matching alone turns round, and what then is left is of the measures. The
+shares add up to the whole; one is negative where making them alike sets them apart.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ SOURCES = {
     "pages": "The protocols count different pages.",
     "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
     "kinds": "The protocols look at different kinds of truth: text, tables, headings, order, formulas.",
-    "matching": "What is left for the same pages, outputs and kinds of truth: matching, and the measures.",
+    "matching": "Which table of an output answers which true one: one measure under the rules of both.",
+    "measures": "What is left when all that is alike: the measures themselves, and how text is matched.",
 }
 KINDS: Mapping[str, Mapping[str, str]] = {
     "text": {
@@ -72,6 +75,20 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     "formulas": {"answers": "right.formula", "document": "formula_f1"},
 }
 """Kind of truth to protocol to the figure that speaks of it."""
+RULES = {
+    "semantic": "ngrams",
+    "document": "ngrams",
+    "score-bench": "content",
+    "parsebench": "content",
+    "docling-eval": "order",
+    "dp-bench": "order",
+    "opendataloader": "order",
+    "rd-tablebench": "order",
+}
+"""Protocol to the rule of `tables` by which it decides what answers a table. Boards that join the tables of a
+page, or take the first, take them in order; `answers` matches none, since any table may have a value."""
+IN_ORDER = "tables(match=order)"
+"""Scored to tell what matching does, and no board of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +122,8 @@ class BoardPair:
     """The kinds of truth that both look at."""
     n_pages: int
     """That both count."""
+    rules: tuple[str, ...] = ()
+    """The rules by which both match tables; none where that cannot be told from the measures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +170,14 @@ class _Board:
     figures: Mapping[str, FigureSums]
     primary: str
     parsers: Sequence[str]
+    chosen: str = ""
+    """The rule by which `tables` matches in this run."""
     cache: dict[tuple[str, bytes | None], Floats] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> str:
+        """The rule by which it matches tables; empty where that is none of those of `tables`."""
+        return self.chosen or RULES.get(self.protocol.name, "")
 
     def ranks_any(self) -> bool:
         """Whether it tells parsers apart; one without truth here does not."""
@@ -193,14 +219,14 @@ def board_agreement(run: Run) -> BoardAgreement:
     Raises:
         UsageError: There are fewer than two protocols with figures, or fewer than three parsers.
     """
-    raw, neutral = _boards(run)
+    raw, neutral, rules = _boards(run)
     if len(raw) < 2 or len(next(iter(raw.values())).parsers) < MIN_PARSERS:
         raise UsageError(
             f"{run.path} has {len(raw)} protocols with figures; agreement of ranks needs two, and "
             f"{MIN_PARSERS} parsers. Score it by more: parsemark boards {run.path} --protocol dp-bench"
         )
     parsers = tuple(next(iter(raw.values())).parsers)
-    pairs = [_pair(a, b, raw, neutral) for a, b in combinations(raw, 2)]
+    pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]
     pairs.sort(key=lambda pair: 2.0 if pair.tau.value is None else pair.tau.value)
     ranks = {spec: _ranks(board.draws()[0], parsers) for spec, board in raw.items()}
     moved = {spec: _moved(raw[spec], neutral[spec]) for spec in raw if spec in neutral}
@@ -208,25 +234,36 @@ def board_agreement(run: Run) -> BoardAgreement:
     return BoardAgreement(parsers, tuple(raw), ranks, moved, tuple(pairs), n_documents)
 
 
-def _boards(run: Run) -> tuple[dict[str, _Board], dict[str, _Board]]:
-    """The protocols of a run, and by the same names those of neutral outputs."""
-    raw: dict[str, _Board] = {}
-    neutral: dict[str, _Board] = {}
+Boards = dict[str, _Board]
+
+
+def _boards(run: Run) -> tuple[Boards, Boards, dict[tuple[str, str], _Board]]:
+    """The protocols of a run, by the same names those of neutral outputs, and `tables` by its rules."""
+    raw: Boards = {}
+    neutral: Boards = {}
+    rules: dict[tuple[str, str], _Board] = {}
     for spec in readable_protocols(run)[0]:
         protocol, tables = get_protocol(spec), run.run_tables(spec)
         figures = {f.info.name: f for f in complete_sums(protocol, tables)}
-        primary = run.summary(spec).primary
-        board = _Board(protocol, figures, primary, tables.parsers)
+        summary = run.summary(spec)
+        primary = summary.primary
+        chosen = summary.settings.get("match", "") if protocol.name == "tables" else ""
+        board = _Board(protocol, figures, primary, tables.parsers, chosen)
         if primary not in figures or not board.ranks_any():
             continue
-        if protocol.serialise == "raw":
-            raw[spec] = board
-        else:
-            neutral[with_options(spec, serialise="raw")] = board
-    return raw, neutral
+        own = with_options(spec, serialise="raw")
+        for rule in {"tables": ("bbox", "content", "ngrams"), IN_ORDER: ("order",)}.get(own, ()):
+            matched = get_protocol(with_options(spec, match=rule))
+            sums = {f.info.name: f for f in complete_sums(matched, tables)}
+            rules[protocol.serialise, rule] = _Board(matched, sums, primary, tables.parsers)
+        if own != IN_ORDER:
+            (raw if protocol.serialise == "raw" else neutral)[own] = board
+    return raw, neutral, rules
 
 
-def _pair(a: str, b: str, raw: Mapping[str, _Board], neutral: Mapping[str, _Board]) -> BoardPair:
+def _pair(
+    a: str, b: str, raw: Boards, neutral: Boards, by_rule: Mapping[tuple[str, str], _Board]
+) -> BoardPair:
     first, second = raw[a], raw[b]
     pages = first.counted() & second.counted()
     tau = kendall(first.draws(), second.draws())
@@ -240,9 +277,23 @@ def _pair(a: str, b: str, raw: Mapping[str, _Board], neutral: Mapping[str, _Boar
     for before, step in pairwise(steps):  # where a step leaves no ranks to compare, nothing is assigned to it
         np.copyto(step, before, where=np.isnan(step))
     apart = [(1 - step) / 2 for step in steps]
-    parts = [before - after for before, after in pairwise(apart)] + [apart[-1]]
+    parts = [before - after for before, after in pairwise(apart)]
+    rules, turned = _turned(first, second, kinds, by_rule)
+    parts += [turned, apart[-1] - turned]
     shares = {source: Spread.of(part) for source, part in zip(SOURCES, parts, strict=True)}
-    return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, int(pages.sum()))
+    return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, int(pages.sum()), rules)
+
+
+def _turned(
+    first: _Board, second: _Board, kinds: Sequence[str], by_rule: Mapping[tuple[str, str], _Board]
+) -> tuple[tuple[str, ...], Floats]:
+    """By which rules both match tables, and what these alone turn round; nothing where that is not known."""
+    rules = first.rule, second.rule
+    one, other = (by_rule.get((first.protocol.serialise, rule)) for rule in rules)
+    if "tables" not in kinds or one is None or other is None:
+        return (), np.zeros(1 + N_DRAWS)
+    tau = kendall(*_of_kind(one, other, "tables"))
+    return rules, np.nan_to_num((1 - tau) / 2) / len(kinds)
 
 
 def _mean_of_defined(taus: Sequence[Floats]) -> Floats:

@@ -106,7 +106,7 @@ def test_shares_add_up_and_boards_without_a_kind_in_common_differ_by_kinds(
         parts = [pair.shares[source].value for source in SOURCES]
         assert sum(part for part in parts if part is not None) == pytest.approx(pair.disagreement.value)
         if not pair.kinds:
-            assert pair.shares["matching"].value == 0
+            assert pair.shares["matching"].value == pair.shares["measures"].value == 0
     between = {frozenset((pair.first, pair.second)): pair for pair in found.pairs}
     # Tables alone against text alone; `tables` counts what is invented on the page without a table, too.
     assert between[frozenset(("semantic", "getomni"))].n_pages == 2
@@ -172,3 +172,56 @@ def test_a_finder_of_tables_has_no_rank_on_a_board_of_whole_pages(
     assert found.ranks["document"]["pipes"] is None and found.ranks["tables"]["pipes"] is not None
     ranks = [found.ranks["document"][parser] for parser in OUTPUTS if parser != "pipes"]
     assert 1 in ranks and None not in ranks
+
+
+SHIPS = [["Ship", "Flag", "Crew"], ["Maren", "Norway", "31"], ["Ilse", "Estonia", "8"]]
+MATCHED = {
+    "swapped": [SHIPS, ROWS],
+    "flawed": [[["Port", "Depth"], ["Riga", "12.6"], ["Osl0", "9.7"]], SHIPS],
+    "one": [ROWS],
+    "none": [],
+}
+"""Who gives both tables in the other order is best by text and worst by number."""
+
+
+def test_what_matching_alone_turns_round_is_told_from_the_measures(tmp_path: Path) -> None:
+    elements = tuple(
+        Element(
+            str(k),
+            "table",
+            order=k,
+            html=write_table(Table.from_rows(rows), "html"),
+            table=Table.from_rows(rows),
+        )
+        for k, rows in enumerate((ROWS, SHIPS))
+    )
+    samples = [Sample(f"p-{k}", f"d-{k}", 1, Page(f"p-{k}", 600, 800, elements)) for k in range(3)]
+    write_corpus(tmp_path / "corpus", samples, name="matched")
+    corpus, specs = load_corpus(str(tmp_path / "corpus")), ("tables", "semantic", "dp-bench")
+    for name, tables in MATCHED.items():
+        (tmp_path / name).mkdir()
+        text = "\n\n".join(write_table(Table.from_rows(rows), "html") for rows in tables) or "Nothing."
+        for sample in samples:
+            (tmp_path / name / f"{sample.id}.md").write_text(text)
+        found = import_predictions(tmp_path / "run", corpus, tmp_path / name, name=name, protocols=specs)
+    score_run(found, n_workers=1)
+    told = board_agreement(Run.open(found.path))
+    assert all(pair.rules == () for pair in told.pairs if "dp-bench" in (pair.first, pair.second))
+    arguments = ["boards", str(found.path), "--no-neutral", "--workers", "1"]
+    result = CliRunner().invoke(app, [*arguments, *(f"--protocol={spec}" for spec in specs)])
+    assert result.exit_code == 0 and "| ngrams, order |" in result.output, result.output
+    opened = Run.open(found.path)
+    in_order = opened.summary("tables(match=order)").parsers
+    assert in_order["flawed"]["te_f1_con"].value > in_order["swapped"]["te_f1_con"].value  # type: ignore[operator]
+    told = board_agreement(opened)
+    assert "tables(match=order)" not in told.protocols
+    between = {frozenset((pair.first, pair.second)): pair for pair in told.pairs}
+    boards = between[frozenset(("tables", "dp-bench"))]
+    assert set(boards.rules) == {"ngrams", "order"}
+    # Two of the six pairs of parsers are turned round by the rule alone, and no other is.
+    assert boards.shares["matching"].value == pytest.approx(2 / 6)
+    measures, before = boards.shares["measures"].value, boards.disagreement.value
+    assert measures is not None and before is not None and measures < 2 / 6
+    assert sum(share.value or 0 for share in boards.shares.values()) == pytest.approx(before)
+    ours = between[frozenset(("tables", "semantic"))]
+    assert ours.rules == ("ngrams", "ngrams") and ours.shares["matching"].value == 0

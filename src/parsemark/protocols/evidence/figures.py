@@ -33,7 +33,7 @@ def _pages(tables: RunTables) -> pl.DataFrame:
     # Who gives tables alone and found none on a page is asked for none of its words.
     unasked = (pl.col(TABLES_ALONE).min().over("parser") == 1) & (pl.col("said") == 0)
     unasked &= pl.col(TABLES_ALONE) == 1
-    names = [name for name in pages.columns if name not in ("sample", "parser")]
+    names = [name for name in pages.columns if name not in ("sample", "parser", TABLES_ALONE)]
     return pages.with_columns(
         pl.when(unasked).then(0.0).otherwise(pl.col(name)).alias(name) for name in names
     )

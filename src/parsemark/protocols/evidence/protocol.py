@@ -39,7 +39,7 @@ class EvidenceProtocol(PageProtocol):
     """
 
     name: ClassVar[str] = "evidence"
-    title: ClassVar[str] = "Evidence of the page"
+    title: ClassVar[str] = "Page evidence"
     comparability: ClassVar[int] = 1
 
     ocr: Literal["auto", "off"] = "auto"

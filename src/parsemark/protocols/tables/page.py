@@ -6,6 +6,10 @@ Each page is matched three times:
 - `content`: optimal one-to-one assignment by content-Jaccard; for all parsers.
 - `ngrams`: by character 3-grams, with splits put together and merges cut apart; for all parsers.
 
+or once, where that is asked for:
+
+- `order`: the first table of the truth with the first of the output, and so on, as some boards do it.
+
 Every matched pair is scored with each metric. A missed table, an invented one, and every table of a page on
 which the parser failed get a row with a status and no value. Of a page without a truth only the measures of
 the whole page are known: how many tables were found, and how much of their text was invented.
@@ -24,6 +28,7 @@ from parsemark.matching import (
     match_by_box,
     match_by_content,
     match_by_ngrams,
+    match_in_order,
     rank_by_box,
     rank_by_content,
     rank_by_ngrams,
@@ -104,6 +109,8 @@ class PageScorer:
     page: Page | None
     prediction: Prediction
     truth_inputs: dict[int, TableInput] = field(default_factory=dict)
+    in_order: bool = False
+    """Whether tables are matched by their number alone."""
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
     """What is prepared of an element, by its identity: truths and predictions may share ids."""
@@ -126,6 +133,9 @@ class PageScorer:
     def _match(self, truth: Sequence[Element]) -> None:
         pred = self.prediction.tables
         confident = [is_positive(p.confidence) for p in pred]
+        if self.in_order:
+            self._record(match_in_order(truth, pred, confident), {})
+            return
         self._record(match_by_box(truth, pred, confident), {})
         self._record(match_by_content(truth, pred, confident), {})
         by_characters = match_by_ngrams(truth, [p for p, sure in zip(pred, confident, strict=True) if sure])

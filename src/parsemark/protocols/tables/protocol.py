@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
 DEFAULT_METRICS = (PRIMARY_METRIC, "teds", "grits_top", "reader")
-Match = Literal["auto", "bbox", "content", "ngrams"]
+Match = Literal["auto", "bbox", "content", "ngrams", "order"]
 Scope = Literal["page", "document"]
 
 
@@ -33,7 +33,7 @@ class TablesProtocol(PageProtocol):
     Args:
         metrics: Specs of the metrics that score matched pairs.
         match: The rule by which the leaderboard matches. `auto` takes `bbox` where every true table has a box
-            and every parser gives them, else `ngrams`.
+            and every parser gives them, else `ngrams`. `order` takes tables as they come, as some boards do.
         rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
             default `grits_con` if it is among them, else the first one.
         scope: `document` scores tables that run over pages as whole tables; see `long_tables.py`.
@@ -74,7 +74,7 @@ class TablesProtocol(PageProtocol):
         from parsemark.protocols.tables.page import PageScorer
 
         inputs = self._last_truth.inputs_of(truth)
-        return PageScorer(self.all_metrics, truth, prediction, inputs).run(page_text)
+        return PageScorer(self.all_metrics, truth, prediction, inputs, self.match == "order").run(page_text)
 
     @cached_property
     def _last_truth(self) -> LastTruth:

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from parsemark.matching import ngrams
-from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE
+from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, ORDER_RULE
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
@@ -79,9 +79,10 @@ class RunEvidence:
         """Gather it."""
         pages = TruthPages.of(tables)
         metrics = _metrics(tables, rank_by)
-        found = gather(pages, tables, metrics, [*RULES, *(rule + RANKED for rule in RULES)])
+        rules = (match,) if match == ORDER_RULE else RULES
+        found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
         none = no_evidence(pages, metrics)
-        plain = {rule: {p: found.get((rule, p), none) for p in tables.parsers} for rule in RULES}
+        plain = {rule: {p: found.get((rule, p), none) for p in tables.parsers} for rule in rules}
         ranked_parsers = _ranked_parsers(tables)
         # A parser without confidences has the same ranked evidence as unranked.
         ranked = {
@@ -89,7 +90,7 @@ class RunEvidence:
                 p: found.get((rule + RANKED, p), none) if (rule + RANKED, p) in ranked_parsers else own
                 for p, own in plain[rule].items()
             }
-            for rule in RULES
+            for rule in rules
         }
         without = _without_boxes(tables)
         truths = Truths.of(tables, pages)
@@ -122,7 +123,7 @@ class RunEvidence:
     @cached_property
     def sums_under(self) -> dict[str, list[FigureSums]]:
         """The figures that add up over pages, under each rule."""
-        return {rule: self.figure_sums(rule) for rule in RULES}
+        return {rule: self.figure_sums(rule) for rule in self.by_rule}
 
     def figure_sums(self, rule: str | None = None) -> list[FigureSums]:
         """The figures that add up over pages, under a rule; those that need no rule come last."""
@@ -168,13 +169,13 @@ def summarise(
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {
-                parser: {r: _rule_figures(run, r, parser) for r in RULES if run.applies(r, parser)}
+                parser: {r: _rule_figures(run, r, parser) for r in run.by_rule if run.applies(r, parser)}
                 for parser in tables.parsers
             },
             "curves": {
                 parser: {
                     r: found
-                    for r in RULES
+                    for r in run.by_rule
                     if run.applies(r, parser) and (found := curves(run.ranked[r][parser]))
                 }
                 for parser in tables.parsers
@@ -370,7 +371,7 @@ def _doubtful_negatives(run: RunEvidence) -> list[str]:
 
 def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
     """How well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
-    if not run.applies(BOX_RULE, parser):
+    if BOX_RULE not in run.by_rule or not run.applies(BOX_RULE, parser):
         return {}
     by_box, by_content = run.by_rule[BOX_RULE][parser], run.by_rule[CONTENT_RULE][parser]
     truth = {

@@ -36,13 +36,14 @@
     }[verdict.state] ?? `The difference between ${a} and ${b} is not resolved: ${facts}.`;
   };
 
-  const deltaClass = (difference, higher) => (Math.abs(difference) < 1e-9 ? "" : (difference > 0) === higher ? "delta-up" : "delta-down");
+  // What is shown as 0 has no colour.
+  const deltaClass = (difference, higher, digits = 3) => (!Number(difference.toFixed(digits)) ? "" : (difference > 0) === higher ? "delta-up" : "delta-down");
 
   const figureTable = (data, a, b) => {
     const rows = data.columns.filter((c) => data.figures[a]?.[c.key] != null && data.figures[b]?.[c.key] != null).map((c) => {
       const [x, y] = [data.figures[a][c.key], data.figures[b][c.key]];
       return el("tr", {}, el("th", { scope: "row", class: "name" }, c.label), el("td", {}, parsemark.number(x, c.digits)), el("td", {}, parsemark.number(y, c.digits)),
-        el("td", { class: deltaClass(x - y, c.higher_is_better) }, parsemark.signed(x - y, c.digits)));
+        el("td", { class: deltaClass(x - y, c.higher_is_better, c.digits) }, parsemark.signed(x - y, c.digits)));
     });
     return el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Figures of both" }, el("table", { class: "numbers" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Figure"), el("th", { scope: "col" }, parsemark.foreign(a)), el("th", { scope: "col" }, parsemark.foreign(b)), el("th", { scope: "col" }, "A − B"))),
