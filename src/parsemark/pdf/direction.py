@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
 _RIGHT = frozenset({"R", "AL"})
 _STRONG = _RIGHT | {"L"}
@@ -68,17 +68,17 @@ def in_reading_order(line: Sequence[PlacedSign], *, mostly_right: bool) -> list[
     from_right = _is_from_right(clusters, mostly_right)
     parts: list[list[_Cluster]] = []
     for cluster in clusters:
-        before = parts[-1][-1] if parts else None
-        if before is None or cluster.start - before.stop > _APART * cluster.signs[0].height:
+        if not parts or cluster.start - parts[-1][-1].stop > _APART * cluster.signs[0].height:
             parts.append([])
         parts[-1].append(cluster)
     ordered = [_with_brackets(_read(part, from_right)) for part in (parts[::-1] if from_right else parts)]
     found: list[PlacedSign] = []
-    for before, cluster in pairwise([None, *(c for part in ordered for c in part)]):
-        assert cluster is not None
+    before: _Cluster | None = None
+    for cluster in (cluster for part in ordered for cluster in part):
         if before is not None and spare and _is_apart(before, cluster):
             found.append(spare.pop(0))
         found += cluster.signs
+        before = cluster
     return found + spare
 
 
