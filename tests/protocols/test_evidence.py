@@ -169,6 +169,17 @@ def test_it_is_the_default_where_no_page_has_a_truth(tmp_path: Path) -> None:
     assert default_protocols(load_corpus("demo")) == ("tables",)
 
 
+def test_emphasis_inside_of_a_word_does_not_tear_it(tmp_path: Path) -> None:
+    seen = seen_page(written(tmp_path / "a.pdf", CONTENT), 1)
+    said = {text: TEXT.replace("harbour", text) for text in ("**har**bour", "<b>h</b>arbour", "har bour")}
+    found = {key: compare(seen, Prediction("a", "x", Status.OK, text=text)) for key, text in said.items()}
+    assert {key: [f.said for f in told.findings] for key, told in found.items()} == {
+        "**har**bour": [],
+        "<b>h</b>arbour": [],
+        "har bour": ["har bour"],
+    }
+
+
 def test_findings_have_a_place_on_the_page(tmp_path: Path) -> None:
     pdf = written(tmp_path / "a.pdf", CONTENT)
     prediction = Prediction("a", "x", Status.OK, text=TEXT.replace("17 helpers,", ""))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from parsemark.metrics import score
 from parsemark.metrics.reader.kinds import decimal_comma, with_points
-from parsemark.metrics.reader.likeness import Change, difference
+from parsemark.metrics.reader.likeness import difference
+from parsemark.metrics.reader.notations import Change
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
 from parsemark.metrics.reader.texts import numbers
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 from tests.metrics.reader.reading import read, value
 
-from parsemark.metrics.reader.likeness import Change, difference
+from parsemark.metrics.reader.likeness import difference
+from parsemark.metrics.reader.notations import Change
 
 
 def kinds(truth: str, pred: str) -> set[str]:

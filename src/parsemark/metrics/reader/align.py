@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -61,6 +61,16 @@ class Alignment:
     """Columns of the truth whose partners stand in another order."""
     moved_rows: frozenset[int] = frozenset()
 
+    @cached_property
+    def column_of(self) -> dict[int, int]:
+        """The columns of the truth that predicted ones answer."""
+        return {p: t for t, p in self.columns.items()}
+
+    @cached_property
+    def row_of(self) -> dict[int, int]:
+        """The rows of the truth that predicted ones answer."""
+        return {p: t for t, p in self.rows.items()}
+
 
 class Likenesses:
     """Likeness of the truth's texts to those of a prediction, kept for the other forms it is read in."""
@@ -75,7 +85,8 @@ class Likenesses:
     def matrix(self, pred: list[str]) -> Floats:
         """For each text of the truth and each of the prediction how alike they are."""
         new = [text for text in pred if text not in self._known]
-        are_long = _are_long(self.texts, pred)
+        # Whether texts are aligned by their beginnings alone.
+        are_long = sum(map(len, self.texts)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
         if are_long != self._by_beginnings or 2 * len(new) > len(pred):
             # What one form is compared by must not depend on which other one came first.
             self._by_beginnings = are_long
@@ -126,11 +137,6 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
     check_pairs("columns", truth.n_cols, pred.n_cols, MAX_VOLUME // max(rows, _TOP))
 
 
-def _are_long(truth: list[str], pred: list[str]) -> bool:
-    """Whether texts are aligned by their beginnings alone."""
-    return sum(map(len, truth)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
-
-
 def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
@@ -150,19 +156,9 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
 
 def _similarities(one: list[str], other: list[str]) -> Floats:
     """Levenshtein similarity of each pair, which the kernel knows of short texts, many at once."""
-    long_one = [k for k, text in enumerate(one) if len(text) > LONGEST_COMPARED]
-    long_other = [k for k, text in enumerate(other) if len(text) > LONGEST_COMPARED]
-    if not long_one and not long_other:
+    if max(map(len, chain(one, other)), default=0) <= LONGEST_COMPARED:
         return np.asarray(kernel.similarity_matrix(one, other))
-    matrix = np.empty((len(one), len(other)), dtype=np.float32)
-    short_one = [k for k, text in enumerate(one) if len(text) <= LONGEST_COMPARED]
-    short_other = [k for k, text in enumerate(other) if len(text) <= LONGEST_COMPARED]
-    short = [one[k] for k in short_one], [other[k] for k in short_other]
-    matrix[np.ix_(short_one, short_other)] = kernel.similarity_matrix(*short)
-    compare = partial(cdist, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
-    matrix[long_one, :] = compare([one[k] for k in long_one], other)
-    matrix[np.ix_(short_one, long_other)] = compare(short[0], [other[k] for k in long_other])
-    return matrix
+    return cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
 
 
 def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
@@ -182,7 +178,8 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
             break
         rows, moved_rows = _with_moved(likeness, rows, n_header)
         known = [pair for pair in rows if pair[0] >= n_header] or rows
-        values = _aligned_columns(truth, pred, matrix, [*known, *moved_rows])
+        here, there = map(list, zip(*known, *moved_rows, strict=True))
+        values = matrix[truth[here][:, :, None], pred[there][:, None, :]].mean(axis=0)
         scores = _HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values
         refined = best_path(scores)
         refined, moved = _with_moved(scores, refined)
@@ -219,27 +216,25 @@ def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pa
     """
     if not _are_hardly_paired(scores, pairs):
         return pairs, []
-    free = np.ones(scores.shape, dtype=bool)
+    free = scores >= _SURELY
+    free[:first] = False
     for i, j in pairs:
+        free[i, j] = False
         if scores[i, j] >= _HARDLY:
             free[i, :] = free[:, j] = False
-    free[:first] = False
-    free[[i for i, _ in pairs], [j for _, j in pairs]] = False
-    found: Pairs = []
-    taken_here: set[int] = set()
-    taken_there: set[int] = set()
-    for i, j in np.argwhere(free & (scores >= _SURELY)).tolist():
-        if i not in taken_here and j not in taken_there:
-            found.append((i, j))
-            taken_here.add(i)
-            taken_there.add(j)
-    kept = [(i, j) for i, j in pairs if i not in taken_here and j not in taken_there]
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for i, j in np.argwhere(free).tolist():
+        if i not in found and j not in taken:
+            found[i] = j
+            taken.add(j)
+    kept = [(i, j) for i, j in pairs if i not in found and j not in taken]
     if len(kept) == len(pairs):
-        return pairs, found
-    here = sorted(set(range(len(scores))) - taken_here - {i for i, _ in kept})
-    there = sorted(set(range(scores.shape[1])) - taken_there - {j for _, j in kept})
+        return pairs, list(found.items())
+    here = sorted(set(range(len(scores))) - found.keys() - {i for i, _ in kept})
+    there = sorted(set(range(scores.shape[1])) - taken - {j for _, j in kept})
     again = best_path(scores[np.ix_(here, there)], _LEAST_ROW) if here and there else []
-    return sorted([*kept, *((here[i], there[j]) for i, j in again)]), found
+    return sorted([*kept, *((here[i], there[j]) for i, j in again)]), list(found.items())
 
 
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
@@ -304,10 +299,3 @@ def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
     if lookup.truth_blank.size and lookup.pred_blank.size:
         likeness[np.ix_(lookup.truth_blank, lookup.pred_blank)] = 2 * _LEAST_ROW
     return likeness
-
-
-def _aligned_columns(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats, rows: Pairs) -> Floats:
-    one = [i for i, _ in rows]
-    other = [k for _, k in rows]
-    cells = matrix[truth[one][:, :, None], pred[other][:, None, :]]
-    return np.asarray(cells.mean(axis=0))

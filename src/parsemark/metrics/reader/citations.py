@@ -38,15 +38,11 @@ def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
         for text, rest in found.items()
         if _letters_and_digits(text) not in said and (any(map(str.isalpha, rest)) or not (rest or bracketed))
     }
-    texts = [[left_out.get(text, text) for text in row] for row in pred.texts]
     # A cell that held a citation alone is empty.
-    kept = [[not text or left_out.get(text, text) != "" for text in row] for row in pred.texts]
-    shown = [
-        [text if k else "" for text, k in zip(*rows, strict=True)]
-        for rows in zip(pred.shown, kept, strict=True)
-    ]
-    present = [[p and k for p, k in zip(*rows, strict=True)] for rows in zip(pred.present, kept, strict=True)]
-    return dataclasses.replace(pred, texts=texts, shown=shown, present=present)
+    shown = pred.rewritten(lambda text, written: "" if left_out.get(text) == "" else written).texts
+    present = [list(map(bool, row)) for row in shown]
+    without = pred.rewritten(lambda text, _: left_out.get(text, text))
+    return dataclasses.replace(without, shown=shown, present=present)
 
 
 def _letters_and_digits(text: str) -> str:

@@ -2,149 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
 from parsemark.metrics.reader.likeness import NEAR, likeness
-from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
+from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, NameJudge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.texts import tight
-from parsemark.metrics.reader.values import Asked, Side, Values
+from parsemark.metrics.reader.values import Side
 
 _POINTERS = str.maketrans("\\↓→", "///")
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
 
-def find_events(
-    side: Side, asked: Asked, outside: str, hopeless: Callable[[Account], bool] = lambda _: False
-) -> Account:
+def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = lambda _: False) -> Account:
     """All events between the truth and an aligned table.
 
     Args:
         side: The two tables and their alignment.
-        asked: The values of the truth.
         outside: Folded text around the predicted table.
         hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
-    values = Values(side, asked)
-    moved = moved_rows(values)
-    lost = lost_and_invented(values, moved, outside)
-    if hopeless(account := Account(lost, values.total)):
+    asked = side.asked
+    moved = moved_rows(side)
+    lost = lost_and_invented(side, moved, outside)
+    if hopeless(account := Account(lost, asked.total)):
         return account
     causes = Causes()
-    values.compare(causes)
-    _find_moves(values, moved, causes)
+    side.compare(causes)
+    _find_moves(side, moved, causes)
     of_values = (*causes.events(), *lost)
-    if hopeless(account := Account(of_values, values.total)):
+    if hopeless(account := Account(of_values, asked.total)):
         return account
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         around = Around(outside, heads, _corner(side), asked.only_beside_rows)
-        judge(list(_columns(values)), COLUMNS, around, causes)
-        if hopeless(account := Account((*causes.events(), *of_values), values.total)):
+        NameJudge(_columns(side), COLUMNS, around, causes).judge()
+        if hopeless(account := Account((*causes.events(), *of_values), asked.total)):
             return account
         around = Around(outside, corner=around.corner, of_others=asked.only_over_columns)
-        judge(list(_rows(values)), ROWS, around, causes)
-    return Account((*causes.events(), *of_values), values.total)
+        NameJudge(_rows(side), ROWS, around, causes).judge()
+    return Account((*causes.events(), *of_values), asked.total)
 
 
 def _corner(side: Side) -> str:
     """What the corner says, which may name all rows and all columns: `Actual / Predicted`."""
-    valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
+    valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
     cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
     return fold_notation(" ".join(cells).translate(_POINTERS))
 
 
-def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
+def _find_moves(side: Side, slipped: Iterable[int], causes: Causes) -> None:
     """Rows whose cells have slipped, and rows and columns that are given in another order."""
-    side = values.side
-    last = side.truth.n_cols - 1
-
-    def add(kind: Kind, extent: float, message: str, *cause: str, **where: int) -> None:
-        causes.add(Event(kind, extent, message, {"row": None, "col": None, **where}), *cause)
-
-    for row in moved:
-        message = f"Row {values.name(row, last)}: its cells have slipped."
-        add(Kind.VALUE_SHIFTED, values.of_row[row], message, row=row)
-    for row in sorted(side.alignment.moved_rows & set(values.of_row)):
-        message = f"Row {values.name(row, last)}: given in another order."
-        add(Kind.MOVED, values.of_row[row], message, "row", row=row)
+    of_row, of_column = side.asked.of_row, side.asked.of_column
+    for row in slipped:
+        message = f"Row {side.name(row)}: its cells have slipped."
+        causes.add(Event(Kind.VALUE_SHIFTED, of_row[row], message, {"row": row, "col": None}))
+    for row in sorted(side.alignment.moved_rows & set(of_row)):
+        message = f"Row {side.name(row)}: given in another order."
+        causes.add(Event(Kind.MOVED, of_row[row], message, {"row": row, "col": None}), "row")
     for col in sorted(side.alignment.moved_columns):
-        message = f"Column {values.header(col)}: given in another order."
-        add(Kind.MOVED, values.of_column.get(col, 1.0), message, "column", col=col)
+        message = f"Column {side.header(col)}: given in another order."
+        causes.add(Event(Kind.MOVED, of_column.get(col, 1.0), message, {"row": None, "col": col}), "column")
 
 
-def _columns(values: Values) -> Iterable[Named]:
+def _columns(side: Side) -> Iterable[Named]:
     """The columns of the truth with their headers."""
-    side = values.side
-    truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
-    padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
-    told = any(side.truth.goes_on(r, c) for r in range(side.structure.n_header) for c in range(len(truth)))
+    header, stubs, partners = range(side.structure.n_header), side.structure.stubs, side.alignment.columns
+    truth = column_paths(side.truth, header, Fill.NOT)
+    padded = column_paths(side.truth, header, Fill.PADDED)
+    # A truth that says how far its groups reach leaves none to be filled.
+    told = any(side.truth.goes_on(r, c) for r in header for c in range(len(truth)))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
-    heads, torn = _mended(side, rows)
-    literal = column_paths(heads, rows, Fill.NOT)
-    given = {fill: _carried(heads, rows, literal, fill) for fill in Fill}
-    partners = side.alignment.columns
-    groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
+    groups = [_groups(side.truth, r, partners) for r in header]
+    heads, torn = _mended(side, rows, groups)
+    literal, carried, short = (column_paths(heads, rows, fill) for fill in Fill)
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
-        partner = side.alignment.columns.get(col)
-        extent = max(1.0, values.of_column.get(col, 0.0))
-        if partner is None:
-            if col not in side.stubs:
-                continue  # the column is missing, header and all
-            readings: tuple[tuple[How, Path], ...] = ((How.GIVEN, ()),)
-        else:
+        partner = partners.get(col)
+        readings: tuple[tuple[How, Path], ...] = ((How.GIVEN, ()),)
+        if partner is None and col not in stubs:
+            continue  # the column is missing, header and all
+        if partner is not None:
+            given = literal[partner]
             readings = (
-                (How.GIVEN, given[Fill.NOT][partner]),
-                (How.CARRIED, given[Fill.PADDED][partner]),
-                (How.SHORT, given[Fill.RAGGED][partner]),
+                (How.GIVEN, given),
+                (How.CARRIED, carried[partner]),
+                (How.SHORT, short[partner]),
                 (How.COUNTED, counted[partner]),
             )
-            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+            if col in side.units and side.unit_is_told(col) and given:
                 continue  # its unit stands in the cells instead
-            if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
+            # The truth itself may leave a group's further cells empty, as the prediction does, or fills them.
+            if padded[col] != path and (
+                (padded[col] == given and not told) or padded[col] == carried[partner] != given
+            ):
                 continue
+        extent = max(1.0, side.asked.of_column.get(col, 0.0))
         # The only column of values is known without a name.
-        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
-        label = values.header(col)
-        yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
+        needed = col not in stubs and len(truth) - len(stubs) > 1
+        where = {"row": None, "col": col}
+        yield Named(path, readings, extent, where, needed, partner in torn, side.header(col))
 
 
-def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:
-    """The header paths with empty cells filled, which are the literal ones where none is empty."""
-    full = all(all(sheet.present[row]) for row in rows)
-    return literal if full or fill is Fill.NOT else column_paths(sheet, rows, fill)
-
-
-def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
+def _mended(side: Side, rows: list[int], groups: list[list[list[int]]]) -> tuple[Sheet, set[int]]:
     """The prediction with group headers put together that were cut at the columns, and these columns."""
-    truth, partners = side.truth, side.alignment.columns
-    texts: dict[int, list[str]] = {}
+    texts = [list(row) for row in side.pred.texts]
     torn: set[int] = set()
-    for row in range(side.structure.n_header):
-        for columns in _groups(truth, row, partners):
-            if len(columns) < 2:
-                continue
-            col = next(c for c, p in partners.items() if p == columns[0])
-            name = tight(truth.texts[row][col])
-            for at in rows:
-                pieces = [side.pred.texts[at][p] for p in sorted(columns)]
-                cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
-                if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
-                    line = texts.setdefault(at, list(side.pred.texts[at]))
-                    for p in columns:
-                        line[p] = truth.texts[row][col]
-                    torn.update(columns)
-    if not torn:
-        return side.pred, torn
-    return side.pred.with_texts([texts.get(r, line) for r, line in enumerate(side.pred.texts)]), torn
+    for row, columns in ((row, columns) for row, named in enumerate(groups) for columns in named):
+        if len(columns) < 2:
+            continue
+        written = side.truth.texts[row][side.alignment.column_of[columns[0]]]
+        name = tight(written)
+        for at in rows:
+            pieces = [side.pred.texts[at][p] for p in sorted(columns)]
+            cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
+            if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
+                for p in columns:
+                    texts[at][p] = written
+                torn.update(columns)
+    return (side.pred.with_texts(texts) if torn else side.pred), torn
 
 
 def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]:
@@ -158,15 +141,6 @@ def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]
     return groups
 
 
-def _is_padded(padded: Path, given: dict[Fill, list[Path]], partner: int, *, told: bool) -> bool:
-    """Whether the truth itself leaves a group's further cells empty, as the prediction does, or fills them.
-
-    A truth that says how far its groups reach (`told`) leaves none to be filled.
-    """
-    filled = given[Fill.NOT][partner]
-    return (padded == filled and not told) or (padded == given[Fill.PADDED][partner] != filled)
-
-
 def _is_caption(side: Side, row: int, truth: list[Path]) -> bool:
     """Whether a row above the data is one text for the whole table, and no header of the truth."""
     if not is_section(side.pred, row):
@@ -175,16 +149,13 @@ def _is_caption(side: Side, row: int, truth: list[Path]) -> bool:
     return not any(likeness(level, text) > NEAR for path in truth for level in path)
 
 
-def _rows(values: Values) -> Iterable[Named]:
+def _rows(side: Side) -> Iterable[Named]:
     """The rows of the truth with their names: section heading and label cells."""
-    side = values.side
-    truth, pred = side.truth, side.pred
-    stubs = sorted(side.stubs)
-    partners = [(c, p) for c in stubs if (p := side.alignment.columns.get(c)) is not None]
-    own = filled_down(truth, stubs, side.structure.n_header)
+    truth, pred, own = side.truth, side.pred, side.asked.names
+    partners = [(c, p) for c in own if (p := side.alignment.columns.get(c)) is not None]
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
-    answered = {p for c, p in side.alignment.columns.items() if c in side.stubs}
-    valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
+    answered = {p for _, p in partners}
+    valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
     leading = set(range(min(valued, default=0))) - set(valued)
     # A column of which only a header above reaches over it names nothing.
     leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
@@ -197,34 +168,28 @@ def _rows(values: Values) -> Iterable[Named]:
     # The heading of the first rows may have fallen into the header over them.
     over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
     first = next((text for text in over if text and tight(text) in headings), "")
-    section = ""
-    for row in body:
-        if row in side.structure.sections:
-            section = truth.texts[row][0]
-            continue
+    for row, extent in side.asked.of_row.items():
         at = side.alignment.rows.get(row)
-        if at is None or row not in values.of_row:
+        if at is None:
             continue
-        path = _distinct([section, *[own[c][row] for c in stubs]])
-        texts, above = pred.texts[at], sections[at]
-        said = [texts[c] for c in columns]
-        literal = _distinct([above, *said])
-        carried = literal if all(said) else _distinct([above, *[given[c][at] for c in columns]])
+        path = _distinct(side.asked.section_of[row], *(texts[row] for texts in own.values()))
+        above = sections[at]
+        carried = [given[c][at] for c in columns]
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
         emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
-        readings = [(How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried)]
+        readings = [(How.GIVEN, _distinct(above, *(pred.texts[at][c] for c in columns)))]
+        readings.append((How.CARRIED if emptied else How.GIVEN, _distinct(above, *carried)))
         if emptied:
             # The name of several rows may stand at the middle one of them.
-            readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
+            readings.append((How.SHORT, _distinct(above, *(below[c][at] for c in columns))))
         if first and not above:
-            readings.append((How.SHORT, _distinct([first, *[given[c][at] for c in columns]])))
-        needed = len(values.of_row) > 1
-        yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
+            readings.append((How.SHORT, _distinct(first, *carried)))
+        where = {"row": row, "col": None}
+        yield Named(path, tuple(readings), extent, where, needed=len(side.asked.of_row) > 1)
 
 
-def _distinct(texts: Iterable[str]) -> Path:
-    said = tuple(filter(None, texts))
-    return said if len(said) < 2 else tuple(dict.fromkeys(said))
+def _distinct(*texts: str) -> Path:
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def _sections_above(side: Side, names: set[str]) -> list[str]:
@@ -234,10 +199,9 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
     row of data. Above the data it has to be a name of the truth: else it is a header.
     """
     pred, structure = side.pred, side.structure
-    answers = {p: t for t, p in side.alignment.rows.items()}
     found, section = [], ""
     for row, texts in enumerate(pred.texts):
-        answered = answers.get(row)
+        answered = side.alignment.row_of.get(row)
         if answered is not None:
             heading = answered in structure.sections
         else:

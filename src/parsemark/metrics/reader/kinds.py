@@ -16,8 +16,9 @@ from parsemark.metrics.reader.sheet import Sheet, fold_cell
 
 CHECKED, UNCHECKED = "✓", "☐"
 _BOXES = {"☒": CHECKED, "🗹": CHECKED, "⊠": CHECKED, "☑": CHECKED, "☐": UNCHECKED, "▢": UNCHECKED}
+_BOXES |= {"": UNCHECKED, "x": CHECKED, "X": CHECKED, "✓": CHECKED}
 _EMPTY_BOXES = frozenset("☐▢")
-_BOX = re.compile(rf"[{''.join(_BOXES)}]|(?<!\w)\[([ xX✓]?)\](?!\()")
+_BOX = re.compile(r"[☒🗹⊠☑☐▢]|(?<!\w)\[([ xX✓]?)\](?!\()")
 _MONEY = r"[$€£¥₹]|(?:USD|EUR|GBP|JPY|CHF|CNY|RMB)\b"
 _AMOUNT = re.compile(rf"(-?)({_MONEY})\s?(-?)(\d[\d.;e]*)|(-?)(\d[\d.;e]*)\s?({_MONEY})")
 _GROUPED = r"\d{1,3}(?:[,.\s'’]\d{3})+(?:[.,]\d+)?"
@@ -85,22 +86,18 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
     usage = WritingHabits(
         any(map(_has_negatives, sheets)), timed and not all(map(_share_of_times, sheets)), ticked
     )
-    return _rewritten(truth, usage), _rewritten(pred, usage)
 
+    def one_way(text: str, written: str) -> str:
+        return _value(text, written, usage)
 
-def _rewritten(sheet: Sheet, usage: WritingHabits) -> Sheet:
-    texts = [
-        [_value(text, written, usage) for text, written in zip(*lines, strict=True)]
-        for lines in zip(sheet.texts, sheet.shown, strict=True)
-    ]
-    return sheet if texts == sheet.texts else sheet.with_texts(texts)
+    return truth.rewritten(one_way), pred.rewritten(one_way)
 
 
 @lru_cache(20_000)
 def _value(text: str, written: str, usage: WritingHabits) -> str:
     """The folded text of a cell in the one way of its kind."""
     if not (usage.crosses_are_no and "☒" in written):
-        boxed = _BOX.sub(_box, written)
+        boxed = _BOX.sub(lambda box: _BOXES.get(box[0]) or _BOXES[box[1].strip()], written)
         if boxed != written:
             return fold_cell(boxed)
     negative = _NEGATIVE.fullmatch(written.strip()) if usage.brackets_are_signs else None
@@ -110,10 +107,6 @@ def _value(text: str, written: str, usage: WritingHabits) -> str:
         return text
     amount = _amount(_PLUS.sub("", _TRIANGLE.sub("-", text)))
     return _time(text, usage) or date_of(text) or date_of(written.strip()) or _RANGE.sub("-", amount)
-
-
-def _box(found: re.Match[str]) -> str:
-    return _BOXES.get(found[0]) or (CHECKED if found[1].strip() else UNCHECKED)
 
 
 def _amount(text: str) -> str:
@@ -200,8 +193,7 @@ def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
 
 def with_points(sheet: Sheet) -> Sheet:
     """A table of decimal commas with decimal points, and without points between thousands."""
-    lines = zip(sheet.texts, sheet.shown, strict=True)
-    return sheet.with_texts([list(map(_with_point, texts, shown)) for texts, shown in lines])
+    return sheet.rewritten(_with_point)
 
 
 def _with_point(text: str, written: str) -> str:

@@ -8,107 +8,48 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.metrics.reader.notations import (
-    are_flat,
-    are_initials,
-    both_ways,
-    deviates_unsigned,
-    has_lost_colons,
-    is_abbreviated,
-    is_degreeless,
-    is_flat_power,
-    is_negated,
-    is_opposite,
-    is_other_case,
-    is_spelled_out,
-    on_the_line,
-    shortened,
-    ungrouped,
-    unlettered,
-)
-from parsemark.metrics.reader.texts import (
-    KEPT_TEXTS,
-    SCRIPT_MARKS,
-    SIGNED_AMOUNT,
-    bare,
-    is_numeric,
-    numbers,
-    tight,
-)
-from parsemark.metrics.reader.units import are_other_units, are_same_units
+from parsemark.metrics.reader import notations
+from parsemark.metrics.reader.notations import ANOTHER, SAME, Change, Difference, by, first_of, misread, noted
+from parsemark.metrics.reader.texts import KEPT_TEXTS, SCRIPT_MARKS, bare, is_numeric, numbers, tight
+from parsemark.metrics.reader.units import are_other_units
 
-SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
-SYMBOLS_LOST = "symbols that the reader of the page does not know"
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
 _OPPOSITE = 0.75
 """Share of a text that says the opposite which people take for misread, at most."""
-_DECORATION = str.maketrans("", "", "↑↓*†‡§")
-"""Marks at a name that say how to read its values, not which one it is."""
-_SEPARATORS = re.compile(r"[\s,;]+")
+_NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
+_FEW_WORDS = 2
+"""So many other words are a negation and what goes with it."""
 _APART = re.compile(r"(?<=[\d.]) (?=[\d.])")
 _EXPONENT = re.compile(
     r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])|(?<![^\W\d_][^\W\d_])(?<=[^\W\d_)])\^\{?-?[^\W\d_]+\}?"
 )
 """A number raised behind a letter, or anything raised behind a variable."""
 _LONGEST_AMOUNT = 24
-_AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
-_LEGIBLE = 0.25
-"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
-_ZEROS = 0.25
-"""Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
+_DECORATION = str.maketrans("", "", "↑↓*†‡§")
+"""Marks at a name that say how to read its values, not which one it is."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј℘ˆ˜", "abyeznikuvoptuxwaeopcyxkmtbhidsjp^~")
 """Letters of other alphabets as the Latin ones that they are taken for."""
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
 _ALIKE = 0.9
-_SIGN_LOST = 0.97
-"""Likeness of a text to that with a sign which nobody misses."""
-_UNSIGNED = 0.75
-"""Likeness of a name to that of the opposite number: no other one is meant, though it says something else."""
+_OF_LETTERS: notations.Rules = (
+    (by(lambda text: text.translate(_DECORATION)), misread(0.95, "marks")),
+    (by(lambda text: text.translate(_MISTAKEN)), misread(_ALIKE, "letters taken for digits")),
+    (by(lambda text: text.translate(_LETTERS_ALIKE)), misread(_ALIKE, notations.SYMBOLS_LOST)),
+)
+"""What the letters of names, and the last one of all texts, are taken for."""
 _COMPARED = 400
 """Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
 NEAR = 0.5
 """Texts at least this alike are the same one misread; less, another one."""
-
-
-class Change(Enum):
-    """In which way two texts differ."""
-
-    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
-
-    NONE = "none"
-    NOTATION = "notation"
-    """The characters are all there, but grouped, spaced or raised in another way."""
-    MISREAD = "misread"
-    """Some letters are wrong; the text is still recognised."""
-    OTHER = "other"
-    """It says something else."""
-
-
-class Difference(NamedTuple):
-    """How a text differs from what it should be."""
-
-    change: Change
-    likeness: float
-    """1 for the same content, 0 for another one."""
-    cause: str = ""
-    """What was done to its notation."""
-    severity: float = 1.0
-    """How much of what other changes of notation cost this one does."""
-
-
-SAME = Difference(Change.NONE, 1.0)
-ANOTHER = Difference(Change.OTHER, 0.0)
 
 
 def likeness(truth: str, pred: str) -> float:
@@ -144,31 +85,40 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
         # A deviation that is said for each way has its digits twice.
         one_sign = ("±" in truth) != ("±" in pred)
-        return SAME if one_sign and both_ways(tight(truth)) == both_ways(tight(pred)) else ANOTHER
+        return SAME if one_sign and by(notations.both_ways)(tight(truth), tight(pred)) else ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
-        spaced = len(_APART.findall(ungrouped(pred))) > len(_APART.findall(truth)) + 1
-        return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    noted = _first(_OF_NAMES if name else _OF_VALUES, truth, pred)
-    if noted is not None:
-        return noted
+        spaced = len(_APART.findall(notations.ungrouped(pred))) > len(_APART.findall(truth)) + 1
+        return noted("digits spaced apart", 0.9) if spaced else SAME
+    found = first_of(notations.OF_NAMES if name else notations.OF_VALUES, truth, pred)
+    if found is not None:
+        return found
     lettered = name and any(map(str.isalpha, one))
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        signed = SIGNED_AMOUNT.sub("-", truth), SIGNED_AMOUNT.sub("-", pred)
-        return (_first(_OF_NUMBERS, *signed) if _digits(truth) == _digits(pred) else None) or ANOTHER
-    if not name and " " in truth and is_negated(truth, pred):
-        return Difference(Change.MISREAD, 1 - _OPPOSITE, "a negation")
+        return (notations.of_amounts(truth, pred) if _digits(truth) == _digits(pred) else None) or ANOTHER
+    if not name and " " in truth and _is_negated(truth, pred):
+        return misread(1 - _OPPOSITE, "a negation")
     return _other_letters(one, other, name)
 
 
-def _first(rules: _Rules, truth: str, pred: str) -> Difference | None:
-    """The difference by the first of some rules that holds for two texts."""
-    return next((found for holds, found in rules if holds(truth, pred)), None)
+def _is_negated(truth: str, pred: str) -> bool:
+    """Whether one of two texts that are about the same says not, and the other does not.
 
-
-def _by(fold: Callable[[str], str]) -> Callable[[str, str], bool]:
-    """Whether two texts are the same when they are folded, and say something then."""
-    return lambda truth, pred: fold(truth) == fold(pred) != ""
+    >>> _is_negated("did not help", "did help"), _is_negated("made with care", "made without care")
+    (True, True)
+    >>> _is_negated("did not help", "did nof help"), _is_negated("it is not so", "It is not So")
+    (False, False)
+    """
+    ours, theirs = Counter(truth.lower().split()), Counter(pred.lower().split())
+    lost, added = ours - theirs, theirs - ours
+    if max(lost.total(), added.total()) > _FEW_WORDS:
+        return False
+    # A negation with a wrong letter is misread, not left out.
+    return any(
+        _NEGATION.fullmatch(word) and not any(Levenshtein.distance(word, other) < 2 for other in others)
+        for words, others in ((lost, added), (added, lost))
+        for word in words
+    )
 
 
 def _other_letters(one: str, other: str, name: bool) -> Difference:
@@ -176,7 +126,7 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other, name)
-    found = _first(_OF_LETTERS[0 if name else 2 :], plain, given)
+    found = first_of(_OF_LETTERS[0 if name else 2 :], plain, given)
     if found is not None:
         return found
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
@@ -211,11 +161,11 @@ def _digits(text: str) -> str:
 def _marks(one: str, other: str, name: bool) -> Difference:
     """The difference of two texts that have the same letters."""
     if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
-        return Difference(Change.NOTATION, 0.6, "scripts where there are none")
+        return noted("scripts where there are none", 0.6)
     if _apart(one.translate(SCRIPT_MARKS)) != _apart(other.translate(SCRIPT_MARKS)):
-        return Difference(Change.MISREAD, 0.97, MARKS)
+        return misread(0.97, MARKS)
     if not name and len(_EXPONENT.findall(other)) < len(_EXPONENT.findall(one)):
-        return Difference(Change.NOTATION, 0.75, "scripts set flat")
+        return noted("scripts set flat")
     return SAME  # a script set flat: the text still tells which one
 
 
@@ -231,62 +181,6 @@ def _apart(text: str) -> tuple[str, list[str]]:
     return "".join(c for c in decomposed if c not in accents), sorted(accents)
 
 
-_Rules = Sequence[tuple[Callable[[str, str], bool], Difference]]
-_ABBREVIATED = Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
-_NOTATIONS: _Rules = (
-    (_by(unlettered), SAME),
-    (are_same_units, SAME),
-    (is_spelled_out, Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")),
-    (is_degreeless, Difference(Change.MISREAD, _SIGN_LOST, SYMBOLS_LOST)),
-    (are_initials, _ABBREVIATED),
-)
-"""Two ways to write the same, be it a value or a name."""
-_OF_NAMES: _Rules = (
-    *_NOTATIONS,
-    (is_other_case, SAME),
-    (is_opposite, Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)),
-    (is_abbreviated, _ABBREVIATED),
-)
-_OF_VALUES: _Rules = (
-    *_NOTATIONS,
-    (lambda t, p: are_flat(t, p) and on_the_line(tight(t)) == on_the_line(tight(p)), SAME),
-    (are_flat, Difference(Change.NOTATION, 0.75, "scripts set flat")),
-    (has_lost_colons, Difference(Change.NOTATION, 0.75, "colons lost")),
-    (deviates_unsigned, Difference(Change.NOTATION, 0.75, "the sign of a deviation")),
-)
-_OF_NUMBERS: _Rules = (
-    (_by(ungrouped), SAME),
-    (lambda t, p: is_flat_power(p, tight(t)), SAME),
-    (
-        _by(lambda text: tight(shortened(ungrouped(text)))),
-        Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS),
-    ),
-    (
-        _by(lambda text: _SEPARATORS.sub("", text)),
-        Difference(Change.NOTATION, 0.75, "numbers run together"),
-    ),
-    (
-        lambda t, p: "e-" in t and is_flat_power(t, tight(p)),
-        Difference(Change.NOTATION, 0.75, "scripts set flat", _LEGIBLE),
-    ),
-    (lambda t, p: is_flat_power(t, tight(p)), Difference(Change.NOTATION, 0.75, "scripts set flat")),
-    (
-        lambda t, p: sorted(_AMOUNT.findall(t)) == sorted(_AMOUNT.findall(p)),
-        Difference(Change.NOTATION, 0.6, "parts in another order"),
-    ),
-)
-"""Two ways to write the same digits, as one number or as several."""
-_OF_LETTERS: _Rules = (
-    (_by(lambda text: text.translate(_DECORATION)), Difference(Change.MISREAD, 0.95, "marks")),
-    (
-        _by(lambda text: text.translate(_MISTAKEN)),
-        Difference(Change.MISREAD, _ALIKE, "letters taken for digits"),
-    ),
-    (_by(lambda text: text.translate(_LETTERS_ALIKE)), Difference(Change.MISREAD, _ALIKE, SYMBOLS_LOST)),
-)
-"""What the letters of names, and the last one of all texts, are taken for."""
-
-
 def slip(truth: str, pred: str) -> str:
     """What was replaced by what, each kind of replacement once: the cause of a difference.
 
@@ -297,5 +191,5 @@ def slip(truth: str, pred: str) -> str:
     edits = [o for o in Levenshtein.opcodes(one, other) if o.tag != "equal"]
     changes = {(one[o.src_start : o.src_end], other[o.dest_start : o.dest_end]) for o in edits}
     if all(not old.isascii() and new.isascii() and len(new) <= len(old) for old, new in changes):
-        return SYMBOLS_LOST
+        return notations.SYMBOLS_LOST
     return " ".join(sorted(f"{old}>{new}" for old, new in changes))

@@ -9,7 +9,7 @@ it is lost.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -19,7 +19,8 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import ANOTHER_UNIT, SIGN_CHANGED, Change, slip
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, slip
+from parsemark.metrics.reader.notations import SIGN_CHANGED, Change
 from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999
@@ -68,7 +69,11 @@ class Named(NamedTuple):
     torn: bool = False
     """Whether a group over it was cut into pieces."""
     label: str = ""
-    """How it is called in a message."""
+
+    @property
+    def words(self) -> str:
+        """How it is called in a message."""
+        return self.label or quote(" / ".join(self.truth))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,45 +108,169 @@ class Around:
         words = worded(text)
         return next((r for r, said in enumerate(self._said) if len(words) > 2 and words in said), None)
 
+    def says(self, text: str) -> bool:
+        """Whether a text stands around the table or in its corner."""
+        return holds(self.outside, text) or holds(self.corner, text)
+
     @cached_property
     def _said(self) -> list[str]:
         """The words of each header row; a line for each text, so that no name goes on in the next one."""
         return ["\n".join(map(worded, row)) for row in self.headers]
 
 
-def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) -> None:
-    """Find the events that happened to the names of one axis."""
-    named = [name for name in named if name.truth]
-    if around.headers and _exchanged(named):
+class NameJudge:
+    """Finds what happened to the names of one axis, all of them together.
+
+    Args:
+        named: The columns or rows.
+        axis: Which of them they are.
+        around: What else a reader sees.
+        causes: Takes the events.
+    """
+
+    def __init__(self, named: Iterable[Named], axis: Axis, around: Around, causes: Causes) -> None:
+        self._named = [name for name in named if name.truth]
+        self._axis, self._causes = axis, causes
         # Nothing can be counted out where every name is there, over another column.
-        around = dataclasses.replace(around, headers=())
-    others = Others(named)
-    best = [_best(name, others.texts) for name in named]
-    levels = (level for _, _, found in best for level in found.levels)
-    out_of_place = others.texts - {level.text for level in levels if level.difference.change != Change.OTHER}
-    for name, (how, given, found) in zip(named, best, strict=True):
-        if name.torn:
-            message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
-            causes.add(Event(Kind.SPAN_WRONG, name.extent, message, name.where), "torn")
-        if how is not How.GIVEN:
-            _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN:
-            _explain(name, given, found, others, axis, around, causes, out_of_place)
-
-
-class Others:
-    """All names of a table together, with what is looked up where it is asked for."""
-
-    def __init__(self, named: Sequence[Named]) -> None:
-        self._named = named
-        self.paths = {" ".join(name.truth): name.truth for name in named}
-        self.texts = {text for name in named for text in name.truth}
+        exchanged = around.headers and _exchanged(self._named)
+        self._around = dataclasses.replace(around, headers=()) if exchanged else around
+        self._paths = {" ".join(name.truth): name.truth for name in self._named}
+        self._texts = {text for name in self._named for text in name.truth}
 
     @cached_property
-    def of_all(self) -> frozenset[str]:
+    def _of_all(self) -> frozenset[str]:
         """Texts that stand over all that needs a name."""
         needed = [name for name in self._named if name.needed] or self._named
         return frozenset.intersection(*(frozenset(name.truth) for name in needed))
+
+    def judge(self) -> None:
+        """Find the events."""
+        best = [self._best(name) for name in self._named]
+        levels = (level for _, _, found in best for level in found.levels)
+        recognised = {level.text for level in levels if level.difference.change != Change.OTHER}
+        for name, (how, given, found) in zip(self._named, best, strict=True):
+            called = f"{self._axis.noun} {name.words}"
+            if name.torn:
+                message = f"What stands over {self._over(name)} is cut into pieces."
+                self._add(name, Kind.SPAN_WRONG, message, "torn")
+            if how is How.CARRIED:
+                self._add(name, Kind.PADDED, f"{called}: its name has to be carried into an empty cell.")
+            elif how is not How.GIVEN:
+                message = f"{called}: its header stands elsewhere and has to be counted out."
+                severity = 0.5 if how is How.SHORT else 1.0
+                self._add(name, Kind.HEADER_SHIFTED, message, how, severity=severity)
+            if found.credit < _CERTAIN:
+                self._explain(name, given, found, self._texts - recognised)
+
+    def _add(self, name: Named, kind: Kind, message: str, *cause: object, severity: float = 1.0) -> None:
+        self._causes.add(Event(kind, name.extent, message, name.where, severity), *cause)
+
+    def _over(self, name: Named) -> str:
+        return f"{self._axis.noun.lower()} {name.words}"
+
+    def _best(self, name: Named) -> tuple[How, Path, PathMatch]:
+        """The most favourable reading."""
+        best: tuple[How, Path, PathMatch] | None = None
+        worth = -1.0
+        for how, path in name.readings:
+            found = self._own(name.truth, path)
+            if how is not How.GIVEN and found.credit < _READABLE:
+                continue
+            if found.credit - how.value > worth:
+                best, worth = (how, path, found), found.credit - how.value
+            if worth >= _CERTAIN:
+                break
+        return best or (How.GIVEN, (), match(name.truth, ()))
+
+    def _own(self, truth: Path, given: Path) -> PathMatch:
+        """The match without what names something else here: `Far-Right` holds `Right` and is not it."""
+        found = match(truth, given)
+        others = {level.found for level in found.levels if level.found != level.text}
+        taken = others & self._texts - set(truth) if others else others
+        if not taken:
+            return found
+        rest = match(truth, tuple(text for text in given if text not in taken))
+        return rest._replace(extra=(*rest.extra, *sorted(taken)))
+
+    def _explain(self, name: Named, given: Path, found: PathMatch, out_of_place: Set[str]) -> None:
+        axis, around = self._axis, self._around
+        rival = 0.0
+        for other in self._nearest(given, name.truth):
+            rival = max(rival, self._own(other, given).credit)
+            if rival > found.credit + _MISLED:
+                break  # no other one can make it worse
+        told = found.credit > rival + 1e-9
+        misled = rival > found.credit + _MISLED
+        any_level = any(level.difference.likeness > 0.5 for level in found.levels)
+        # Two names that are exchanged are one cause; two headers make every row say something false.
+        swapped = axis is ROWS and given in self._paths.values()
+        exchanged = frozenset({*name.truth} ^ {*given}) if swapped else None
+        called = f"is called {quote(' / '.join(given))}" if given else "has lost its name"
+        called = f"{axis.noun} {name.words} {called}."
+        foreign = around.of_others | out_of_place - {*name.truth}
+        charged = false = False
+        for level in found.levels:
+            diff = level.difference
+            if diff.change is Change.NONE:
+                continue
+            charged = True
+            if diff.change in (Change.NOTATION, Change.MISREAD) and told:
+                self._misread(name, level)
+            elif told and (instead := _named_in(found.extra, foreign)):
+                stands = f"{quote(instead)} stands over {self._over(name)}"
+                message = f"{stands}, where {quote(level.text)} belongs."
+                self._add(name, axis.lost, message, frozenset({instead, level.text}))
+                false = True
+            elif (told and any_level) or not name.needed:
+                # Another name in its place is one cause with it: the span is wrong.
+                reached = told and _named_in(found.extra, self._texts - set(name.truth)) is not None
+                # A group of all may be said elsewhere; one of several does not say there how far it reaches.
+                if not reached and not (level.text in self._of_all and around.says(level.text)):
+                    self._context_lost(name, level.text)
+            elif (moved := around.row_of(level.text)) is not None:
+                self._add(name, Kind.HEADER_MOVED, called, moved)
+            else:
+                severity = MISLEADING if misled or not given else 1.0
+                severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
+                # Without any name, all is one row or column of names that is lost.
+                cause = (exchanged or level.text) if given else ()
+                self._add(name, axis.lost, called, cause, severity=severity)
+        if found.extra and told and not false:
+            message = f"{quote(found.extra[0])} is given for {self._over(name)} as well."
+            self._add(name, Kind.SPAN_WRONG, message, axis.noun, found.extra[0])
+        elif found.extra and not told and not charged:
+            self._add(name, axis.lost, called, name.truth, severity=0.7)
+
+    def _context_lost(self, name: Named, text: str) -> None:
+        outside = holds(self._around.outside, text)
+        became = "stands outside of the table" if outside else "is lost"
+        severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
+        message = f"{quote(text)} over {self._over(name)} {became}."
+        self._add(name, self._axis.context, message, text, severity=severity)
+
+    def _misread(self, name: Named, level: Level) -> None:
+        diff, noun = level.difference, self._axis.noun
+        unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
+        message = f"{noun} {name.words}: {quote(level.found)} instead of {quote(level.text)}{unit}."
+        cause = diff.cause or slip(level.text, level.found)
+        opposite = diff.cause == SIGN_CHANGED
+        if diff.change is Change.NOTATION:
+            self._add(name, Kind.NOTATION, message, noun, diff.cause)
+        elif level.text == name.truth[-1] or diff.likeness >= _SLIGHT or opposite:
+            severity = _OPPOSITE if opposite else 1 - diff.likeness
+            self._add(name, self._axis.misread, message, cause, severity=severity)
+        else:  # no more than if it were lost
+            self._add(name, self._axis.context, message, cause)
+
+    def _nearest(self, given: Path, own: Path) -> list[Path]:
+        """The other names of the table that are most like a given one."""
+        near = list(self._paths.values()) if given else []
+        if len(near) > _MOST_RIVALS:
+            last = [path for path in near if path[-1] == given[-1]]
+            scorer = Levenshtein.normalized_similarity
+            close = extract(" ".join(given), list(self._paths), scorer=scorer, limit=_MOST_RIVALS)
+            near = [*last[:_MOST_RIVALS], *(self._paths[text] for text, _, _ in close)]
+        return [path for path in near if path != own]
 
 
 def _exchanged(named: Sequence[Named]) -> bool:
@@ -150,123 +279,9 @@ def _exchanged(named: Sequence[Named]) -> bool:
     readings = [dict(name.readings) for name in named]
     read = [[reading.get(how, ()) for reading in readings] for how in How]
     others = [given for k, given in enumerate(read) if given != paths and given not in read[:k]]
-    if not others:
-        return False
-    truth = _all_worded(paths)
-    in_order = sorted(truth)
-    return any(given != truth and sorted(given) == in_order for given in map(_all_worded, others))
-
-
-def _all_worded(paths: Sequence[Path]) -> list[str]:
-    """The words of some names, however their levels are joined."""
-    return [worded(" ".join(path)) for path in paths]
-
-
-def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
-    """The most favourable reading, given all texts that name something in this table."""
-    best: tuple[How, Path, PathMatch] | None = None
-    worth = -1.0
-    for how, path in name.readings:
-        found = match(name.truth, path)
-        if path != name.truth:
-            found = _own(name.truth, path, found, texts)
-        if how is not How.GIVEN and found.credit < _READABLE:
-            continue
-        if found.credit - how.value > worth:
-            best, worth = (how, path, found), found.credit - how.value
-        if worth >= _CERTAIN:
-            break
-    return best or (How.GIVEN, (), match(name.truth, ()))
-
-
-def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
-    """The match without what names something else in this table: `Far-Right` holds `Right` and is not it."""
-    others = {level.found for level in found.levels if level.found != level.text}
-    taken = others & texts - set(truth) if others else others
-    if not taken:
-        return found
-    rest = match(truth, tuple(text for text in given if text not in taken))
-    return PathMatch(rest.credit, rest.levels, (*rest.extra, *sorted(taken)))
-
-
-def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
-    if how is How.CARRIED:
-        message = f"{axis.noun} {_in_words(name)}: its name has to be carried into an empty cell."
-        causes.add(Event(Kind.PADDED, name.extent, message, name.where))
-    else:
-        message = f"{axis.noun} {_in_words(name)}: its header stands elsewhere and has to be counted out."
-        severity = 0.5 if how is How.SHORT else 1.0
-        causes.add(Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity), how)
-
-
-def _explain(
-    name: Named,
-    given: Path,
-    found: PathMatch,
-    others: Others,
-    axis: Axis,
-    around: Around,
-    causes: Causes,
-    out_of_place: Set[str],
-) -> None:
-    rival = 0.0
-    for other in _nearest(given, others.paths, name.truth):
-        rival = max(rival, _own(other, given, match(other, given), others.texts).credit)
-        if rival > found.credit + _MISLED:
-            break  # no other one can make it worse
-    told = found.credit > rival + 1e-9
-    misled = rival > found.credit + _MISLED
-    any_level = any(level.difference.likeness > 0.5 for level in found.levels)
-    # Two names that are exchanged are one cause; two headers make every row say something false.
-    exchanged = (
-        frozenset({*name.truth} ^ {*given}) if axis is ROWS and given in others.paths.values() else None
-    )
-    charged = false = False
-
-    def add(kind: Kind, message: str, *cause: object, severity: float = 1.0) -> None:
-        causes.add(Event(kind, name.extent, message, name.where, severity), *cause)
-
-    for level in found.levels:
-        diff = level.difference
-        if diff.change is Change.NONE:
-            continue
-        charged = True
-        if diff.change in (Change.NOTATION, Change.MISREAD) and told:
-            own = level.text == name.truth[-1]
-            needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
-            _misread(name, level, axis, causes, needed=needed)
-        elif told and (instead := _named_in(found.extra, around.of_others | out_of_place - {*name.truth})):
-            stands = f"{quote(instead)} stands over {axis.noun.lower()} {_in_words(name)}"
-            add(axis.lost, f"{stands}, where {quote(level.text)} belongs.", frozenset({instead, level.text}))
-            false = True
-        elif (told and any_level) or not name.needed:
-            # Another name in its place is one cause with it: the span is wrong.
-            reached = told and _named_in(found.extra, others.texts - set(name.truth)) is not None
-            if not reached and not _is_known(level.text, others, around):
-                _context_lost(name, level.text, axis, around, causes)
-        else:
-            message = f"{axis.noun} {_in_words(name)} {_called(given)}."
-            moved = around.row_of(level.text)
-            if moved is not None:
-                add(Kind.HEADER_MOVED, message, moved)
-            else:
-                severity = MISLEADING if misled or not given else 1.0
-                severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
-                # Without any name, all is one row or column of names that is lost.
-                add(axis.lost, message, (exchanged or level.text) if given else (), severity=severity)
-    if found.extra and told and not false:
-        message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_in_words(name)} as well."
-        add(Kind.SPAN_WRONG, message, axis.noun, found.extra[0])
-    elif found.extra and not told and not charged:
-        add(axis.lost, f"{axis.noun} {_in_words(name)} {_called(given)}.", name.truth, severity=0.7)
-
-
-def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Causes) -> None:
-    outside = holds(around.outside, text)
-    became = "stands outside of the table" if outside else "is lost"
-    message = f"{quote(text)} over {axis.noun.lower()} {_in_words(name)} {became}."
-    severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
-    causes.add(Event(axis.context, name.extent, message, name.where, severity), text)
+    # However their levels are joined.
+    truth, *given = ([worded(" ".join(path)) for path in names] for names in (paths, *others))
+    return any(names != truth and sorted(names) == sorted(truth) for names in given)
 
 
 def _named_in(given: Path, names: Set[str]) -> str | None:
@@ -274,44 +289,3 @@ def _named_in(given: Path, names: Set[str]) -> str | None:
     if not given or len(names) > _MOST_GROUPS:
         return next((text for text in given if text in names), None)
     return next((name for name in sorted(names) if any(holds(text, name) for text in given)), None)
-
-
-def _is_known(text: str, others: Others, around: Around) -> bool:
-    """Whether a group of all is said elsewhere; one of several does not say there how far it reaches."""
-    return text in others.of_all and (holds(around.outside, text) or holds(around.corner, text))
-
-
-def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
-    """The other names of the table that are most like a given one."""
-    if not given:
-        return []
-    if len(rivals) <= _MOST_RIVALS:
-        return [path for path in rivals.values() if path != own]
-    last = [path for path in rivals.values() if path[-1] == given[-1]]
-    scorer = Levenshtein.normalized_similarity
-    close = extract(" ".join(given), list(rivals), scorer=scorer, limit=_MOST_RIVALS)
-    near = [*last[:_MOST_RIVALS], *(rivals[text] for text, _, _ in close)]
-    return [path for path in near if path != own]
-
-
-def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:
-    diff = level.difference
-    unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
-    message = f"{axis.noun} {_in_words(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
-    if diff.change is Change.NOTATION:
-        causes.add(Event(Kind.NOTATION, name.extent, message, name.where), axis.noun, diff.cause)
-    elif not needed:  # no more than if it were lost
-        cause = diff.cause or slip(level.text, level.found)
-        causes.add(Event(axis.context, name.extent, message, name.where), cause)
-    else:
-        severity = _OPPOSITE if diff.cause == SIGN_CHANGED else 1 - diff.likeness
-        event = Event(axis.misread, name.extent, message, name.where, severity)
-        causes.add(event, diff.cause or slip(level.text, level.found))
-
-
-def _in_words(name: Named) -> str:
-    return name.label or quote(" / ".join(name.truth))
-
-
-def _called(given: Path) -> str:
-    return f"is called {quote(' / '.join(given))}" if given else "has lost its name"

@@ -1,31 +1,24 @@
 """The ways to write the same: case, abbreviations, Greek letters, degrees, scripts, signs, numbers.
 
-All texts are folded ones, those of deviations and scripts without white space.
+All texts are folded ones, those of deviations and scripts without white space. The tables of rules at the end
+say what each way does to a text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import lru_cache
+from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
-
-from parsemark.metrics.reader.texts import KEPT_TEXTS, bare, is_numeric, numbers, tight
+from parsemark.metrics.reader.texts import KEPT_TEXTS, SIGNED_AMOUNT, bare, is_numeric, numbers, tight
+from parsemark.metrics.reader.units import are_same_units
 
 SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
-_OFF = re.compile(r"\s*[±+-]\s*")
-"""What may stand before a deviation."""
 _TIME = re.compile(r"\d?\d:\d\d(?::\d\d)?")
-_NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
-_FEW_WORDS = 2
-"""So many other words are a negation and what goes with it."""
-_LETTERED = re.compile(r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))")
-"""Letters raised behind a value, which say which values differ."""
-_DEGREES = re.compile(r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))")
-_GIVEN_AS = re.compile(r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)")
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTENED = re.compile(r"([^\W\d_]+)(\.?)")
 _LEAST_SHORT = 3
@@ -33,29 +26,110 @@ _LEAST_SHORT = 3
 _GREEK = {
     unicodedata.name(letter).split()[-1].lower(): letter for letter in map(chr, range(ord("α"), ord("ω") + 1))
 } | {"lambda": "λ", "sigma": "σ"}
-_GREEK_NAME = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])", re.IGNORECASE)
-_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])")
-_FRACTION = re.compile(r"\.\d+")
-_RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
-"""A script that is told from what it stands at without its height: no digit meets a digit."""
 _ONE_SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
-_BELOW_FIRST = re.compile(rf"(_{_ONE_SCRIPT})(\^{_ONE_SCRIPT})")
-_DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
-_OFF_BY = re.compile(r"±([\d.]++)")
+_AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
+SIGN_CHANGED = "the sign of a number"
+SYMBOLS_LOST = "symbols that the reader of the page does not know"
+_LEGIBLE = 0.25
+"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
+_ZEROS = 0.25
+"""Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
+_SIGN_LOST = 0.97
+"""Likeness of a text to that with a sign which nobody misses."""
+_UNSIGNED = 0.75
+"""Likeness of a name to that of the opposite number: no other one is meant, though it says something else."""
 
 
-@lru_cache(KEPT_TEXTS)
-def unlettered(text: str) -> str:
-    """The tight text with letters behind its values on the line."""
-    return _LETTERED.sub(r"\1\2", tight(text)) if "^" in text else tight(text)
+class Change(Enum):
+    """In which way two texts differ."""
+
+    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
+
+    NONE = "none"
+    NOTATION = "notation"
+    """The characters are all there, but grouped, spaced or raised in another way."""
+    MISREAD = "misread"
+    """Some letters are wrong; the text is still recognised."""
+    OTHER = "other"
+    """It says something else."""
 
 
-def is_other_case(truth: str, pred: str) -> bool:
+class Difference(NamedTuple):
+    """How a text differs from what it should be."""
+
+    change: Change
+    likeness: float
+    """1 for the same content, 0 for another one."""
+    cause: str = ""
+    """What was done to its notation."""
+    severity: float = 1.0
+    """How much of what other changes of notation cost this one does."""
+
+
+SAME = Difference(Change.NONE, 1.0)
+ANOTHER = Difference(Change.OTHER, 0.0)
+
+
+def noted(cause: str, likeness: float = 0.75, severity: float = 1.0) -> Difference:
+    """A difference of notation alone."""
+    return Difference(Change.NOTATION, likeness, cause, severity)
+
+
+def misread(likeness: float, cause: str) -> Difference:
+    """A difference of letters that leaves the text recognised."""
+    return Difference(Change.MISREAD, likeness, cause)
+
+
+_Fold = Callable[[str], str]
+
+
+def _folding(*steps: tuple[str, str | Callable[[re.Match[str]], str]]) -> _Fold:
+    """A way to fold texts: patterns, and what is put for each; kept for texts that come again."""
+    patterns = [(re.compile(pattern), by) for pattern, by in steps]
+
+    @lru_cache(KEPT_TEXTS)
+    def fold(text: str) -> str:
+        for pattern, by in patterns:
+            text = pattern.sub(by, text)
+        return text
+
+    return fold
+
+
+_unlettered = _folding((r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))", r"\1\2"))
+"""With letters behind values on the line, which say which values differ."""
+_in_greek = _folding(
+    (rf"(?i)(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])", lambda found: _GREEK[found[0].lower()])
+)
+_without_degrees = _folding(
+    (r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))", ""), (r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)", "")
+)
+_between_words = _folding((_SHORTENED.pattern, "w"), (r"\s+", ""))
+_unsigned = _folding((r"\s*[±+-]\s*", " "), (r"\s+", " "))
+"""Without what may stand before a deviation."""
+ungrouped = _folding(
+    (r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])", lambda found: re.sub(r"\D", "", found[0]))
+)
+"""Without spaces or apostrophes between thousands: `1 234 567`, but not `12 34`."""
+_shortened = _folding((r"\.\d+", lambda found: found[0].rstrip("0").rstrip(".")))
+"""Without zeros at the end of decimal fractions."""
+_flat = _folding(
+    (rf"(_{_ONE_SCRIPT})(\^{_ONE_SCRIPT})", r"\2\1"),
+    (r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?", lambda found: found[1] or ""),
+)
+"""With scripts on the line, those below last: `5_{-1}^{+2}` is `5+2-1`; not where digits meet."""
+_on_the_line = _folding((r"[\^_](?:\{±([^{}]*)\}|±)", r"±\1"))
+"""With the deviation on the line, be it raised or lowered."""
+both_ways = _folding((r"±([\d.]++)", r"+\1-\1"))
+"""With the deviation said for each way, `5+2-2` for `5±2`."""
+
+
+def _is_other_case(truth: str, pred: str) -> bool:
     """Whether two names differ in which of their words begin with, or are in, capitals.
 
     Those of a symbol or a made-up name say something.
 
-    >>> is_other_case("Strongly Agree", "Strongly agree"), is_other_case("BraTs", "BraTS")
+    >>> _is_other_case("Strongly Agree", "Strongly agree"), _is_other_case("BraTs", "BraTS")
     (True, False)
     """
     if len(truth) != len(pred) or truth.lower() != pred.lower():
@@ -65,36 +139,23 @@ def is_other_case(truth: str, pred: str) -> bool:
     return all(len(w) > 2 and (w.islower() or w.isupper() or w.istitle()) for w in plain)
 
 
-def is_spelled_out(truth: str, pred: str) -> bool:
+def _is_spelled_out(truth: str, pred: str) -> bool:
     """Whether one of two texts has names for the other's Greek letters.
 
-    >>> is_spelled_out("β_1", "beta1"), is_spelled_out("alphabet", "αbet")
+    >>> _is_spelled_out("β_1", "beta1"), _is_spelled_out("alphabet", "αbet")
     (True, False)
     """
     if (truth.isascii() and pred.isascii()) or bare(tight(truth)) == bare(tight(pred)):
         return False
-    return _in_greek(truth) == _in_greek(pred)
+    return bare(tight(_in_greek(truth))) == bare(tight(_in_greek(pred)))
 
 
-@lru_cache(KEPT_TEXTS)
-def _in_greek(text: str) -> str:
-    return bare(tight(_GREEK_NAME.sub(lambda found: _GREEK[found[0].lower()], text)))
-
-
-def is_degreeless(truth: str, pred: str) -> bool:
-    """Whether two texts are the same without signs of degrees, however they are given."""
-    if "°" not in truth:
-        return False
-    one, other = (_GIVEN_AS.sub("", _DEGREES.sub("", tight(text))) for text in (truth, pred))
-    return one == other != ""
-
-
-def is_abbreviated(one: str, other: str) -> bool:
+def _is_abbreviated(one: str, other: str) -> bool:
     """Whether each word of a name is one of the other, or short for it.
 
-    >>> is_abbreviated("Precipitation (mm)", "Precip. (mm)"), is_abbreviated("Dept.", "Department")
+    >>> _is_abbreviated("Precipitation (mm)", "Precip. (mm)"), _is_abbreviated("Dept.", "Department")
     (True, True)
-    >>> is_abbreviated("Mean Temp.", "Mean Pressure"), is_abbreviated("Top", "To")
+    >>> _is_abbreviated("Mean Temp.", "Mean Pressure"), _is_abbreviated("Top", "To")
     (False, False)
     """
     if one[:1].lower() != other[:1].lower() or len(one) == len(other):
@@ -103,11 +164,6 @@ def is_abbreviated(one: str, other: str) -> bool:
     if len(ours) != len(theirs) or _between_words(one) != _between_words(other):
         return False
     return all(map(_is_one_short_for_the_other, ours, theirs))
-
-
-@lru_cache(KEPT_TEXTS)
-def _between_words(text: str) -> str:
-    return "".join(_SHORTENED.sub("w", text).split())
 
 
 def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) -> bool:
@@ -120,7 +176,7 @@ def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) ->
     return short[0] == word[0] and all(letter in rest for letter in short)
 
 
-def are_initials(one: str, other: str) -> bool:
+def _are_initials(one: str, other: str) -> bool:
     """Whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
     short, text = (one, other) if len(one) < len(other) else (other, one)
     if not short.isupper() or len(short) < 2:
@@ -128,10 +184,10 @@ def are_initials(one: str, other: str) -> bool:
     return "".join(word[0] for word in text.split()).upper() == short
 
 
-def is_opposite(truth: str, pred: str) -> bool:
+def _is_opposite(truth: str, pred: str) -> bool:
     """Whether two names differ in the signs of their numbers alone.
 
-    >>> is_opposite("-0.25", "0.25"), is_opposite("- 2 layers", "2 layers"), is_opposite("F-1", "F1")
+    >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
     (True, False, False)
     """
     if "-" not in truth and "-" not in pred:
@@ -140,85 +196,75 @@ def is_opposite(truth: str, pred: str) -> bool:
     return len(truth) - len(one) != len(pred) - len(other) and bare(tight(one)) == bare(tight(other))
 
 
-def is_negated(truth: str, pred: str) -> bool:
-    """Whether one of two texts that are about the same says not, and the other does not.
-
-    >>> is_negated("did not help", "did help"), is_negated("made with care", "made without care")
-    (True, True)
-    >>> is_negated("did not help", "did nof help"), is_negated("it is not so", "It is not So")
-    (False, False)
-    """
-    ours, theirs = Counter(truth.lower().split()), Counter(pred.lower().split())
-    lost, added = ours - theirs, theirs - ours
-    if max(lost.total(), added.total()) > _FEW_WORDS:
-        return False
-    # A negation with a wrong letter is misread, not left out.
-    return any(
-        _NEGATION.fullmatch(word) and not any(Levenshtein.distance(word, other) < 2 for other in others)
-        for words, others in ((lost, added), (added, lost))
-        for word in words
-    )
-
-
-def are_flat(truth: str, pred: str) -> bool:
+def _are_flat(truth: str, pred: str) -> bool:
     """Whether two values are the same but for the height of scripts."""
-    return is_numeric(truth) and flat(tight(truth)) == flat(tight(pred))
+    return is_numeric(truth) and _flat(tight(truth)) == _flat(tight(pred))
 
 
-def has_lost_colons(truth: str, pred: str) -> bool:
-    """Whether a time is given without its colons."""
+def _has_lost_colons(truth: str, pred: str) -> bool:
     return _TIME.fullmatch(truth) is not None and tight(truth).replace(":", "") == tight(pred).lstrip("0")
 
 
-def deviates_unsigned(truth: str, pred: str) -> bool:
-    """Whether two values with deviations differ in the sign before them."""
-    same_numbers = "±" in truth and numbers(truth) == numbers(pred)
-    return same_numbers and _OFF.sub(" ", truth).split() == _OFF.sub(" ", pred).split()
-
-
-@lru_cache(KEPT_TEXTS)
-def ungrouped(text: str) -> str:
-    """The text without spaces or apostrophes between thousands.
-
-    >>> ungrouped("1 234 567"), ungrouped("12 34")
-    ('1234567', '12 34')
-    """
-    return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
-
-
-@lru_cache(KEPT_TEXTS)
-def shortened(text: str) -> str:
-    """The text without zeros at the end of decimal fractions."""
-    return _FRACTION.sub(lambda found: found[0].rstrip("0").rstrip("."), text)
-
-
-@lru_cache(KEPT_TEXTS)
-def flat(text: str) -> str:
-    """The text with its scripts on the line, those below last; not where digits would meet digits.
-
-    >>> flat("10^3"), flat("5_{-1}^{+2}"), flat("5_-1^+2")
-    ('10^3', '5+2-1', '5+2-1')
-    """
-    return _RAISED.sub(lambda found: found[1] or "", _BELOW_FIRST.sub(r"\2\1", text))
-
-
-def is_flat_power(power: str, given: str) -> bool:
+def _is_flat_power(power: str, given: str) -> bool:
     """Whether a power of ten is given with its exponent on the line.
 
-    >>> is_flat_power("3e-4", "3x10-4"), is_flat_power("3e4", "3x104"), is_flat_power("1e-6", "10-6")
+    >>> _is_flat_power("3e-4", "3x10-4"), _is_flat_power("3e4", "3x104"), _is_flat_power("1e-6", "10-6")
     (True, True, True)
     """
     if "e" not in power:
         return False
-    written = flat(power.replace("e", "x10"))
-    return flat(given) == written or (power.startswith("1e-") and flat(given) == written.removeprefix("1x"))
+    written = _flat(power.replace("e", "x10"))
+    return _flat(given) == written or (power.startswith("1e-") and _flat(given) == written.removeprefix("1x"))
 
 
-def on_the_line(text: str) -> str:
-    """A value whose deviation may stand raised or lowered."""
-    return _DEVIATION.sub(r"±\1", text)
+def by(fold: _Fold, having: str = "") -> Callable[[str, str], bool]:
+    """Whether two texts are the same when they are folded, and say something then."""
+    return lambda truth, pred: having in truth and fold(truth) == fold(pred) != ""
 
 
-def both_ways(text: str) -> str:
-    """A value with a deviation said for each way, `5+2-2` for `5±2`."""
-    return _OFF_BY.sub(r"+\1-\1", text)
+def first_of(rules: Rules, truth: str, pred: str) -> Difference | None:
+    """The difference by the first of some rules that holds for two texts."""
+    return next((found for holds, found in rules if holds(truth, pred)), None)
+
+
+Rules = Sequence[tuple[Callable[[str, str], bool], Difference]]
+_ABBREVIATED = misread(_SIGN_LOST, "abbreviated")
+_NOTATIONS: Rules = (
+    (by(lambda text: _unlettered(tight(text))), SAME),
+    (are_same_units, SAME),
+    (_is_spelled_out, misread(_SIGN_LOST, "Greek letters spelled out")),
+    (by(lambda text: _without_degrees(tight(text)), having="°"), misread(_SIGN_LOST, SYMBOLS_LOST)),
+    (_are_initials, _ABBREVIATED),
+)
+"""Two ways to write the same, be it a value or a name."""
+OF_NAMES: Rules = (
+    *_NOTATIONS,
+    (_is_other_case, SAME),
+    (_is_opposite, misread(_UNSIGNED, SIGN_CHANGED)),
+    (_is_abbreviated, _ABBREVIATED),
+)
+OF_VALUES: Rules = (
+    *_NOTATIONS,
+    (lambda t, p: _are_flat(t, p) and _on_the_line(tight(t)) == _on_the_line(tight(p)), SAME),
+    (_are_flat, noted("scripts set flat")),
+    (_has_lost_colons, noted("colons lost")),
+    (
+        lambda t, p: "±" in t and numbers(t) == numbers(p) and by(_unsigned)(t, p),
+        noted("the sign of a deviation"),
+    ),
+)
+OF_NUMBERS: Rules = (
+    (by(ungrouped), SAME),
+    (lambda t, p: _is_flat_power(p, tight(t)), SAME),
+    (by(lambda text: tight(_shortened(ungrouped(text)))), noted("zeros at the end", 0.9, _ZEROS)),
+    (by(_folding((r"[\s,;]+", ""))), noted("numbers run together")),
+    (lambda t, p: "e-" in t and _is_flat_power(t, tight(p)), noted("scripts set flat", 0.75, _LEGIBLE)),
+    (lambda t, p: _is_flat_power(t, tight(p)), noted("scripts set flat")),
+    (by(lambda text: " ".join(sorted(_AMOUNT.findall(text)))), noted("parts in another order", 0.6)),
+)
+"""Two ways to write the same digits, as one number or as several."""
+
+
+def of_amounts(truth: str, pred: str) -> Difference | None:
+    """The difference of two values that have the same digits, if they are written in two ways."""
+    return first_of(OF_NUMBERS, SIGNED_AMOUNT.sub("-", truth), SIGNED_AMOUNT.sub("-", pred))

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 
 from parsemark.formats import FoundTable
 from parsemark.formats.html.markup import without_frame
 from parsemark.formats.notation import fold_notation
-from parsemark.formats.text.json_tables import Data, data_in
+from parsemark.formats.text.json_tables import data_in
 from parsemark.metrics.reader.events import Event, Kind
 from parsemark.metrics.reader.regroup import regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
@@ -51,30 +51,24 @@ class Pages:
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:
         """The tables of a text and the text around them."""
-        if _LINES_OF_TEXT.issuperset(f.format for f in found) and (data := data_in(text)) is not None:
-            return cls._from_data(data)
-        pieces, end = [], 0
-        for f in found:
-            pieces.append(text[end : f.start])
-            end = max(end, f.end)
-        pieces.append(text[end:])
-        sheets = [(Sheet.from_table(f.table), piece) for f, piece in zip(found, pieces, strict=False)]
+        data = data_in(text) if _LINES_OF_TEXT.issuperset(f.format for f in found) else None
+        if data is not None:
+            sheets = [(Sheet.from_texts(grid), "") for grid in data.tables[:_MOST_TABLES]]
+            pieces = [data.around]
+        else:
+            ends = accumulate((f.end for f in found), max, initial=0)
+            pieces = [text[end : f.start] for end, f in zip(ends, found, strict=False)]
+            sheets = [(Sheet.from_table(f.table), piece) for f, piece in zip(found, pieces, strict=True)]
+            pieces.append(text[max((f.end for f in found), default=0) :])
         kept = [(sheet, piece) for sheet, piece in sheets if sheet.n_rows][:_MOST_TABLES]
         lines = [line for piece in pieces for line in _lines(piece)]
         return cls(
             tuple(sheet for sheet, _ in kept),
-            tuple(_heading(piece) for _, piece in kept),
+            tuple((_lines(piece) or [""])[-1] for _, piece in kept),
             fold_notation(" ".join(lines)),
             tuple(lines[:MOST_LINES]),
+            as_data=data is not None,
         )
-
-    @classmethod
-    def _from_data(cls, data: Data) -> Pages:
-        sheets = [Sheet.from_texts(grid) for grid in data.tables[:_MOST_TABLES]]
-        lines = _lines(data.around)
-        outside = fold_notation(" ".join(lines))
-        sheets = [sheet for sheet in sheets if sheet.n_rows]
-        return cls(tuple(sheets), ("",) * len(sheets), outside, tuple(lines[:MOST_LINES]), as_data=True)
 
     @cached_property
     def structure(self) -> Structure:
@@ -89,11 +83,6 @@ def _lines(text: str) -> list[str]:
         for line in without_frame(text).splitlines()
         if (stripped := line.strip().lstrip("#").strip())
     ]
-
-
-def _heading(text: str) -> str:
-    """The last line above a table."""
-    return next(reversed(_lines(text)), "")
 
 
 def arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
@@ -115,8 +104,11 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
                 yield beside, ()
-    for sheet in pages.sheets:
-        yield sheet, tuple(_unasked(other) for other in pages.sheets if other is not sheet)
+    message = "The output has a further table that does not belong here."
+    counts = [float(sum(map(bool, chain.from_iterable(sheet.texts)))) for sheet in pages.sheets]
+    unasked = [Event(Kind.INVENTED, count, message, severity=_APART) for count in counts]
+    for k, sheet in enumerate(pages.sheets):
+        yield sheet, (*unasked[:k], *unasked[k + 1 :])
     # Rows that fell out of the only table: lines of as many words as it has columns.
     width = pages.sheets[0].n_cols if len(pages.sheets) == 1 else 0
     loose = [words for line in pages.lines if len(words := line.split()) == width > 1]
@@ -124,12 +116,6 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
         message = f"{len(loose)} of the rows are given as text outside of the table."
         event = Event(Kind.PLAIN_LINES, float(width * len(loose)), message)
         yield Sheet.stacked([*pages.sheets, Sheet.from_rows(loose)]), (event,)
-
-
-def _unasked(sheet: Sheet) -> Event:
-    count = sum(map(bool, chain.from_iterable(sheet.texts)))
-    message = "The output has a further table that does not belong here."
-    return Event(Kind.INVENTED, float(count), message, severity=_APART)
 
 
 def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:

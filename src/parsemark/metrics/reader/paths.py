@@ -6,19 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
-from itertools import starmap
+from itertools import groupby, starmap
 from typing import NamedTuple
 
-from parsemark.metrics.reader.likeness import (
-    ANOTHER,
-    ANOTHER_UNIT,
-    NEAR,
-    SAME,
-    Change,
-    Difference,
-    difference,
-)
-from parsemark.metrics.reader.notations import SIGN
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, NEAR, difference
+from parsemark.metrics.reader.notations import ANOTHER, SAME, SIGN, Change, Difference, misread
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.units import are_other_units, powers
@@ -56,25 +48,21 @@ class Fill(Enum):
 
 def column_paths(sheet: Sheet, header_rows: Iterable[int], fill: Fill) -> list[Path]:
     """The header path of each column, given which rows are headers."""
-    rows = [sheet.texts[r] if fill is Fill.NOT else _filled(sheet, r, fill) for r in header_rows]
-    return [_path(column) for column in zip(*rows, strict=True)] if rows else [()] * sheet.n_cols
-
-
-def _path(texts: Iterable[str]) -> Path:
-    levels: list[str] = []
-    for text in texts:
-        if text and text not in levels[-1:]:
-            levels.append(text)
-    return tuple(levels)
+    rows = [_filled(sheet, r, fill) for r in header_rows]
+    return [tuple(t for t, _ in groupby(filter(None, c))) for c in zip(*rows, strict=True)] or [
+        ()
+    ] * sheet.n_cols
 
 
 def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
-    texts = list(sheet.texts[row])
+    """The texts of a header row, its empty cells filled."""
+    texts, present = list(sheet.texts[row]), sheet.present[row]
+    if fill is Fill.NOT or all(present):
+        return texts
     # A row of one name is a title, whether or not it says how far it reaches.
     title = len(texts) - texts.count("") == 1
     for col in range(1, len(texts)):
-        empty = not sheet.present[row][col]
-        if empty and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
+        if not present[col] and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
             texts[col] = texts[col - 1]
     return texts
 
@@ -97,11 +85,12 @@ def counted_paths(
     level = 0
     for row in header_rows:
         names = [t for t, start in zip(sheet.texts[row], sheet.starts[row], strict=True) if t and start]
+        # The next header row of the truth that has so many names.
+        same = next((k for k in range(level, len(groups)) if len(groups[k]) == len(names)), None)
         if 0 <= len(columns) - len(names) <= 1:
             placed = list(zip(columns[len(columns) - len(names) :], names, strict=True))
-        elif (same := _level_of(len(names), groups, level)) is not None and len(names) == sum(
-            map(bool, sheet.texts[row])  # a cell that spans says itself what it covers
-        ):
+        elif same is not None and len(names) == sum(map(bool, sheet.texts[row])):
+            # No cell spans, which would say itself what it covers.
             level = same + 1
             placed = [(c, name) for group, name in zip(groups[same], names, strict=True) for c in group]
         else:
@@ -110,11 +99,6 @@ def counted_paths(
             if name not in levels[col][-1:]:
                 levels[col].append(name)
     return [tuple(found) for found in levels]
-
-
-def _level_of(n_names: int, groups: Sequence[list[list[int]]], begin: int) -> int | None:
-    """The next header row of the truth that has so many names."""
-    return next((k for k in range(begin, len(groups)) if len(groups[k]) == n_names), None)
 
 
 class Level(NamedTuple):
@@ -179,12 +163,9 @@ def _flat(truth: Path, given: Path) -> bool:
     if len(truth) != len(given) and ours.letters == theirs.letters != "":
         return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
     for level in ours.levels:
-        at = rest.find(level)
-        if at < 0:
+        if level not in rest:
             return False
-        while at >= 0:
-            rest = f"{rest[:at]} {rest[at + len(level) :]}"
-            at = rest.find(level)
+        rest = rest.replace(level, " ")
     return not any(c.isalnum() for c in rest)
 
 
@@ -252,7 +233,7 @@ def _compared(level: str, text: str) -> _Compared:
         diff = SAME
     elif diff.change is not Change.NONE and _essential(level) == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
-        diff = Difference(Change.MISREAD, _without_brackets(level), "what stood in brackets")
+        diff = misread(_without_brackets(level), "what stood in brackets")
     elif (
         ("(" in level or "[" in level)
         and diff.change in (Change.MISREAD, Change.OTHER)
@@ -260,7 +241,7 @@ def _compared(level: str, text: str) -> _Compared:
         and _is_other_unit(level, text)
     ):
         # It tells less than none.
-        diff = Difference(Change.MISREAD, min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
+        diff = misread(min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
     return _Compared(diff, is_near, len(tight(level)) if held else 0)
 
 

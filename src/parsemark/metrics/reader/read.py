@@ -17,8 +17,14 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.kinds import in_one_way
 from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
 from parsemark.metrics.reader.parameters import Parameters
-from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
-from parsemark.metrics.reader.rejoin import joined_rows
+from parsemark.metrics.reader.regroup import (
+    Grouped,
+    Regrouped,
+    joined_rows,
+    regroup_columns,
+    regroup_rows,
+    unfolded,
+)
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.signs import with_no_as_in, with_symbols_of
 from parsemark.metrics.reader.stack import NARROW, forms, layouts
@@ -47,18 +53,15 @@ _SEPARATE = 0.9
 
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
     """The best account of a prediction as an answer to one table."""
-    asked = Asked(truth, structure, parameters.no_value)
     if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
-        return Account((), asked.total)
+        return Account((), Asked(truth, structure, parameters.no_value).total)
     truth, pages = _written_alike(truth, pages)
     best: Account | None = None
     others = (in_one_way(other, other)[0] for other in layouts(truth, structure, pages.sheets))
     for layout in chain([truth], others):
         as_given = layout is truth
-        if not as_given:
-            structure = read_structure(layout)
-            asked = Asked(layout, structure, parameters.no_value)
-        reader = _Reader(layout, structure, asked, pages, parameters)
+        asked = Asked(layout, structure if as_given else read_structure(layout), parameters.no_value)
+        reader = _Reader(asked, pages, parameters)
         for found in reader.accounts(lines=as_given or not pages.sheets):
             if best is None or found.score(parameters) > best.score(parameters):
                 best = found
@@ -74,11 +77,6 @@ def _written_alike(truth: Sheet, pages: Pages) -> tuple[Sheet, Pages]:
     return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if pages.sheets))
 
 
-def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
-    """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
-    return without_citations(truth, with_no_as_in(truth, with_symbols_of(truth, sheet)))
-
-
 def _words(sheet: Sheet) -> set[str]:
     return set(" ".join(map(" ".join, sheet.texts)).split())
 
@@ -90,25 +88,25 @@ _Form = tuple[Sheet, tuple[Event, ...]]
 class _Reader:
     """Reads one arrangement of a prediction in every form."""
 
-    def __init__(
-        self, truth: Sheet, structure: Structure, asked: Asked, pages: Pages, parameters: Parameters
-    ) -> None:
-        self.truth, self.structure, self.asked = truth, structure, asked
+    def __init__(self, asked: Asked, pages: Pages, parameters: Parameters) -> None:
+        self.truth, self.structure, self.asked = asked.truth, asked.structure, asked
         self.pages, self.parameters = pages, parameters
-        self.likenesses = Likenesses(truth)
-        self.words = _words(truth)
+        self.likenesses = Likenesses(asked.truth)
+        self.words = _words(asked.truth)
 
     def accounts(self, *, lines: bool) -> Iterable[Account]:
         """The accounts of all ways in which the tables of a prediction, and its lines, can be one table."""
         for sheet, extra in arrangements(self.pages, self.structure):
-            yield self.sheet(_as_in(self.truth, sheet)).plus(extra)
+            # What it writes in another way, or adds to be clear, as the truth has it.
+            alike = with_no_as_in(self.truth, with_symbols_of(self.truth, sheet))
+            yield self.sheet(without_citations(self.truth, alike)).plus(extra)
         for sheet, severity in lines_of(self.pages, self.truth) if lines else ():
             yield self.lines(without_citations(self.truth, sheet), severity)
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
-        best = find_events(side, self.asked, self.pages.outside)
+        best = find_events(side, self.pages.outside)
         value = best.score(self.parameters)
         if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
@@ -165,7 +163,7 @@ class _Reader:
             return account.plus(extra).score(self.parameters) < least
 
         side = self.side(in_one_way(self.truth, pred)[1])
-        return find_events(side, self.asked, self.pages.outside, hopeless).plus(extra)
+        return find_events(side, self.pages.outside, hopeless).plus(extra)
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
@@ -173,7 +171,7 @@ class _Reader:
         joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
-        return Side(self.truth, self.structure, joined, alignment, torn)
+        return Side(self.asked, joined, alignment, torn)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""

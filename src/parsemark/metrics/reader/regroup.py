@@ -3,23 +3,27 @@
 Every row of the two tables is read as one string. Where the strings agree, each cell of the truth has its
 place in the cells of the prediction: several of them in one cell, row after row, are columns run together.
 Rows run together are the same on the transposed tables, and lines of plain text are a table of one column.
+A row that is torn apart, a cell of three lines given as three rows, is joined where that makes it more alike.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from typing import Any
+from itertools import accumulate, pairwise, product, takewhile
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from parsemark.metrics.reader.align import best_path
-from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.texts import tight
+from parsemark.metrics.reader.align import Alignment, best_path
+from parsemark.metrics.reader.likeness import likeness
+from parsemark.metrics.reader.sheet import Entries, Sheet
+from parsemark.metrics.reader.structure import says_deviations
+from parsemark.metrics.reader.texts import is_numeric, tight
 
 _LEAST_ALIKE = 0.3
 """Rows less alike than this are not compared cell by cell."""
@@ -28,6 +32,10 @@ _SHARE = 0.5
 _LONGEST = 2000
 """Characters of a row; longer ones are left as they are."""
 _MOST_ROWS = 400
+_GAIN = 0.05
+"""Likeness that a piece has to add."""
+_MOST_LINES = 6
+"""A torn row has at most this many pieces on each side of the one that was recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,47 +217,138 @@ def _rebuilt(
     pred: Sheet, rows: dict[int, _Row], together: dict[int, tuple[int, ...]], apart: set[tuple[int, ...]]
 ) -> Sheet:
     """The prediction with merged columns cut where the truth's cells end, and torn ones joined."""
-    joined = {c: lines for lines in apart for c in lines[1:]}
+    joined = {c for lines in apart for c in lines[1:]}
     firsts = {lines[0]: lines for lines in apart}
-    columns: list[list[tuple[Any, ...]]] = []
-    for column in range(pred.n_cols):
-        if column in joined:
+
+    def cells(r: int) -> Iterable[Entries]:
+        for column in range(pred.n_cols):
+            if column in together:
+                yield from _cut(pred, r, column, together[column], rows.get(r))
+            elif column not in joined:
+                yield pred.as_one([(r, c) for c in firsts.get(column, (column,))])
+
+    return Sheet.from_cells([list(cells(r)) for r in range(pred.n_rows)], pred.header_rows)
+
+
+def _cut(pred: Sheet, r: int, column: int, lines: tuple[int, ...], row: _Row | None) -> Iterable[Entries]:
+    """A cell cut into those of some lines of the truth."""
+    parts = {line: (b, e) for line, b, e in row.parts.get(column, ())} if row else {}
+    starts = pred.starts[r][column]
+    if sum(line in parts for line in lines) < 2:  # one text for all of them, as a group header is
+        text, shown, _, *rest = pred.cell(r, column)
+        return [(text, shown, starts and not k, *rest) for k in range(len(lines))]
+    whole = tight(pred.full(r, column))
+    pieces = [whole[slice(*parts[line])] if line in parts else "" for line in lines]
+    return [(pred.folded(piece), piece, starts or not piece, bool(piece), False) for piece in pieces]
+
+
+class Joined(NamedTuple):
+    """A prediction with torn rows joined."""
+
+    sheet: Sheet
+    torn: frozenset[int] = frozenset()
+    """The rows of the truth that were torn."""
+
+
+def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) -> Joined:
+    """The prediction with torn rows joined, or as it is if there are none.
+
+    Args:
+        truth: The truth.
+        pred: The prediction.
+        alignment: Which rows and columns answer which.
+        n_header: So many leading rows of the prediction are none of data.
+    """
+    if len(alignment.rows) == pred.n_rows or not alignment.rows:
+        return Joined(pred)
+    matched = sorted(alignment.rows.items(), key=lambda pair: pair[1])
+    first = min(matched[0][1], n_header)
+    bounds = [first - 1, *(p for _, p in matched), pred.n_rows]
+    groups: dict[int, list[int]] = {}
+    taken: set[int] = set()
+    torn: list[int] = []
+    for position, (row, partner) in enumerate(matched):
+        above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
+        below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
+        if not above and not below:
             continue
-        if column in together:
-            columns += _cut(pred, rows, column, together[column])
-            continue
-        lines = firsts.get(column, (column,))
-        columns.append([_one_cell(pred, r, lines) for r in range(pred.n_rows)])
-    return Sheet.from_cells([[column[r] for column in columns] for r in range(pred.n_rows)], pred.header_rows)
+        columns = alignment.columns.items()
+        wanted = [(text, column) for own, column in columns if (text := truth.texts[row][own])]
+        best = _best_group(wanted, pred, partner, above, below)
+        if len(best) > 1:
+            groups[partner] = best
+            taken.update(best)
+            # Deviations may stand below their values.
+            if not all(says_deviations(pred, r, 1) for r in best if r != partner):
+                torn.append(row)
+    return Joined(_merge(pred, groups), frozenset(torn)) if groups else Joined(pred)
 
 
-def _cut(
-    pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]
-) -> list[list[tuple[Any, ...]]]:
-    found: list[list[tuple[Any, ...]]] = [[] for _ in lines]
-    for r in range(pred.n_rows):
-        row = rows.get(r)
-        parts = {line: (b, e) for line, b, e in row.parts.get(column, ())} if row else {}
-        text = tight(pred.full(r, column))
-        ours = [line for line in lines if line in parts]
-        for k, line in enumerate(lines):
-            if len(ours) < 2:  # one text for all of them, as a group header is
-                text_of, shown, starts, *rest = pred.cell(r, column)
-                found[k].append((text_of, shown, k == 0 and starts, *rest))
-            elif line in parts:
-                b, e = parts[line]
-                piece = text[b:e]
-                found[k].append((pred.folded(piece), piece, pred.starts[r][column], True, False))
-            else:
-                found[k].append(("", "", True, False, False))
-    return found
+def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:
+    """The truth with rows joined to the one above that only go on with its texts, if the prediction does so.
+
+    Args:
+        truth: The truth.
+        first: Its first row of data.
+        given: The predicted tables.
+    """
+    going_on = [r for r in range(first + 1, truth.n_rows) if _may_go_on(truth, r)]
+    if not going_on:
+        return None
+    said = {tight(text) for sheet in given for row in sheet.texts for text in row if text}
+    groups: dict[int, list[int]] = {}
+    begins = {r: r for r in range(truth.n_rows)}
+    for row in going_on:
+        begin = begins[row - 1]
+        group = [*groups.get(begin, [begin]), row]
+        wanted = {
+            tight(truth.text_in([(r, c) for r in group])) for c in range(truth.n_cols) if truth.texts[row][c]
+        }
+        if all(any(text.startswith(part) for text in said) for part in wanted):
+            groups[begin] = group
+            begins[row] = begin
+    return _merge(truth, groups) if groups else None
 
 
-def _one_cell(pred: Sheet, r: int, lines: tuple[int, ...]) -> tuple[Any, ...]:
-    """The cells of a row in some columns as one."""
-    if len(lines) == 1:
-        return pred.cell(r, lines[0])
-    begun = [c for c in lines if pred.starts[r][c]] or [lines[0]]
-    text = " ".join(t for c in begun if (t := pred.texts[r][c]))
-    shown = " ".join(t for c in begun if (t := pred.shown[r][c]))
-    return text, shown, pred.starts[r][lines[0]], bool(shown), all(pred.holes[r][c] for c in lines)
+def _may_go_on(truth: Sheet, row: int) -> bool:
+    """Whether a row says little, and no numbers, below one that says more."""
+    texts = [t for t, starts in zip(truth.texts[row], truth.starts[row], strict=True) if t and starts]
+    more = sum(map(bool, truth.texts[row - 1]))
+    return 0 < 2 * len(texts) <= truth.n_cols and len(texts) <= more and not any(map(is_numeric, texts))
+
+
+def _best_group(
+    wanted: list[tuple[str, int]], pred: Sheet, partner: int, above: list[int], below: list[int]
+) -> list[int]:
+    """The rows around one that make it most like a true one when they are joined to it.
+
+    Args:
+        wanted: The true texts, and where they should stand.
+        pred: The prediction.
+        partner: The row that answers the true one.
+        above: Rows above it that are free.
+        below: Rows below it.
+    """
+
+    def is_piece(row: int) -> bool:
+        return any((text := tight(pred.texts[row][c])) and text in tight(true) for true, c in wanted)
+
+    def worth(group: list[int]) -> float:
+        return sum(likeness(text, pred.text_in([(r, column) for r in group])) for text, column in wanted)
+
+    above = list(takewhile(is_piece, reversed(above)))[::-1]
+    below = list(takewhile(is_piece, below))
+    best, most = [partner], worth([partner]) if above or below else 0.0
+    for up, down in product(range(len(above) + 1), range(len(below) + 1)):
+        group = [*above[len(above) - up :], partner, *below[:down]]
+        if len(group) > 1 and (value := worth(group)) > most + _GAIN:
+            best, most = group, value
+    return best
+
+
+def _merge(sheet: Sheet, groups: dict[int, list[int]]) -> Sheet:
+    """The sheet with groups of rows as one each."""
+    merged = {row: group for group in groups.values() for row in group}
+    kept = [group for row in range(sheet.n_rows) if (group := merged.get(row, [row]))[0] == row]
+    cells = [[sheet.as_one([(r, c) for r in group]) for c in range(sheet.n_cols)] for group in kept]
+    return Sheet.from_cells(cells, sheet.header_rows)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, takewhile
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -17,35 +17,49 @@ from parsemark.model import HOLE, Table
 
 Entry = TypeVar("Entry")
 Grid = list[list[Entry]]
+Entries = tuple[Any, ...]
+"""What each grid of a sheet says of one cell, in the order of its fields."""
 
 _SPACED_PAIR = re.compile(r"(?<=\d)(?:\s+,\s*|,(?:\s|\\[ ,;:]|~)+)(?=[-\d])")
 _COMMA = re.compile(r"(?<=\d),(?=[-\d])")
 _BRACKETED = re.compile(r"[(\[][^()\[\];]*[)\]]")
-_POWER = re.compile(
-    r"(?<![\w.])(-?\d[\d.]*)"
-    r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
-)
-_POWER_ALONE = re.compile(r"(?<![\w.×·*/(])10\^(?:\{(?=[^{}]*\}))?\+?(-?\d{1,3})\}?(?![\w.^])")
-"""A power of ten that is multiplied with nothing."""
-_STRAY = re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_")
-"""A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`."""
-_SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
-"""A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
 _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 """From one number to another: TeX would take it for a space, and nobody sets one there."""
-_DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
-"""A small o or a zero raised before a unit of temperature or behind a number."""
-_BOTH_WAYS = re.compile(
-    r"(?:(?<=[\d%])|^(?=[^\d.]*+[\d.]++[^\d.]++[\d.]++[^\d.]*+$))(?:(\()|(\[))?"
-    r"(?:\^?\+([\d.]++)\s?[;,/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;,/]?\s?\^?\+([\d.]++))"
-    r"(?(1)\))(?(2)\])"
-)
-"""How far up and down a value may be off: above and below each other, or behind it in any order; or alone."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
 _NOT_PLAIN = re.compile(rf"^(?!(?:{_PLAIN.pattern})$).*$", re.MULTILINE)
-_SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
-"""The sign of an amount behind its currency."""
+_STEPS: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    # A small o or a zero raised before a unit of temperature or behind a number.
+    ("^", re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])"), "°"),
+    (",", _COMMA, ";"),
+    # The sign of an amount behind its currency.
+    ("-", re.compile(r"([$€£¥₹])\s?-(?=\d)"), r"-\1"),
+    # A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`.
+    ("_", re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_"), lambda found: found[1] or ""),
+    # A sign in italics inside a word, where Markdown knows no italics: `2_×_10`.
+    ("_", re.compile(r"_\{?([^\w\s{}]{1,2})\}?_"), r"\1"),
+    # How far up and down a value may be off: above and below each other, or behind it in any order; or alone.
+    (
+        "+",
+        re.compile(
+            r"(?:(?<=[\d%])|^(?=[^\d.]*+[\d.]++[^\d.]++[\d.]++[^\d.]*+$))(?:(\()|(\[))?"
+            r"(?:\^?\+([\d.]++)\s?[;,/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;,/]?\s?\^?\+([\d.]++))"
+            r"(?(1)\))(?(2)\])"
+        ),
+        lambda found: f"+{found[3] or found[6]}-{found[4] or found[5]}",
+    ),
+    # `3 × 10^{-4}` and `3E-04` as `3e-4`; a power of ten that is multiplied with nothing.
+    (
+        "",
+        re.compile(
+            r"(?<![\w.])(-?\d[\d.]*)"
+            r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
+        ),
+        lambda found: f"{found[1]}e{int(found[2] or found[3] or found[4] or found[5])}",
+    ),
+    ("10^", re.compile(r"(?<![\w.×·*/(])10\^(?:\{(?=[^{}]*\}))?\+?(-?\d{1,3})\}?(?![\w.^])"), r"1e\1"),
+)
+"""How cells are folded beyond notation: a sign that such a cell has, a pattern, and what is put for it."""
 _LONGEST_KEPT = 200
 _header = attrgetter("header")
 _NOBODY_SAYS = frozenset({None})
@@ -170,7 +184,7 @@ class Sheet:
 
     def transposed(self) -> Sheet:
         """The sheet with rows and columns exchanged."""
-        return Sheet.from_grids(map(_flipped, self.grids))
+        return Sheet.from_grids(list(map(list, zip(*grid, strict=True))) for grid in self.grids)
 
     def mirrored(self) -> Sheet:
         """The sheet with its columns the other way round."""
@@ -194,12 +208,30 @@ class Sheet:
         texts, shown, starts, present, holes = grids
         return cls(texts, shown, starts, present, holes, header_rows)
 
-    def cell(self, row: int, col: int) -> tuple[Any, ...]:
+    def cell(self, row: int, col: int) -> Entries:
         """What each of the grids says of a cell."""
         return tuple([grid[row][col] for grid in self.grids])
 
+    def text_in(self, cells: Sequence[tuple[int, int]]) -> str:
+        """What neighbouring cells say together; what spans them is said once."""
+        texts: list[str] = []
+        for row, col in cells:
+            text = self.texts[row][col]
+            if text and (self.starts[row][col] or text not in texts[-1:]):
+                texts.append(text)
+        return " ".join(texts)
+
+    def as_one(self, cells: Sequence[tuple[int, int]]) -> Entries:
+        """What each of the grids would say of neighbouring cells as one."""
+        every = [self.cell(row, col) for row, col in cells]
+        if len(every) == 1:
+            return every[0]
+        begun = [entries[1] for entries in every if entries[2] or entries is every[0]]
+        shown = " ".join(filter(None, begun))
+        return self.text_in(cells), shown, every[0][2], bool(shown), all(entries[4] for entries in every)
+
     @classmethod
-    def from_cells(cls, rows: Sequence[Sequence[tuple[Any, ...]]], header_rows: int | None) -> Sheet:
+    def from_cells(cls, rows: Sequence[Sequence[Entries]], header_rows: int | None) -> Sheet:
         """A sheet of what each of the grids says of its cells."""
         return cls.from_grids(([[cell[k] for cell in row] for row in rows] for k in range(5)), header_rows)
 
@@ -219,6 +251,11 @@ class Sheet:
     def with_texts(self, texts: Grid[str], present: Grid[bool] | None = None) -> Sheet:
         """The sheet with other folded texts, and where it says something if that changes."""
         return dataclasses.replace(self, texts=texts, present=present or self.present)
+
+    def rewritten(self, how: Callable[[str, str], str]) -> Sheet:
+        """The sheet with folded texts put in another way, which depends on what is written there."""
+        texts = [list(map(how, *lines)) for lines in zip(self.texts, self.shown, strict=True)]
+        return self if texts == self.texts else self.with_texts(texts)
 
     def part(self, rows: Sequence[int], columns: Sequence[int | None]) -> Sheet:
         """Some rows, and some columns in another order; None stands for an empty column."""
@@ -261,31 +298,14 @@ def folded_cell(text: str) -> str:
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
-    folded = _DEGREE.sub("°", folded) if "^" in folded else folded
-    folded = _COMMA.sub(";", folded) if "," in folded else folded
-    folded = _SIGN_INSIDE.sub(r"-\1", folded) if "-" in folded else folded
-    if "_" in folded:
-        folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
-    folded = _BOTH_WAYS.sub(_off_by, folded) if "+" in folded and "-" in folded else folded
-    folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
-    folded = _POWER_ALONE.sub(r"1e\1", folded) if "10^" in folded else folded
+    for sign, pattern, by in _STEPS:
+        folded = pattern.sub(by, folded) if sign in folded else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
 
 
 _folded_cell = lru_cache(20_000)(folded_cell)
-
-
-def _with_exponent(found: re.Match[str]) -> str:
-    """`3 × 10^{-4}` and `3E-04` as `3e-4`."""
-    exponent = found[2] or found[3] or found[4] or found[5]
-    return f"{found[1]}e{int(exponent)}"
-
-
-def _off_by(found: re.Match[str]) -> str:
-    """How far a value may be off, up first."""
-    return f"+{found[3] or found[6]}-{found[4] or found[5]}"
 
 
 def _separated(text: str) -> str:
@@ -306,32 +326,20 @@ def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
     return range(begin, end)
 
 
-def _flipped(grid: Sequence[Sequence[Entry]]) -> Grid[Entry]:
-    return [list(column) for column in zip(*grid, strict=True)]
-
-
 def _starts(grid: Grid[int]) -> Grid[bool]:
     entries = [index for row in grid for index in row]
     if HOLE not in entries and len(set(entries)) == len(entries):
         return [[True] * len(row) for row in grid]
-    seen: set[int] = set()
-    starts: Grid[bool] = []
-    for row in grid:
-        line = []
-        for index in row:
-            line.append(index == HOLE or index not in seen)
-            seen.add(index)
-        starts.append(line)
-    return starts
+    firsts: dict[int, tuple[int, int]] = {}
+    for r, row in enumerate(grid):
+        for c, index in enumerate(row):
+            firsts.setdefault(index, (r, c))
+    return [[i == HOLE or firsts[i] == (r, c) for c, i in enumerate(row)] for r, row in enumerate(grid)]
 
 
 def _flagged_rows(table: Table, rows: Sequence[int]) -> int | None:
     if _NOBODY_SAYS.issuperset(map(_header, table.cells)):
         return None
-    count = 0
-    for r in rows:
-        cells = [table.cells[i] for i in table.grid[r] if i != HOLE and table.cells[i].text.strip()]
-        if not cells or not all(cell.header for cell in cells):
-            break
-        count += 1
-    return count
+    written = ([table.cells[i] for i in table.grid[r] if i != HOLE] for r in rows)
+    told = ([cell.header for cell in cells if cell.text.strip()] for cells in written)
+    return sum(1 for _ in takewhile(lambda flags: flags and all(flags), told))

@@ -13,6 +13,9 @@ is taken with the truth's way to say no.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import product
+
 from parsemark.metrics.reader.kinds import CHECKED, UNCHECKED
 from parsemark.metrics.reader.sheet import Sheet
 
@@ -48,35 +51,27 @@ _AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")
 
 def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction with empty cells for no where the truth has them, or the truth's no for empty cells."""
-    ours, theirs = _said_as_values(truth), _said_as_values(pred)
+    # All that is said below the first row and behind the first column.
+    ours, theirs = (frozenset([t for row in sheet.texts[1:] for t in row[1:]]) for sheet in (truth, pred))
     no = _way_to_say_no(theirs, besides=ours)
-    if no is not None:
-        alone = [mark for mark in ours & (_MARKS | _YES) if _has_marks_alone(truth, mark)]
-        if alone:
-            return _emptied(pred, no, theirs, alone[0])
+    marks = [mark for mark in ours & (_MARKS | _YES) if _has_marks_alone(truth, mark)] if no else []
+    if no and marks:
+        # A box that is checked is the truth's mark.
+        checked = {_NO_BESIDE[no]: "Yes"} if no in _NO_BESIDE else {CHECKED: marks[0]}
+        return _replaced(pred, _ways_to_answer(no) & theirs, {no: ""} | checked)
     no = _way_to_say_no(ours, besides=theirs)
-    if no is not None and _is_said_without_gaps(truth, no, ours):
+    if no and _is_said_without_gaps(truth, no, _ways_to_answer(no) & ours):
         # The truth's own yes without its no is no other way to write: the no is lost.
         # An empty box is no sign of its own.
         others = theirs & (_MARKS - ours | ({CHECKED} if no == UNCHECKED else set()))
         marks = [mark for mark in others if _has_marks_alone(pred, mark)]
         return _filled(pred, marks[0], no) if len(marks) == 1 else pred
-    return _with_mark(truth, pred, ours & _AFFIRMED, theirs & _AFFIRMED) if ours & _AFFIRMED else pred
-
-
-def _said_as_values(sheet: Sheet) -> frozenset[str]:
-    """All that is said below the first row and behind the first column."""
-    return frozenset([text for row in sheet.texts[1:] for text in row[1:]])
-
-
-def _with_mark(truth: Sheet, pred: Sheet, ours: frozenset[str], theirs: frozenset[str]) -> Sheet:
-    """The prediction with the truth's mark for another one, where both leave the other cells empty."""
-    if len(ours) != 1 or len(theirs) != 1 or ours == theirs:
-        return pred
-    (mark,), (given,) = ours, theirs
-    if not _has_marks_alone(truth, mark) or not _has_marks_alone(pred, given):
-        return pred
-    return pred.with_texts([[mark if text == given else text for text in row] for row in pred.texts])
+    ours, theirs = ours & _AFFIRMED, theirs & _AFFIRMED
+    if len(ours) == len(theirs) == 1 and ours != theirs:  # each with its own mark
+        (mark,), (given,) = ours, theirs
+        if _has_marks_alone(truth, mark) and _has_marks_alone(pred, given):
+            return pred.rewritten(lambda text, _: mark if text == given else text)
+    return pred
 
 
 def answers(sheet: Sheet) -> Sheet | None:
@@ -99,62 +94,53 @@ def _way_to_say_no(said: frozenset[str], besides: frozenset[str]) -> str | None:
     return next(iter(found)) if len(found) == 1 and found.isdisjoint(besides) and not besides & _NO else None
 
 
-def _ways_to_say_yes(no: str) -> frozenset[str]:
-    return frozenset({_NO_BESIDE[no]}) if no in _NO_BESIDE else _YES | _MARKS - {no}
+def _ways_to_answer(no: str) -> frozenset[str]:
+    """A sign for no, and all that say yes beside it."""
+    return frozenset({no, _NO_BESIDE[no]}) if no in _NO_BESIDE else _YES | _MARKS | {no}
 
 
-def _lines(sheet: Sheet, marks: frozenset[str]) -> tuple[set[int], set[int]]:
+_Lines = dict[int, Sequence[str]]
+
+
+def _marked(sheet: Sheet, marks: frozenset[str]) -> tuple[_Lines, _Lines]:
     """Rows and columns that say little but one of some marks: a name, and perhaps a sum."""
-    rows = {r for r, row in enumerate(sheet.texts) if _is_marked(row, marks)}
-    columns = {c for c, column in enumerate(zip(*sheet.texts, strict=True)) if _is_marked(column, marks)}
-    return rows, columns
 
+    def chosen(lines: Iterable[Sequence[str]]) -> _Lines:
+        counted = ((k, line, sum(text in marks for text in line[1:])) for k, line in enumerate(lines))
+        return {k: line for k, line, n in counted if 2 * n > sum(map(bool, line[1:]))}
 
-def _is_marked(line: tuple[str, ...] | list[str], marks: frozenset[str]) -> bool:
-    others = [text for text in line[1:] if text]
-    return 2 * sum(text in marks for text in others) > len(others)
+    return chosen(sheet.texts), chosen(zip(*sheet.texts, strict=True))
 
 
 def _has_marks_alone(sheet: Sheet, mark: str) -> bool:
     """Whether there are rows or columns with a mark or nothing in their cells."""
-    rows, columns = _lines(sheet, frozenset({mark}))
-    lines = [sheet.texts[r] for r in rows] + [[row[c] for row in sheet.texts] for c in columns]
+    rows, columns = _marked(sheet, frozenset({mark}))
+    lines = [*rows.values(), *columns.values()]
     return any("" in line[1:] for line in lines) and sum(line.count(mark) for line in lines) > 1
-
-
-def _emptied(pred: Sheet, no: str, said: frozenset[str], mark: str) -> Sheet:
-    """The prediction with nothing in place of its no; a box that is checked is the truth's mark."""
-    rows, columns = _lines(pred, _ways_to_say_yes(no) & said | {no})
-    plainly = {no: "", _NO_BESIDE[no]: "Yes"} if no in _NO_BESIDE else {no: "", CHECKED: mark}
-    return pred.with_texts(
-        [
-            [plainly.get(text, text) if r in rows or c in columns else text for c, text in enumerate(row)]
-            for r, row in enumerate(pred.texts)
-        ]
-    )
 
 
 def _is_said_without_gaps(truth: Sheet, no: str, said: frozenset[str]) -> bool:
     """Whether the truth says yes or no in each cell of the rows or columns in which it does."""
-    rows, columns = _lines(truth, _ways_to_say_yes(no) & said | {no})
-    whole = [truth.texts[r] for r in rows] + [[row[c] for row in truth.texts] for c in columns]
-    lines = [line for line in whole if no in line]
+    rows, columns = _marked(truth, said)
+    lines = [line for line in (*rows.values(), *columns.values()) if no in line]
     return bool(lines) and not any("" in line[1:] for line in lines)
 
 
 def _filled(pred: Sheet, mark: str, no: str) -> Sheet:
     """The prediction with a no in the empty cells beside its marks."""
-    rows, columns = _lines(pred, frozenset({mark}))
     marked = [(r, c) for r, row in enumerate(pred.texts) for c, text in enumerate(row) if text == mark]
-    top = min(r for r, _ in marked)
-    top = min(top, pred.header_rows or top)
-    left = min(c for _, c in marked)
+    top, left = map(min, zip(*marked, strict=True))
     said = {"": no, mark: CHECKED if no == UNCHECKED else _NO_BESIDE.get(no, mark)}
+    return _replaced(pred, frozenset({mark}), said, min(top, pred.header_rows or top), left)
+
+
+def _replaced(pred: Sheet, marks: frozenset[str], said: dict[str, str], top: int = 0, left: int = 0) -> Sheet:
+    """The prediction with other texts in lines of marks, from a row and a column on."""
+    rows, columns = _marked(pred, marks)
     texts, present = [list(row) for row in pred.texts], [list(row) for row in pred.present]
-    for r in range(top, pred.n_rows):
-        for c in range(left, pred.n_cols):
-            if texts[r][c] in said and (r in rows or c in columns):
-                texts[r][c], present[r][c] = said[texts[r][c]], True
+    for r, c in product(range(top, pred.n_rows), range(left, pred.n_cols)):
+        if texts[r][c] in said and (r in rows or c in columns):
+            texts[r][c], present[r][c] = said[texts[r][c]], True
     return pred.with_texts(texts, present)
 
 
@@ -168,7 +154,7 @@ _ALONE = {"x": 0, "X": 0, "o": 2, "O": 2}
 """Letters that look like a symbol where they are all that a cell says."""
 _CLASS_OF = {symbol: index for index, symbols in enumerate(_CLASSES) for symbol in symbols}
 _SYMBOLS = frozenset(_CLASS_OF)
-_ASCII_SYMBOLS = frozenset(filter(str.isascii, _SYMBOLS))
+_CLASS_OF |= _ALONE
 
 
 def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
@@ -176,28 +162,18 @@ def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
     ours, theirs = _used(truth), _used(pred)
     table: dict[int, str] = {}
     alone: dict[str, str] = {}
-    for index in {_class(s) for s in theirs - ours}:
-        same = [s for s in ours if _class(s) == index]
+    for symbol in theirs - ours:
+        same = [s for s in ours if _CLASS_OF[s] == _CLASS_OF[symbol]]
         if len(same) != 1:
             continue  # the truth has none, or tells them apart
-        for symbol in (s for s in theirs if _class(s) == index and s != same[0]):
-            if symbol in _ALONE or same[0] in _ALONE:
-                alone[symbol] = same[0]
-            else:
-                table[ord(symbol)] = same[0]
+        if symbol in _ALONE or same[0] in _ALONE:
+            alone[symbol] = same[0]
+        else:
+            table[ord(symbol)] = same[0]
     if not table and not alone:
         return pred
-    texts = [[alone.get(text) or text.translate(table) for text in row] for row in pred.texts]
-    return pred.with_texts(texts)
-
-
-def _class(symbol: str) -> int:
-    return _ALONE.get(symbol, -1) if symbol in _ALONE else _CLASS_OF[symbol]
+    return pred.rewritten(lambda text, _: alone.get(text) or text.translate(table))
 
 
 def _used(sheet: Sheet) -> set[str]:
-    texts = sheet.said
-    joined = "".join(texts)
-    if joined.isascii():
-        return (_ALONE.keys() & texts) | {symbol for symbol in _ASCII_SYMBOLS if symbol in joined}
-    return (_ALONE.keys() & texts) | _SYMBOLS.intersection(joined)
+    return {*_SYMBOLS.intersection("".join(sheet.said)), *(_ALONE.keys() & sheet.said)}

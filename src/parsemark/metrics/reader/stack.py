@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from parsemark.metrics.reader.likeness import likeness
-from parsemark.metrics.reader.rejoin import lines_joined
+from parsemark.metrics.reader.regroup import lines_joined
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.signs import answers
 from parsemark.metrics.reader.structure import Structure
@@ -20,6 +20,7 @@ _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
 _ITEM = re.compile(r"\(?\d{1,2}[.)]\s+")
 """The number of an item of a list."""
+_EMPHASIS = re.compile(r"\*\*|__")
 
 
 def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
@@ -146,15 +147,12 @@ def _pivoted(sheet: Sheet) -> Sheet | None:
 
 def records(lines: Sequence[str]) -> Sheet | None:
     """Lines `key: value`, the same keys again and again, as a table with a row for each time."""
-    parts = (_unmarked(line).partition(":") for line in lines)
+    # Without the marks of lists and of emphasis.
+    plain = (_ITEM.sub("", line.lstrip("-*•–·+ ")) for line in lines)
+    parts = (_EMPHASIS.sub("", line).replace("：", ":").partition(":") for line in plain)
     return _as_records(
         (key.strip(), value.strip()) if value.strip() else ("", key) for key, _, value in parts
     )
-
-
-def _unmarked(line: str) -> str:
-    """A line without the marks of lists and of emphasis."""
-    return _ITEM.sub("", line.lstrip("-*•–·+ ")).replace("**", "").replace("__", "").replace("：", ":")
 
 
 def _recorded(sheet: Sheet) -> Sheet | None:

@@ -47,15 +47,11 @@ def read_structure(sheet: Sheet) -> Structure:
 
 def header_rows(sheet: Sheet) -> int:
     """How many leading rows are headers."""
-    most = min(MAX_HEADER_ROWS, sheet.n_rows - 1)
-    count = sheet.header_rows or 0
-    if count == 0:
-        count = 1 if most >= 1 and not _is_headless(sheet) else 0
-    if count == 0:
-        return 0
-    while count < most and _continues_header(sheet, count):
+    most = max(0, min(MAX_HEADER_ROWS, sheet.n_rows - 1))
+    count = sheet.header_rows or int(most > 0 and not _is_headless(sheet))
+    while 0 < count < most and _continues_header(sheet, count):
         count += 1
-    return min(count, max(most, 0))
+    return min(count, most)
 
 
 def _is_headless(sheet: Sheet) -> bool:
@@ -145,35 +141,21 @@ def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tupl
     """
     if not sheet.n_cols:
         return ()
-    parts = _parts(sheet, n_header, sections)
-    names = [_own_name(sheet, n_header, c) for c in range(sheet.n_cols)]
-    begins = [0] + [
-        c
-        for c in range(2, sheet.n_cols)
-        if names[0] and names[c] == names[0] and _names_rows(sheet, parts, c)
+    # A name may come again in the next section.
+    rows = groupby(range(n_header, sheet.n_rows), sections.__contains__)
+    parts = [list(part) for is_section, part in rows if not is_section]
+    # The lowest header text of each column.
+    heads = sheet.texts[n_header - 1 :: -1] if n_header else []
+    names = [next((row[c] for row in heads if row[c]), "") for c in range(sheet.n_cols)]
+    begins = [0]
+    begins += [
+        c for c in range(2, sheet.n_cols) if "" != names[c] == names[0] and _names_rows(sheet, parts, c)
     ]
     result: list[tuple[int, ...]] = []
-    for position, begin in enumerate(begins):
-        end = begins[position + 1] if position + 1 < len(begins) else sheet.n_cols
+    for begin, end in pairwise([*begins, sheet.n_cols]):
         stub = _stub(sheet, parts, begin, end)
         result += [tuple(s for s in stub if s < c) for c in range(begin, end)]
     return tuple(result)
-
-
-def _parts(sheet: Sheet, n_header: int, sections: frozenset[int]) -> list[list[int]]:
-    """The rows of data, section by section: a name may come again in the next one."""
-    parts: list[list[int]] = [[]]
-    for row in range(n_header, sheet.n_rows):
-        if row in sections:
-            parts.append([])
-        else:
-            parts[-1].append(row)
-    return [part for part in parts if part]
-
-
-def _own_name(sheet: Sheet, n_header: int, col: int) -> str:
-    """The lowest header text of a column."""
-    return next((sheet.texts[r][col] for r in range(n_header - 1, -1, -1) if sheet.texts[r][col]), "")
 
 
 def _names_rows(sheet: Sheet, parts: list[list[int]], col: int) -> bool:

@@ -6,24 +6,16 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
+from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import (
-    ANOTHER_UNIT,
-    MARKS,
-    NEAR,
-    SAME,
-    Change,
-    Difference,
-    difference,
-    likeness,
-    slip,
-)
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, MARKS, NEAR, difference, likeness, slip
+from parsemark.metrics.reader.notations import ANOTHER, SAME, Change, Difference, misread, noted
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.signs import SAYS
-from parsemark.metrics.reader.structure import Structure
+from parsemark.metrics.reader.structure import Structure, filled_down
 from parsemark.metrics.reader.texts import is_numeric, numbers, tight
 
 Position = tuple[int, int]
@@ -43,52 +35,8 @@ _SAID = 0.1
 """Severity of a yes or no that is said in another way."""
 
 
-@dataclass(frozen=True)
-class Side:
-    """One predicted table against the truth: who answers whom."""
-
-    truth: Sheet
-    structure: Structure
-    pred: Sheet
-    alignment: Alignment
-    torn: frozenset[int] = frozenset()
-    """Rows of the truth that the prediction gives as several."""
-
-    @cached_property
-    def pred_header(self) -> int:
-        """The predicted rows above the first one that answers a row of data are headers.
-
-        So does a row whose cells have slipped: nothing answers it column by column, but it says the same.
-        """
-        first = min(self.alignment.rows.values(), default=self.pred.n_rows)
-        if first:
-            below = range(self.structure.n_header, self.truth.n_rows)
-            data = {tuple(filter(None, self.truth.texts[r])) for r in below if r not in self.alignment.rows}
-            slipped = (r for r in range(first) if tuple(filter(None, self.pred.texts[r])) in data - {()})
-            first = next(slipped, first)
-        return first
-
-    @property
-    def stubs(self) -> frozenset[int]:
-        """The truth's label columns."""
-        return self.structure.stubs
-
-    @cached_property
-    def stands_upright(self) -> bool:
-        """Whether most of what the truth says below its header stands in its row and column, literally."""
-        columns = list(self.alignment.columns.items())
-        same = said = 0
-        for row in range(self.structure.n_header, self.truth.n_rows):
-            texts, at = self.truth.texts[row], self.alignment.rows.get(row)
-            said += sum(map(bool, texts))
-            if at is not None:
-                given = self.pred.texts[at]
-                same += sum(bool(texts[c]) and texts[c] == given[p] for c, p in columns)
-        return 2 * same > said
-
-
 class Asked:
-    """The values that a table is asked for, whatever it is compared with.
+    """The values that a table is asked for, and what it says, whatever it is compared with.
 
     Args:
         truth: The table.
@@ -97,15 +45,21 @@ class Asked:
     """
 
     def __init__(self, truth: Sheet, structure: Structure, no_value: float) -> None:
+        self.truth, self.structure = truth, structure
         stubs = structure.stubs
         self.weights: dict[Position, float] = {}
         self.of_row: dict[int, float] = {}
-        self.of_column: dict[int, float] = {}
+        self.of_column: defaultdict[int, float] = defaultdict(float)
+        self.section_of: dict[int, str] = {}
+        """The heading above each row of data."""
         plain = [c for c in range(truth.n_cols) if c not in stubs]
+        section = ""
         for row in range(structure.n_header, truth.n_rows):
-            if row in structure.sections:
-                continue
             texts, starts = truth.texts[row], truth.starts[row]
+            if row in structure.sections:
+                section = texts[0]
+                continue
+            self.section_of[row] = section
             if plain and all(texts) and all(starts):  # as most rows
                 asked = plain
             else:
@@ -124,14 +78,29 @@ class Asked:
             if asked:
                 self.of_row[row] = sum(weights, 0.0)
             for col, weight in zip(asked, weights, strict=True):
-                self.of_column[col] = self.of_column.get(col, 0.0) + weight
+                self.of_column[col] += weight
         self.total = max(1.0, sum(self.weights.values()))
-        body = range(structure.n_header, truth.n_rows)
-        over = {text for r in range(structure.n_header) for text in truth.texts[r]}
-        beside = {truth.texts[r][c] for r in body for c in (stubs if r not in structure.sections else (0,))}
+        over = set(chain.from_iterable(truth.texts[: structure.n_header]))
+        beside = {truth.texts[r][c] for r in self.section_of for c in stubs}
+        beside |= {truth.texts[r][0] for r in structure.sections}
         self.only_over_columns = frozenset(over - beside - {""})
         """What names columns and no row."""
         self.only_beside_rows = frozenset(beside - over - {""})
+
+    @cached_property
+    def names(self) -> dict[int, list[str]]:
+        """What names the rows in each label column, be it the cell above."""
+        return filled_down(self.truth, sorted(self.structure.stubs), self.structure.n_header)
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """All that the truth says, tight."""
+        return frozenset(tight(text) for text in self.truth.said if text)
+
+    @cached_property
+    def told_apart(self) -> frozenset[str]:
+        """All that the truth says as a value."""
+        return frozenset(self.truth.texts[row][col] for row, col in self.weights)
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
@@ -141,223 +110,238 @@ def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
     return col in stubs or (truth.goes_on(row, col) and col - 1 in stubs)
 
 
-class Values:
-    """What became of the values that a table is asked for."""
+class _AnsweredValue(NamedTuple):
+    """A value of the truth, and what stands where its row and column were found."""
 
-    def __init__(self, side: Side, asked: Asked) -> None:
-        self.side = side
-        self.weights, self.total = asked.weights, asked.total
-        self.of_row, self.of_column = asked.of_row, asked.of_column
+    row: int
+    col: int
+    at: int
+    partner: int
+    text: str
+    found: str
 
-    def _is_said_once(self, row: int, at: int) -> bool:
-        """Whether a row is one remark, and the prediction makes it once."""
-        texts = [text for c, text in enumerate(self.side.truth.texts[row]) if (row, c) in self.weights]
-        given = [text for text in self.side.pred.texts[at] if text]
-        return is_one_remark(texts) and any(likeness(texts[0], text) > NEAR for text in given)
+
+@dataclass(frozen=True)
+class Side:
+    """One predicted table against the truth: who answers whom, and what became of each value."""
+
+    asked: Asked
+    pred: Sheet
+    alignment: Alignment
+    torn: frozenset[int] = frozenset()
+    """Rows of the truth that the prediction gives as several."""
+
+    @property
+    def truth(self) -> Sheet:
+        """The true table."""
+        return self.asked.truth
+
+    @property
+    def structure(self) -> Structure:
+        """The headers of the truth."""
+        return self.asked.structure
 
     @cached_property
-    def _states(self) -> list[tuple[int, int, int, int]]:
-        """The values that say yes or no, if the prediction says the same of all of them."""
-        truth, pred = self.side.truth.texts, self.side.pred.texts
-        told = [found for found in self._answered if truth[found[0]][found[1]].casefold() in SAYS]
-        meant = {SAYS[truth[row][col].casefold()] for row, col, _, _ in told}
-        given = {pred[at][partner] for _, _, at, partner in told}
-        return told if len(meant) == 2 and len(given) == 1 and len(told) >= _SLIPPED else []
+    def pred_header(self) -> int:
+        """The predicted rows above the first one that answers a row of data are headers.
+
+        So does a row whose cells have slipped: nothing answers it column by column, but it says the same.
+        """
+        first = min(self.alignment.rows.values(), default=self.pred.n_rows)
+        if first:
+            below = range(self.structure.n_header, self.truth.n_rows)
+            data = {tuple(filter(None, self.truth.texts[r])) for r in below if r not in self.alignment.rows}
+            slipped = (r for r in range(first) if tuple(filter(None, self.pred.texts[r])) in data - {()})
+            first = next(slipped, first)
+        return first
+
+    @cached_property
+    def stands_upright(self) -> bool:
+        """Whether most of what the truth says below its header stands in its row and column, literally."""
+        truth, pred = self.truth.texts, self.pred.texts
+        said = sum(map(bool, chain.from_iterable(truth[self.structure.n_header :])))
+        columns = list(self.alignment.columns.items())
+        pairs = ((truth[r][c], pred[at][p]) for r, at in self.alignment.rows.items() for c, p in columns)
+        return 2 * sum(text == found != "" for text, found in pairs) > said
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
         states = frozenset(self._states)
         if states:
-            extent = sum(self.weights[row, col] for row, col, _, _ in states)
+            extent = sum(self.asked.weights[a.row, a.col] for a in states)
             message = "Yes and no are given alike: nothing tells which is which."
             causes.add(Event(Kind.VALUE_WRONG, extent, message, {}, _ONE_STATE), "states")
-        for found in self._differing:
-            if found not in states:
-                self._compare(*found, causes)
+        for answer in self._differing:
+            if answer not in states:
+                self._compare(answer, causes)
 
     @cached_property
-    def _answered(self) -> list[tuple[int, int, int, int]]:
-        """The values whose row and column were found: row and column, there and here."""
-        rows, columns = self.side.alignment.rows, self.side.alignment.columns
-        return [(r, c, rows[r], columns[c]) for r, c in self.weights if r in rows and c in columns]
+    def _answered(self) -> list[_AnsweredValue]:
+        """The values whose row and column were found."""
+        rows, columns = self.alignment.rows, self.alignment.columns
+        truth, pred = self.truth.texts, self.pred.texts
+        return [
+            _AnsweredValue(r, c, rows[r], columns[c], truth[r][c], pred[rows[r]][columns[c]])
+            for r, c in self.asked.weights
+            if r in rows and c in columns
+        ]
 
     @cached_property
-    def _differing(self) -> list[tuple[int, int, int, int]]:
+    def _differing(self) -> list[_AnsweredValue]:
         """Those of them that are not given literally."""
-        truth, pred = self.side.truth.texts, self.side.pred.texts
-        return [found for found in self._answered if truth[found[0]][found[1]] != pred[found[2]][found[3]]]
+        return [a for a in self._answered if a.text != a.found]
+
+    @cached_property
+    def _states(self) -> list[_AnsweredValue]:
+        """The values that say yes or no, if the prediction says the same of all of them."""
+        told = [a for a in self._answered if a.text.casefold() in SAYS]
+        both_meant = len({SAYS[a.text.casefold()] for a in told}) == 2
+        return told if both_meant and len({a.found for a in told}) == 1 and len(told) >= _SLIPPED else []
 
     @cached_property
     def units(self) -> dict[int, str]:
         """For each column what the prediction adds to most of its values alike: `7.85 g/cm³`, `$0.8`."""
-        truth, pred = self.side.truth.texts, self.side.pred.texts
-        added: dict[int, Counter[str]] = defaultdict(Counter)
-        for row, col, at, partner in self._differing:
-            text, found = truth[row][col], pred[at][partner]
-            if text and found and is_numeric(text) and (unit := _added(text, found)):
-                added[col][unit] += 1
-        numbers = Counter(
-            col
-            for row, col, at, partner in (self._answered if added else ())
-            if col in added and truth[row][col] and pred[at][partner] and is_numeric(truth[row][col])
-        )
-        most = {col: counts.most_common(1)[0] for col, counts in added.items()}
-        return {col: unit for col, (unit, n) in most.items() if 2 * n > numbers[col]}
+        filled = [a for a in self._differing if a.found and is_numeric(a.text)]
+        added = Counter((a.col, unit) for a in filled if (unit := _added(a.text, a.found)))
+        numeric = Counter(a.col for a in self._answered if added and a.found and is_numeric(a.text))
+        return {col: unit for (col, unit), n in added.items() if 2 * n > numeric[col]}
 
     @cached_property
     def _emptied(self) -> frozenset[int]:
         """Columns of which nothing is given."""
-        given = {c for _, c, at, partner in self._answered if self.side.pred.present[at][partner]}
-        return frozenset({c for _, c, _, _ in self._answered} - given)
+        given = {a.col for a in self._answered if self.pred.present[a.at][a.partner]}
+        return frozenset({a.col for a in self._answered} - given)
 
     @cached_property
     def went_to(self) -> dict[Position, Position]:
-        """For each place of the prediction the value that went there from the row above or below."""
-        side, rows = self.side, self.side.alignment.rows
+        """The values that went to the row above or below, and where they stand in the prediction."""
+        rows = self.alignment.rows
         found: dict[Position, Position] = {}
-        for row, col, at, partner in self._differing:
-            text = side.truth.texts[row][col]
-            if text and not side.pred.texts[at][partner]:
-                beside = (r for r in (row + 1, row - 1) if r in rows and not side.truth.present[r][col])
-                there = next((rows[r] for r in beside if side.pred.texts[rows[r]][partner] == text), None)
+        for a in self._differing:
+            if a.text and not a.found:
+                beside = (r for r in (a.row + 1, a.row - 1) if r in rows and not self.truth.present[r][a.col])
+                there = next((rows[r] for r in beside if self.pred.texts[rows[r]][a.partner] == a.text), None)
                 if there is not None:
-                    found.setdefault((there, partner), (row, col))
-        return found
-
-    @cached_property
-    def _gone_to_another_row(self) -> frozenset[Position]:
-        return frozenset(self.went_to.values())
-
-    @cached_property
-    def _told_apart(self) -> frozenset[str]:
-        """All that the truth says as a value."""
-        return frozenset(self.side.truth.texts[row][col] for row, col in self.weights)
+                    found.setdefault((there, a.partner), (a.row, a.col))
+        return {value: place for place, value in found.items()}
 
     @cached_property
     def renamed(self) -> dict[str, str]:
         """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
-        side = self.side
-        given: dict[str, Counter[str]] = defaultdict(Counter)
-        meant: dict[str, set[str]] = defaultdict(set)
-        columns = [(c, p) for c, p in side.alignment.columns.items() if c not in side.stubs]
-        for row, at in side.alignment.rows.items():
-            for col, partner in columns:
-                text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
-                given[text][found] += 1
-                meant[found].add(text)
+        columns = [(c, p) for c, p in self.alignment.columns.items() if c not in self.structure.stubs]
+        given = Counter(
+            (self.truth.texts[row][col], self.pred.texts[at][partner])
+            for row, at in self.alignment.rows.items()
+            for col, partner in columns
+        )
+        ways, meanings = Counter(text for text, _ in given), Counter(found for _, found in given)
         return {
             text: found
-            for text, counts in given.items()
-            for found, count in counts.items()
-            if len(counts) == 1 < count and found != text and len(meant[found]) == 1
+            for (text, found), count in given.items()
+            if ways[text] == meanings[found] == 1 < count and found != text
             if _is_sign(text) and not is_numeric(found)
         }
 
-    def _compare(self, row: int, col: int, at: int, partner: int, causes: Causes) -> None:
-        side, where = self.side, {"row": row, "col": col}
-        text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
-        diff = difference(text, found)
+    def _compare(self, a: _AnsweredValue, causes: Causes) -> None:
+        diff = difference(a.text, a.found)
         if diff.change is not Change.NONE:
-            diff = self._done_to_all(col, text, found) or diff
-        if diff.change is Change.NONE or (text and not found and self._is_said_once(row, at)):
+            diff = self._done_to_all(a) or diff
+        if diff.change is Change.NONE or (a.text and not a.found and self._is_said_once(a)):
             return
-        if diff.change is Change.MISREAD and diff.cause in ("", MARKS) and found in self._told_apart:
-            diff = Difference(Change.OTHER, 0.0, diff.cause)  # it says what another value says
-        true = quote(side.truth.shown[row][col])
+        if diff.change is Change.MISREAD and diff.cause in ("", MARKS) and a.found in self.asked.told_apart:
+            diff = ANOTHER._replace(cause=diff.cause)  # it says what another value says
+        true = quote(self.truth.shown[a.row][a.col])
         unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
 
         def add(
             kind: Kind,
             *cause: object,
-            told: str = f"{quote(side.pred.shown[at][partner])} instead of {true}{unit}.",
+            told: str = f"{quote(self.pred.shown[a.at][a.partner])} instead of {true}{unit}.",
             severity: float = 1.0,
         ) -> None:
-            place = f"Row {self.name(row, col)}, column {self.header(col)}"
-            causes.add(Event(kind, self.weights[row, col], f"{place}: {told}", where, severity), *cause)
+            message = f"Row {self.name(a.row, a.col)}, column {self.header(a.col)}: {told}"
+            where = {"row": a.row, "col": a.col}
+            causes.add(Event(kind, self.asked.weights[a.row, a.col], message, where, severity), *cause)
 
         if diff.change is Change.NOTATION:
             add(Kind.NOTATION, "value", diff.cause, severity=diff.severity)
         elif diff.change is Change.MISREAD:
-            add(Kind.VALUE_MISREAD, diff.cause or slip(text, found), severity=1 - diff.likeness)
-        elif not found and text and self._given_once(row, col):
+            add(Kind.VALUE_MISREAD, diff.cause or slip(a.text, a.found), severity=1 - diff.likeness)
+        elif a.text and not a.found and self._given_once(a):
             add(Kind.SPAN_LOST, told="given once for several.")
-        elif text and self._elsewhere(text, at, partner):
+        elif a.text and self._elsewhere(a):
             add(Kind.VALUE_SHIFTED, told="moved in its row.")
-        elif text and f" {text} " in f" {found} ":
-            add(Kind.CELLS_MERGED, found)
-        elif not found and (row, col) in self._gone_to_another_row:
+        elif a.text and f" {a.text} " in f" {a.found} ":
+            add(Kind.CELLS_MERGED, a.found)
+        elif not a.found and (a.row, a.col) in self.went_to:
             add(Kind.VALUE_SHIFTED, "row", told="given in the row beside its own.")
-        elif not found:
+        elif not a.found:
             # A column that is empty throughout is lost as one.
-            line = f"column {col}" if col in self._emptied else f"row {row}"
+            line = f"column {a.col}" if a.col in self._emptied else f"row {a.row}"
             add(Kind.VALUE_LOST, line, told=f"{true} is lost.")
         else:
             # The same slip in many values is one cause; values that have nothing in common are not.
-            cause = slip(text, found)
+            cause = slip(a.text, a.found)
             pattern = _DIGITS.sub("#", cause)
             if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
                 pattern = cause if len(cause) <= _SHORT else ""
-            add(Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (row, col)))
+            add(Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (a.row, a.col)))
 
-    def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:
+    def _done_to_all(self, a: _AnsweredValue) -> Difference | None:
         """The difference of two values if the same was done to others."""
-        meant, said = SAYS.get(text.casefold()), SAYS.get(found.casefold())
+        meant, said = SAYS.get(a.text.casefold()), SAYS.get(a.found.casefold())
         if meant is not None and said is not None:
-            same = Difference(Change.NOTATION, 0.9, "signs given by others", _SAID)
-            return same if meant is said else Difference(Change.OTHER, 0.0)
-        if _is_sign(text) and self.renamed.get(text) == found:
-            return Difference(Change.NOTATION, 0.75, "signs given by others", _RENAMED if found else 1.0)
-        if col in self.units and is_numeric(text) and (unit := _added(text, found)):
-            if unit != self.units[col]:
-                return Difference(Change.OTHER, 0.0)  # the others have another one
-            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, f"{unit} is added")
-        known, given = numbers(text), numbers(found)
-        if 0 < len(given) < len(known) and is_numeric(text) and _are_first_and_some(given, known):
-            return Difference(Change.MISREAD, 0.0, "a part is lost")
+            return noted("signs given by others", 0.9, _SAID) if meant is said else ANOTHER
+        if _is_sign(a.text) and self.renamed.get(a.text) == a.found:
+            return noted("signs given by others", severity=_RENAMED if a.found else 1.0)
+        if a.col in self.units and is_numeric(a.text) and (unit := _added(a.text, a.found)):
+            if unit != self.units[a.col]:
+                return ANOTHER  # the others have another one
+            return SAME if self.unit_is_told(a.col) else noted(f"{unit} is added")
+        known, given = numbers(a.text), numbers(a.found)
+        if 0 < len(given) < len(known) and is_numeric(a.text) and _are_first_and_some(given, known):
+            return misread(0.0, "a part is lost")
         return None
 
     def unit_is_told(self, col: int) -> bool:
         """Whether the header of a column tells the unit that the prediction adds to its values."""
-        rows = range(self.side.structure.n_header)
-        header = f" {tight(' '.join(self.side.truth.texts[r][col] for r in rows))} "
-        return all(_stands_in(tight(part), header) for part in self.units[col].split())
+        rows = range(self.structure.n_header)
+        header = tight(" ".join(self.truth.texts[r][col] for r in rows))
+        # It stands there by itself: `g` does not in `Dose(mg)`.
+        parts = (re.escape(tight(part)) for part in self.units[col].split())
+        return all(re.search(rf"(?<![^\W\d_]){part}(?![^\W\d_])", header) for part in parts)
 
-    def _given_once(self, row: int, col: int) -> bool:
+    def _is_said_once(self, a: _AnsweredValue) -> bool:
+        """Whether a row is one remark, and the prediction makes it once."""
+        texts = [text for c, text in enumerate(self.truth.texts[a.row]) if (a.row, c) in self.asked.weights]
+        given = filter(None, self.pred.texts[a.at])
+        return is_one_remark(texts) and any(likeness(texts[0], text) > NEAR for text in given)
+
+    def _given_once(self, a: _AnsweredValue) -> bool:
         """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
-        truth, pred = self.side.truth, self.side.pred.texts
-        rows, columns = self.side.alignment.rows, self.side.alignment.columns
-        others = [(r, col) for r in truth.span_in_column(row, col)] + [
-            (row, c) for c in truth.span_in_row(row, col)
-        ]
-        text = truth.texts[row][col]
-        return any(r in rows and c in columns and pred[rows[r]][columns[c]] == text for r, c in others)
+        rows, columns = self.alignment.rows, self.alignment.columns
+        others = [(r, a.col) for r in self.truth.span_in_column(a.row, a.col)]
+        others += [(a.row, c) for c in self.truth.span_in_row(a.row, a.col)]
+        found = (self.pred.texts[rows[r]][columns[c]] for r, c in others if r in rows and c in columns)
+        return a.text in found
 
-    def _elsewhere(self, text: str, at: int, partner: int) -> bool:
+    def _elsewhere(self, a: _AnsweredValue) -> bool:
         """Whether a value stands in its row, but under another column, where it does not belong."""
-        side = self.side
-        if text not in side.pred.texts[at]:
-            return False
-        answered = {p: c for c, p in side.alignment.columns.items()}
-        truth_row = next(t for t, p in side.alignment.rows.items() if p == at)
-        for place, other in enumerate(side.pred.texts[at]):
-            if place == partner or other != text:
-                continue
-            owner = answered.get(place)
-            if owner is None or side.truth.texts[truth_row][owner] != other:
-                return True
-        return False
+        places = [p for p, text in enumerate(self.pred.texts[a.at]) if text == a.text and p != a.partner]
+        owners = (self.alignment.column_of.get(place) for place in places)
+        return any(owner is None or self.truth.texts[a.row][owner] != a.text for owner in owners)
 
     def header(self, col: int) -> str:
         """A column's header in a message."""
-        rows = self.side.truth.shown[: self.side.structure.n_header]
+        rows = self.truth.shown[: self.structure.n_header]
         shown = " / ".join(dict.fromkeys(row[col] for row in rows if row[col]))
         return quote(shown or f"number {col + 1}")
 
-    def name(self, row: int, col: int) -> str:
-        """A row's name in a message."""
-        texts = self.side.truth.shown[row]
-        shown = " / ".join(dict.fromkeys(texts[s] for s in self.side.structure.labels[col] if texts[s]))
-        return quote(shown or f"number {row - self.side.structure.n_header + 1}")
+    def name(self, row: int, col: int = -1) -> str:
+        """A row's name in a message, as the labels of a column give it."""
+        texts = self.truth.shown[row]
+        shown = " / ".join(dict.fromkeys(texts[s] for s in self.structure.labels[col] if texts[s]))
+        return quote(shown or f"number {row - self.structure.n_header + 1}")
 
 
 def is_one_remark(texts: list[str]) -> bool:
@@ -383,13 +367,3 @@ def _added(text: str, found: str) -> str:
     before, held, after = tight(found).partition(tight(text))
     whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
     return f"{before} {after}".strip() if whole else ""
-
-
-def _stands_in(unit: str, header: str) -> bool:
-    """Whether a unit stands in a header by itself: `g` does not in `Dose(mg)`."""
-    at = header.find(unit)
-    while at >= 0:
-        if not header[at - 1].isalpha() and not header[at + len(unit)].isalpha():
-            return True
-        at = header.find(unit, at + 1)
-    return False

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, is_number, word_fates
+from parsemark.matching.word_order import PageAtom
+from parsemark.matching.words import Fate, WordFates, atoms, is_number, word_fates
 from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import SeenPage
 from parsemark.protocols.measured import predicted_elements
@@ -23,6 +24,8 @@ _PLACEHOLDER = re.compile(
     r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.IGNORECASE
 )
 """What parsers write in place of a picture."""
+_WITHIN = re.compile(r"(?<=[^\W\d_])[*~]+(?=[^\W\d_])")
+"""Marks of emphasis inside of a word, which do not tear it."""
 _MARKUP = re.compile(r"[$\\]|[_^]\{|<su[bp]>", re.IGNORECASE)
 
 
@@ -97,6 +100,7 @@ def _said(element: Element, known: Set[str]) -> Iterator[str]:
 
 def _folded(text: str, known: Set[str]) -> tuple[str, ...]:
     """The words of a text as it stands, or of what its notation means, whichever the page knows better."""
+    text = _WITHIN.sub("", text)
     plain = atoms(text)
     if not _MARKUP.search(text):
         return plain
