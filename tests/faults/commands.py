@@ -31,7 +31,7 @@ COMMANDS = (
     "export {run} --out {out}/tables",
     "export {run} --outputs md --out {out}/outputs",
     "figures {run} --format png",
-    "badge {run} --parser {worker} --out {out}/badge.svg",
+    "badge {run} --parser echo --out {out}/badge.svg",
     "repro {run} {worker} 1-p1 --out {out}/repro",
     "choose {corpus} --parser {worker} --parser {worker}(errors=2) --out {out}/run --no-cache",
     "corpus make typst --pages 4 --out {out}/typst",
