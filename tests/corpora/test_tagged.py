@@ -259,6 +259,11 @@ class TestRefused:
 
 
 class TestPages:
+    def test_marks_of_notes_and_their_text_are_two_words(self, tmp_path: Path) -> None:
+        texts: list[Text] = [(0, 20, 300, "1"), (1, 25.6, 300, "By hand.")]
+        document = read(tmp_path, [texts], ("Note", ("Lbl", 0), ("P", 1)), ("Note", ("Lbl", 0), 1))
+        assert [e.text for e in document.pages[1].elements] == ["1 By hand."] * 2
+
     def test_text_in_no_element_is_named(self, tmp_path: Path) -> None:
         long: Text = (0, 20, 50, "a line of text that is in an element of the tree " * 3)
         texts: list[Text] = [long, (1, 20, 150, "Lost words"), (-1, 20, 170, "more"), (-2, 20, 20, "Head")]

@@ -122,6 +122,8 @@ def _checked_parts(
             raise RefusedError(f"a span is missing: {why}")
         parts.append(part)
     headed = _with_repeated_heads(content, parts)
+    for part in headed:
+        _raise_if_continued(content.page(part.page), part)
     return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part in headed)
 
 
@@ -411,6 +413,26 @@ def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
     if foreign:
         words = "".join(page.glyphs[k].text for k in foreign[:30])
         raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
+
+
+def _raise_if_continued(page: OwnedPage, part: TablePart) -> None:
+    """Refuse a table beside which words of no element stand, as near as its rows are: some are missing."""
+    bands: dict[int, list[float]] = {}
+    for cell in part.table.cells:
+        if cell.box is not None and cell.rowspan == 1:
+            band = bands.setdefault(cell.row, [cell.box.y0, cell.box.y1])
+            bands[cell.row] = [min(band[0], cell.box.y0), max(band[1], cell.box.y1)]
+    gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
+    reach = 1.5 * max(gaps, default=0.0) + TOLERANCE
+    around = Box(part.box.x0, part.box.y0 - reach, part.box.x1, part.box.y1 + reach)
+    near = [
+        k
+        for k, owner in enumerate(page.owners)
+        if owner == UNMARKED and is_ink(page, k) and around.intersection_area(page.glyphs[k].box) > 0
+    ]
+    if near:
+        words = "".join(page.glyphs[k].text for k in near[:30])
+        raise RefusedError(f"text stands right above or below it that is in no element: {words!r}")
 
 
 def _with_repeated_heads(content: DocumentContent, parts: Sequence[TablePart]) -> list[TablePart]:
