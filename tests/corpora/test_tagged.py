@@ -55,6 +55,9 @@ class TestTables:
         box = table.cells[0].box
         assert box is not None and 19 < box.x0 < 22 and 42 < box.y0 < 44 and 49 < box.y1 < 51
 
+    def test_rows_without_cells(self, tmp_path: Path) -> None:
+        assert refusal(read(tmp_path, [[(0, 20, 20, "text")]], ("P", 0), ("Table", ("TR",)))) != ""
+
     def test_box_with_what_is_drawn_around_its_words(self, tmp_path: Path) -> None:
         """A rule that is far too long is none of it, nor is a frame that holds other words."""
         texts, node = grid(ROWS, top=80)

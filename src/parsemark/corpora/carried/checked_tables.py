@@ -32,6 +32,10 @@ _MIN_EMPTY_ROW = 1.5
 HOLDS_TABLE = "it holds another table, so it lays out a page"
 
 
+Ends = Callable[[Box], tuple[float, float]]
+"""Where a box begins and ends along a row."""
+
+
 class RefusedError(Exception):
     """A table whose tags are no truth, and why."""
 
@@ -94,7 +98,9 @@ def _checked_parts(
 ) -> tuple[TablePart, ...]:
     rows = _rows(content, index)
     slots, n_cols = _laid(content, rows)
-    slots = _moved_to_columns(slots, n_cols)
+    from_right = _reads_from_right([slot for slot in slots if slot.boxes])
+    ends: Ends = (lambda box: (-box.x1, -box.x0)) if from_right else (lambda box: (box.x0, box.x1))
+    slots = _moved_to_columns(slots, n_cols, ends)
     filled = [slot for slot in slots if any(piece.text.strip() for piece in slot.pieces)]
     if not filled:
         raise RefusedError("none of its cells has text")
@@ -109,10 +115,7 @@ def _checked_parts(
     ):
         if n < 2:
             raise RefusedError(f"it has text in only one {what}, so it is a frame and no table")
-    if _reads_from_right(filled):
-        raise_unless_apart(filled, lambda box: (-box.x1, -box.x0))
-    else:
-        raise_unless_apart(filled, lambda box: (box.x0, box.x1))
+    raise_unless_apart(filled, ends)
     _raise_unless_below(filled)
     parts = []
     for page in sorted({page for slot in filled for page, _ in slot.boxes}):
@@ -189,7 +192,7 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
     return slots, max((col for _, col in taken), default=-1) + 1
 
 
-def _moved_to_columns(slots: Sequence[_Slot], n_cols: int) -> list[_Slot]:
+def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_Slot]:
     """The cells of rows that are short, under the columns where they stand: browsers tag no empty cells.
 
     Where columns are is known from the rows that are whole. A row of which a cell fits no column, or several,
@@ -200,17 +203,14 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int) -> list[_Slot]:
         for row in range(slot.row, slot.row + slot.rowspan):
             width[row] = width.get(row, 0) + slot.colspan
     known = [s for s in slots if s.boxes and s.colspan == 1 and width[s.row] == n_cols]
-    ends = [max((b.x1 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)]
-    begins = [
-        min((b.x0 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)
-    ]
-    rights, lefts = [x for x in ends if x is not None], [x for x in begins if x is not None]
-    if len(rights) < n_cols:
+    own_ends = [[ends(b) for s in known if s.col == c for _, b in s.boxes] for c in range(n_cols)]
+    if not own_ends or not all(own_ends):
         return list(slots)
+    lefts, rights = zip(*map(_extent, own_ends), strict=True)
     before, after = list(accumulate(rights, max)), list(accumulate(lefts[::-1], min))[::-1]
 
     def place(slot: _Slot) -> int | None:
-        low, high = _extent((box.x0, box.x1) for _, box in slot.boxes)
+        low, high = _extent(ends(box) for _, box in slot.boxes)
         fits = [
             c
             for c in range(n_cols - slot.colspan + 1)
@@ -321,7 +321,7 @@ def _reads_from_right(slots: Sequence[_Slot]) -> bool:
     return 2 * sum(turned) > len(turned)
 
 
-def raise_unless_apart(slots: Sequence[_Slot], ends: Callable[[Box], tuple[float, float]]) -> None:
+def raise_unless_apart(slots: Sequence[_Slot], ends: Ends) -> None:
     """Refuse a table of which a word stands under another column than its tags say."""
     places = [(s, *_extent(ends(box) for _, box in s.boxes)) for s in slots]
     by_row: dict[int, list[tuple[int, float, float]]] = {}
