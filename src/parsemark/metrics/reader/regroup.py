@@ -8,6 +8,7 @@ A row that is torn apart, a cell of three lines given as three rows, is joined w
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -32,6 +33,7 @@ _SHARE = 0.5
 _LONGEST = 2000
 """Characters of a row; longer ones are left as they are."""
 _MOST_ROWS = 400
+_UP_TO = re.compile(r"(?<=\w)\s?[–—]\s?(?=\w)|(?<=\d)(?:-|\s-\s)(?=\d)")
 _GAIN = 0.05
 """Likeness that a piece has to add."""
 _MOST_LINES = 6
@@ -206,11 +208,16 @@ def _places(positions: list[int], one: str, other: str) -> list[int]:
 
 def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> Grouped:
     held = [r for r, row in rows.items() if len(row.parts.get(column, ())) > 1]
-    separate = sum(pred.shown[r][column].count("\n") == len(rows[r].parts[column]) - 1 for r in held)
+    separate = sum(_joints(pred.shown[r][column]) == len(rows[r].parts[column]) - 1 for r in held)
     glued = sum(len(pred.shown[r][column].split()) < len(rows[r].parts[column]) for r in held)
     n = max(1, len(held))
     cells = float(sum(len(rows[r].parts[column]) for r in held))
     return Grouped(lines, cells, separate / n, glued / n)
+
+
+def _joints(text: str) -> int:
+    """How many lines end in a text, or how often it says from what to what."""
+    return text.count("\n") or len(_UP_TO.findall(text))
 
 
 def _rebuilt(
