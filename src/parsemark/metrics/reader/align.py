@@ -89,11 +89,8 @@ class Likenesses:
         are_long = sum(map(len, self.texts)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
         if are_long != self._by_beginnings or 2 * len(new) > len(pred):
             # What one form is compared by must not depend on which other one came first.
-            self._by_beginnings = are_long
-            self._known = {text: index for index, text in enumerate(pred)}
-            self._matrix = _text_likeness(self.texts, pred, are_long)
-            return self._matrix
-        if new:  # rows that were joined, columns that were cut
+            self._by_beginnings, self._known, self._matrix, new = are_long, {}, self._matrix[:, :0], pred
+        if new:  # as rows that were joined, columns that were cut
             self._known |= {text: index for index, text in enumerate(new, len(self._known))}
             self._matrix = np.hstack([self._matrix, _text_likeness(self.texts, new, are_long)])
         return self._matrix[:, [self._known[text] for text in pred]]
@@ -195,14 +192,6 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
     )
 
 
-def _are_hardly_paired(scores: Floats, pairs: Pairs) -> bool:
-    """Whether lines of both sides are left over, or answered by one that is hardly like them."""
-    if len(pairs) < min(scores.shape):
-        return True
-    paired = scores[[i for i, _ in pairs], [j for _, j in pairs]]
-    return bool(np.count_nonzero(paired >= _HARDLY) < min(scores.shape))
-
-
 def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:
     """The monotone pairs, and those that are surely each other's though they stand in another order.
 
@@ -214,14 +203,13 @@ def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pa
         pairs: The monotone pairing.
         first: The first line of the truth that may have moved.
     """
-    if not _are_hardly_paired(scores, pairs):
-        return pairs, []
     free = scores >= _SURELY
     free[:first] = False
     for i, j in pairs:
         free[i, j] = False
-        if scores[i, j] >= _HARDLY:
-            free[i, :] = free[:, j] = False
+    held = [(i, j) for i, j in pairs if scores[i, j] >= _HARDLY]
+    free[[i for i, _ in held], :] = False
+    free[:, [j for _, j in held]] = False
     found: dict[int, int] = {}
     taken: set[int] = set()
     for i, j in np.argwhere(free).tolist():

@@ -1,9 +1,10 @@
 """What values are, whatever way they are written: times, dates, amounts, ranges, boxes.
 
-A value of a kind is given in one way: `(2,530)` is `-2530`, `06.12` among times is `6:12`, `6:12 pm` is `18:12`,
-`12 USD` is `$12`, `5 March 2024` is `2024-03-05`, `3.9 to 5.6` is `3.9-5.6` and `[x]` is a box that is checked.
-What one text alone does not tell is told by the two tables: brackets around numbers may be signs or deviations,
-a point may stand in a number or in a time, the day or the month may come first, and a comma may be a decimal one.
+A value of a kind is given in one way: `(2,530)` is `-2530`, `06.12` among times is `6:12`, `6:12 pm` is
+`18:12`, `12 USD` is `$12`, `5 March 2024` is `2024-03-05`, `3.9 to 5.6` is `3.9-5.6` and `[x]` is a box that is
+checked. What one text alone does not tell is told by the two tables: brackets around numbers may be signs or
+deviations, a point may stand in a number or in a time, the day or the month may come first, and a comma may be
+a decimal one: 1.234 alone may be either.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _POINTED_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
 _YEAR = r"((?:1[5-9]|20)\d\d)"
+_LATE = r"(1[3-9]|2\d|3[01])"
+"""A day that is no month."""
 _DATES = tuple(
     (re.compile(rf"(?<![\w.,/-]){written}(?!\w|[-/.]\d)", re.IGNORECASE), places)
     for written, places in (
@@ -40,18 +43,18 @@ _DATES = tuple(
         (rf"(\d\d?)\.\s?(\d\d?)\.\s?{_YEAR}", (3, 2, 1)),
         (rf"(\d\d?)(?:st|nd|rd|th)?\.?[\s-]?{_MONTH}[,;]?[\s-]?{_YEAR}", (3, 2, 1)),
         (rf"{_MONTH}\s?(\d\d?)(?:st|nd|rd|th)?[,;]?\s?{_YEAR}", (3, 1, 2)),
+        (rf"(\d\d?)[/-]{_LATE}[/-]{_YEAR}", (3, 1, 2)),
+        (rf"{_LATE}[/-](\d\d?)[/-]{_YEAR}", (3, 2, 1)),
+        (rf"(\d\d?)[/-](\d\d?)[/-]{_YEAR}", (3, 2, 1)),
     )
 )
-"""Ways to write a date, and where its year, month and day stand."""
-_SLASHED = re.compile(rf"(?<![\w.,/-])(\d\d?)([/-])(\d\d?)\2{_YEAR}(?!\w|[-/.]\d)")
+"""Ways to write a date, and where its year, month and day stand; the last one where days come first."""
 _RANGE = re.compile(r"(?<=[\d%])(?:\s?[∼~]\s?|\s-\s|\s?(?:to|bis|…|\.\.\.?)\s?)(?=\d)")
 _TELLING = re.compile(
     r"(?i)[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d|\d\s?[ap]\.?m\b"
     r"|(?:1[5-9]|20)\d\d[-/.]|[-/.\s](?:1[5-9]|20)\d\d|USD|EUR|GBP|JPY|INR|CHF|CNY|RMB"
 )
 """Without any of these no value is written in another way."""
-_MAX_MONTH = 12
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 _AROUND = r"[-−–+±~<>≤≥≈$€£¥\\\s]*"
@@ -75,8 +78,8 @@ class WritingHabits(NamedTuple):
     points_are_colons: bool
     crosses_are_no: bool
     """A crossed box says no beside a ticked one, and yes beside an empty one."""
-    day_first: bool | None = None
-    """Whether 3/4 is a day in April; None where no date tells."""
+    day_first: bool = False
+    """Whether 3/4 is a day in April, as another date tells."""
 
 
 def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
@@ -91,12 +94,10 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
     timed = list(map(_has_times, sheets))
     ticked = any("☑" in text and "☒" in text and _EMPTY_BOXES.isdisjoint(text) for text in written)
     usage = WritingHabits(any(map(_has_negatives, sheets)), any(timed) and not all(timed), ticked)
-    told = list(map(_day_first, written))
-    rewritten = []
-    for sheet, own, other in zip(sheets, told, reversed(told), strict=True):
-        habits = usage._replace(day_first=other if own is None else own)
-        rewritten.append(sheet.rewritten(partial(_value, usage=habits)))
-    return rewritten[0], rewritten[1]
+    # A date of days first tells of the others, unless one of months first tells the opposite.
+    by_month, by_day = (any(map(_DATES[k][0].search, written)) for k in (-3, -2))
+    rewrite = partial(_value, usage=usage._replace(day_first=by_day and not by_month))
+    return truth.rewritten(rewrite), pred.rewritten(rewrite)
 
 
 @lru_cache(20_000)
@@ -111,7 +112,7 @@ def _value(text: str, written: str, usage: WritingHabits) -> str:
         text = fold_cell(f"-{negative[1] or negative[3] or ''}{negative[2]}{negative[4]}")
     if not text or text.isalpha():
         return text
-    dated = date_of(written.strip()) or with_dates(text, usage.day_first)
+    dated = with_dates(text, day_first=usage.day_first)
     amount = _amount(_PLUS.sub("", _TRIANGLE.sub("-", dated)))
     ranged = _RANGE.sub("-", amount) if dated == text else dated
     times = [_time(end, usage) for end in ranged.split("-")]
@@ -147,44 +148,20 @@ def _time(text: str, usage: WritingHabits) -> str:
     return f"{hour}:{found[2] or '00'}{seconds}"
 
 
-def date_of(text: str) -> str:
-    """The day that a text says, year first, or nothing if it says none, two, or more than a day.
-
-    >>> date_of("05.03.2024"), date_of("March 5, 2024"), date_of("2024/3/5"), date_of("25/12/2024")
-    ('2024-03-05', '2024-03-05', '2024-03-05', '2024-12-25')
-    """
-    dated = with_dates(text, None)
-    return dated if _DAY.fullmatch(dated) else ""
-
-
-def with_dates(text: str, day_first: bool | None) -> str:
+def with_dates(text: str, *, day_first: bool = False) -> str:
     """The text with each day that it says given year first; 3/4 is none where nothing tells which is which.
 
-    >>> with_dates("31 March 2024 Group", None), with_dates("3/4/2024", None), with_dates("3/4/2024", True)
+    >>> with_dates("05.03.2024"), with_dates("March 5, 2024"), with_dates("2024/3/5"), with_dates("25/12/2024")
+    ('2024-03-05', '2024-03-05', '2024-03-05', '2024-12-25')
+    >>> with_dates("31 March 2024 Group"), with_dates("3/4/2024"), with_dates("3/4/2024", day_first=True)
     ('2024-03-31 Group', '3/4/2024', '2024-04-03')
     """
-
-    def given(year: str, month: str, day: str) -> str:
-        number = _MONTHS.index(month[:3].lower()) + 1 if month[:1].isalpha() else int(month)
-        return f"{year}-{number:02}-{int(day):02}"
-
-    def parted(found: re.Match[str]) -> str:
-        first = _day_first(found[0])
-        first = day_first if first is None else first
-        if first is None:
-            return found[0]
-        return given(found[4], *((found[3], found[1]) if first else (found[1], found[3])))
-
-    for pattern, places in _DATES:
-        text = pattern.sub(lambda found, places=places: given(*(found[p] for p in places)), text)
-    return _SLASHED.sub(parted, text)
-
-
-def _day_first(text: str) -> bool | None:
-    """Whether days stand before months in the dates of a text; None where none tells, or they disagree."""
-    dates = [(int(first), int(second)) for first, _, second, _ in _SLASHED.findall(text)]
-    told = {first > second for first, second in dates if max(first, second) > _MAX_MONTH}
-    return told.pop() if len(told) == 1 else None
+    for pattern, places in _DATES if day_first else _DATES[:-1]:
+        for found in reversed(list(pattern.finditer(text))):
+            year, month, day = (found[place] for place in places)
+            number = _MONTHS.index(month[:3].lower()) + 1 if month[:1].isalpha() else int(month)
+            text = f"{text[: found.start()]}{year}-{number:02}-{int(day):02}{text[found.end() :]}"
+    return text
 
 
 def _has_times(sheet: Sheet) -> bool:

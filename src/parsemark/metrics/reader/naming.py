@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from rapidfuzz.process import extract
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, slip
 from parsemark.metrics.reader.notations import SIGN_CHANGED, Change
-from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match, worded
+from parsemark.metrics.reader.paths import How, Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
@@ -40,20 +39,6 @@ _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
 """Severity of a header that stands outside of the table and is needed."""
-
-
-class How(Enum):
-    """How a name was read, and how much better than the one as given such a reading has to be."""
-
-    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
-
-    GIVEN = 0.0
-    CARRIED = 0.01
-    """An empty cell was read as a repetition of the one before."""
-    SHORT = 0.1
-    """The header row ended before the columns it covers."""
-    COUNTED = 0.35
-    """Names were given to the columns in turn."""
 
 
 class Named(NamedTuple):

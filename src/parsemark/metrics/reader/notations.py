@@ -254,7 +254,8 @@ OF_NAMES: Rules = (
     *_NOTATIONS,
     (_is_other_case, SAME),
     (_is_opposite, misread(_UNSIGNED, SIGN_CHANGED)),
-    (_is_abbreviated, _ABBREVIATED),
+    (lambda t, p: abs(len(t) - len(p)) > 2 and _is_abbreviated(t, p), _ABBREVIATED),
+    (_is_abbreviated, misread(_SIGN_LOST, "a letter or two cut off")),
 )
 OF_VALUES: Rules = (
     *_NOTATIONS,

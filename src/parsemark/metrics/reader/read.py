@@ -137,19 +137,13 @@ class _Reader:
             return len(words) >= _RELATED * len(self.words)
         # Few cells that hold many may have run the words together as well.
         said = "".join(tight(text) for row in pred.texts for text in row)
-        texts = {tight(text) for row in self.truth.texts for text in row if text}
-        return sum(text in said for text in texts) >= _RELATED * len(texts)
+        return sum(text in said for text in self.asked.said) >= _RELATED * len(self.asked.said)
 
     def better(self, one: Account, other: Account) -> Account:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(
-        self,
-        pred: Sheet,
-        best: Account | None = None,
-        extra: tuple[Event, ...] = (),
-    ) -> Account:
+    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
         """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
 
         Args:
@@ -211,10 +205,8 @@ class _Reader:
             apart = 1 - share(lambda group: 1 / len(group.lines))
             apart = max(apart, _ROWS_TOGETHER) if of_rows else apart
             if of_rows and all(map(self.goes_on, groups)):
-                message = (
-                    f"{which} are given as one: a text goes on, or deviations stand behind their values."
-                )
-                yield Event(Kind.PADDED, held, message)
+                why = "a text goes on, or deviations stand behind their values"
+                yield Event(Kind.PADDED, held, f"{which} are given as one: {why}.")
             elif share(lambda group: group.separate) >= _SEPARATE:
                 yield Event(Kind.PADDED, held, f"{which} are folded into one, each part on its own line.")
             else:
