@@ -77,7 +77,7 @@ class Likenesses:
 
     def __init__(self, truth: Sheet) -> None:
         self.ids, self.texts = _numbered(truth.texts)
-        self.sections = _sections(truth)
+        self.sections = [row for row in range(truth.n_rows) if is_section(truth, row)]
         self._known: dict[str, int] = {}
         self._matrix: Floats = np.zeros((len(self.texts), 0), dtype=np.float32)
         self._by_beginnings = False
@@ -113,16 +113,13 @@ class Lookup:
         starts = np.array(truth.starts, dtype=bool)
         self.truth_asked = self.truth_filled & starts
         self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
-        self.truth_sections, self.pred_sections = likenesses.sections, _sections(pred)
+        self.truth_sections = likenesses.sections
+        self.pred_sections = [row for row in range(pred.n_rows) if is_section(pred, row)]
 
 
 def _filled(texts: list[str], ids: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Where the text that an id names says something; at most one of the different texts is empty."""
     return np.asarray(ids != texts.index("") if "" in texts else np.ones(ids.shape, dtype=bool))
-
-
-def _sections(sheet: Sheet) -> list[int]:
-    return [row for row in range(sheet.n_rows) if is_section(sheet, row)]
 
 
 def _check_lines(truth: Sheet, pred: Sheet) -> None:
@@ -137,15 +134,18 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
 def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
-    one, other = [f.bare for f in ours], [f.bare for f in theirs]
+    one, other = [text for text, _, _ in ours], [text for text, _, _ in theirs]
     if by_beginnings:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix = _similarities(one, other)
     known: dict[tuple[str, ...], int] = {}
     # A number is little like a text with other numbers, however many of its digits are the same.
     kinds = [
-        [2 * known.setdefault(f.numbers, len(known)) + f.numeric if text else -1 for f, text in pairs]
-        for pairs in (zip(ours, one, strict=True), zip(theirs, other, strict=True))
+        [
+            2 * known.setdefault(numbers, len(known)) + numeric if text else -1
+            for text, numeric, numbers in side
+        ]
+        for side in (ours, theirs)
     ]
     kernel.square_by_kinds(matrix, *kinds, _OTHER_NUMBERS, _EMPTY_MATCH)
     return matrix

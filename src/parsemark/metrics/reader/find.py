@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
@@ -156,7 +157,9 @@ def _rows(side: Side) -> Iterable[Named]:
     leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
     columns = sorted(answered | leading)
     given = filled_down(pred, columns, side.pred_header, hanging=True)
-    below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
+    below = {c: [row[c] for row in pred.texts] for c in columns}
+    for c, row in product(columns, range(pred.n_rows - 2, side.pred_header - 1, -1)):
+        below[c][row] = below[c][row] or below[c][row + 1]
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
     headings = {tight(truth.texts[r][0]) for r in side.structure.sections}
@@ -205,11 +208,3 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
         section = next(filter(None, texts), "") if heading else section
         found.append("" if heading else section)
     return found
-
-
-def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
-    """The texts of a column, an empty cell taking the next one below."""
-    texts = [row[col] for row in sheet.texts]
-    for row in range(sheet.n_rows - 2, n_header - 1, -1):
-        texts[row] = texts[row] or texts[row + 1]
-    return texts

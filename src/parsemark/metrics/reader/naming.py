@@ -91,16 +91,12 @@ class Around:
     def row_of(self, text: str) -> int | None:
         """The header row in which a text stands."""
         words = worded(text)
-        return next((r for r, said in enumerate(self._said) if len(words) > 2 and words in said), None)
+        rows = enumerate(self.headers) if len(words) > 2 else ()
+        return next((r for r, row in rows if any(words in worded(said) for said in row)), None)
 
     def says(self, text: str) -> bool:
         """Whether a text stands around the table or in its corner."""
         return holds(self.outside, text) or holds(self.corner, text)
-
-    @cached_property
-    def _said(self) -> list[str]:
-        """The words of each header row; a line for each text, so that no name goes on in the next one."""
-        return ["\n".join(map(worded, row)) for row in self.headers]
 
 
 class NameJudge:

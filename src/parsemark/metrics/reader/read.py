@@ -55,7 +55,10 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     """The best account of a prediction as an answer to one table."""
     if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
         return Account((), Asked(truth, structure, parameters.no_value).total)
-    truth, pages = _written_alike(truth, pages)
+    # Numbers and other values of all tables are written in one way.
+    pairs = [in_one_way(truth, sheet) for sheet in pages.sheets]
+    truth = pairs[0][0] if pairs else in_one_way(truth, truth)[0]
+    pages = dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs))
     best: Account | None = None
     others = (in_one_way(other, other)[0] for other in layouts(truth, structure, pages.sheets))
     for layout in chain([truth], others):
@@ -69,12 +72,6 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
                 return best
     nothing = Event(Kind.ROW_MISSING, asked.total, "All is missing: the output has no table.")
     return best or Account((nothing,), asked.total)
-
-
-def _written_alike(truth: Sheet, pages: Pages) -> tuple[Sheet, Pages]:
-    """The truth and the tables of a prediction with numbers and other values written in one way."""
-    pairs = [in_one_way(truth, sheet) for sheet in pages.sheets or [truth]]
-    return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if pages.sheets))
 
 
 def _words(sheet: Sheet) -> set[str]:

@@ -35,6 +35,7 @@ _LONGEST = 2000
 """Characters of a row; longer ones are left as they are."""
 _MOST_ROWS = 400
 _UP_TO = re.compile(r"(?<=\w)\s?[–—]\s?(?=\w)|(?<=\d)(?:-|\s-\s)(?=\d)")
+_DASH = re.compile(r"(?<=[\w%])[–—-]$")
 _GAIN = 0.05
 """Likeness that a piece has to add."""
 _MOST_LINES = 6
@@ -166,8 +167,8 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
 
 
 def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
-    found = [(c, tight(sheet.full(row, c))) for c in range(sheet.n_cols) if sheet.starts[row][c]]
-    return [(c, text) for c, text in found if text]
+    columns = (c for c, starts in enumerate(sheet.starts[row]) if starts)
+    return [(c, text) for c in columns if (text := tight(sheet.full(row, c)))]
 
 
 def _locate(
@@ -236,11 +237,8 @@ def _cut(pred: Sheet, r: int, column: int, lines: tuple[int, ...], row: _Row | N
         text, shown, _, *rest = pred.cell(r, column)
         return [(text, shown, starts and not k, *rest) for k in range(len(lines))]
     whole = tight(pred.full(r, column))
-    pieces = [whole[slice(*parts[line])] if line in parts else "" for line in lines]
-    return [
-        ("" if is_placeholder(piece) else piece, piece, starts or not piece, bool(piece), False)
-        for piece in pieces
-    ]
+    pieces = [_DASH.sub("", whole[slice(*parts[line])]) if line in parts else "" for line in lines]
+    return [("" if is_placeholder(p) else p, p, starts or not p, bool(p), False) for p in pieces]
 
 
 def joined_rows(
