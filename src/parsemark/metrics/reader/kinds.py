@@ -18,7 +18,6 @@ from parsemark.metrics.reader.sheet import Sheet, fold_cell
 CHECKED, UNCHECKED = "✓", "☐"
 _BOXES = {"☒": CHECKED, "🗹": CHECKED, "⊠": CHECKED, "☑": CHECKED, "☐": UNCHECKED, "▢": UNCHECKED}
 _BOXES |= {"": UNCHECKED, "x": CHECKED, "X": CHECKED, "✓": CHECKED}
-_EMPTY_BOXES = frozenset("☐▢")
 _BOX = re.compile(r"[☒🗹⊠☑☐▢]|(?<!\w)\[([ xX✓]?)\](?!\()")
 _CURRENCIES = {"US$": "$", "USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "RMB": "CNY"}
 _MONEY = r"US\$|[$€£¥₹]|(?:USD|EUR|GBP|JPY|INR|CHF|CNY|RMB)\b"
@@ -92,7 +91,7 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
     if not any(map(_TELLING.search, written)):
         return sheets
     timed = list(map(_has_times, sheets))
-    ticked = any("☑" in text and "☒" in text and _EMPTY_BOXES.isdisjoint(text) for text in written)
+    ticked = any("☑" in text and "☒" in text and not {*text} & {*"☐▢"} for text in written)
     usage = WritingHabits(any(map(_has_negatives, sheets)), any(timed) and not all(timed), ticked)
     # A date of days first tells of the others, unless one of months first tells the opposite.
     by_month, by_day = (any(map(_DATES[k][0].search, written)) for k in (-3, -2))
