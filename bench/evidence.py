@@ -6,10 +6,13 @@ three neighbouring pages of up to three PDFs of each of 75 packages, split in tw
 name. Rules were made while looking at one half; the figures in `docs/evidence.md` are of the other one.
 
 Real outputs are harmed in known ways: lines, paragraphs, rows, cells, columns and pages deleted, repeated or
-exchanged, numbers altered, sentences invented. Found: at least half of the harmed words are new findings of
-the right kind. False alarms: new findings among the words that were left alone. Beside it, changes that
-harm nothing. Then how the figures go along with true ones (`EVIDENCE_TRUE`: a run of a corpus with truth,
-scored by evidence, document and tables), and how long it takes.
+exchanged, numbers altered, sentences invented. A change must do harm: words are deleted, repeated and altered
+that page and output have equally often (to delete one that was doubled mends, as to repeat one that was lost
+elsewhere), and what is exchanged stood in its place and changes the order of the output's words. Found: at
+least half of the harmed words are new findings of the right kind. False alarms: new findings among the words
+that were left alone. Beside it, changes that harm nothing. Then how the figures go along with true ones
+(`EVIDENCE_TRUE`: a run of a corpus with truth, scored by evidence, document and tables), and how
+long it takes.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from parsemark.matching.words import atoms, counts
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, child, seen_page
 from parsemark.protocols import get_protocol
-from parsemark.protocols.evidence.compare import PageEvidence, compare
+from parsemark.protocols.evidence.compare import PageEvidence, compare, output_words
 from parsemark.store import Run
 
 SEED = 30
@@ -65,6 +68,8 @@ class Harm:
     """Findings that tell it."""
     words: Counter[str]
     """What was deleted, repeated, altered or invented; of an exchange, what changed places."""
+    touched: Counter[str] = field(default_factory=Counter)
+    """Other words that were changed with them."""
     any_word: bool = False
     """Whether one word is enough: of two things that are exchanged, either has moved."""
 
@@ -85,8 +90,12 @@ class Output:
     """An output that can be taken apart and put together."""
 
     prediction: Prediction
-    kept: Counter[str] = field(default_factory=Counter)
-    """Words that are on the page and in the output: what is lost already cannot be lost again."""
+    settled: frozenset[str] = frozenset()
+    """Words that page and output have equally often, and not in running heads nor hidden."""
+    moved: frozenset[str] = frozenset()
+    """Words that stand elsewhere already."""
+    wrong: frozenset[str] = frozenset()
+    """Words with another finding."""
 
     @classmethod
     def of(cls, prediction: Prediction) -> Output | None:
@@ -99,9 +108,33 @@ class Output:
         )
         return cls(replace(prediction, elements=tables)) if tables else None
 
+    def look(self, seen: SeenPage, before: Counter[tuple[str, str]]) -> None:
+        """See which words can be harmed."""
+        shown = Counter(a for w in seen.words if w.shown for a in atoms(w.text) if counts(a))
+        unasked = {a for w in seen.words if w.edge or not w.shown for a in atoms(w.text)}
+        said = Counter(a for a in output_words(self.prediction, shown.keys()) if counts(a))
+        self.wrong = frozenset(word for kind, word in before if kind != "moved")
+        self.moved = frozenset(word for kind, word in before if kind == "moved")
+        self.settled = frozenset(w for w, n in said.items() if n == shown[w]) - unasked - self.wrong
+
+    def harmed(self, text: str) -> Counter[str]:
+        return Counter({word: n for word, n in counted(text).items() if word in self.settled})
+
     def can_lose(self, text: str, least: int = 1) -> bool:
         own = counted(text)
-        return own.total() >= least and not own - self.kept
+        return own.total() >= least and 2 * self.harmed(text).total() >= own.total()
+
+    def in_place(self, *texts: str) -> bool:
+        return all(not self.moved & counted(text).keys() for text in texts)
+
+    def harm(self, changed: Prediction, kinds: frozenset[str], text: str) -> Harm:
+        return Harm(changed, kinds, self.harmed(text), counted(text))
+
+    def exchanged(self, changed: Prediction, between: str) -> Harm | None:
+        """A harm of which any word tells, if the words stand in another order now."""
+        if list(output_words(changed)) == list(output_words(self.prediction)):
+            return None
+        return Harm(changed, MOVED, counted(between), any_word=True)
 
     def with_text(self, text: str) -> Prediction:
         return replace(self.prediction, text=text)
@@ -161,21 +194,20 @@ def of_text(output: Output, rng: random.Random, what: str, pattern: str, least: 
         return None
     k = rng.choice(usable)
     if what == "delete":
-        return Harm(
-            output.with_text("".join(p for i, p in enumerate(parts) if i != k)), LOST, counted(parts[k])
-        )
+        rest = "".join(p for i, p in enumerate(parts) if i != k)
+        return output.harm(output.with_text(rest), LOST, parts[k])
     if what == "repeat":
         at = rng.choice(range(0, len(parts), 2))
         changed = [*parts[: at + 1], "\n\n", parts[k], "\n\n", *parts[at + 1 :]]
-        return Harm(output.with_text("".join(changed)), EXTRA, counted(parts[k]))
+        return output.harm(output.with_text("".join(changed)), EXTRA, parts[k])
     here = usable.index(k)
     j = usable[max(0, min(len(usable) - 1, here + rng.choice([-3, -2, -1, 1, 2, 3])))]
-    if j == k or counted(parts[j]) == counted(parts[k]):
+    same = j == k or counted(parts[j]) == counted(parts[k])
+    if same or not output.in_place(parts[j], parts[k]):
         return None
     changed = list(parts)
     changed[j], changed[k] = parts[k], parts[j]
-    between = counted(" ".join(parts[min(j, k) : max(j, k) + 1]))
-    return Harm(output.with_text("".join(changed)), MOVED, between, any_word=True)
+    return output.exchanged(output.with_text("".join(changed)), " ".join(parts[min(j, k) : max(j, k) + 1]))
 
 
 def of_table(output: Output, rng: random.Random, what: str, part: str) -> Harm | None:
@@ -197,14 +229,15 @@ def of_table(output: Output, rng: random.Random, what: str, part: str) -> Harm |
         grid.insert(k, list(grid[k]))
     else:
         j = rng.choice([i for i in lines if i != k])
-        if counted(" ".join(grid[j])) == counted(text):
+        other = " ".join(grid[j])
+        if counted(other) == counted(text) or not output.in_place(other, text):
             return None
         grid[j], grid[k] = grid[k], grid[j]
     if part == "column":
         grid = [list(row) for row in zip(*grid, strict=True)]
-    words = counted(whole(grid)) if what == "exchange" else counted(text)
-    kinds = {"delete": LOST, "repeat": EXTRA, "exchange": MOVED}[what]
-    return Harm(put(grid), kinds, words, any_word=what == "exchange")
+    if what == "exchange":
+        return output.exchanged(put(grid), whole(grid))
+    return output.harm(put(grid), {"delete": LOST, "repeat": EXTRA}[what], text)
 
 
 def of_cell(output: Output, rng: random.Random, what: str) -> Harm | None:
@@ -220,13 +253,14 @@ def of_cell(output: Output, rng: random.Random, what: str) -> Harm | None:
     text = grid[r][c]
     if what == "delete":
         grid[r][c] = " "
-        return Harm(put(grid), LOST, counted(text))
+        return output.harm(put(grid), LOST, text)
     beside = [(i, k) for i, k in places if (i == r) != (k == c) and counted(grid[i][k]) != counted(text)]
+    beside = [(i, k) for i, k in beside if output.in_place(text, grid[i][k])]
     if not beside:
         return None
     i, k = rng.choice(beside)
     grid[r][c], grid[i][k] = grid[i][k], text
-    return Harm(put(grid), MOVED, counted(whole(grid)), any_word=True)
+    return output.exchanged(put(grid), whole(grid))
 
 
 def other_number(output: Output, rng: random.Random) -> Harm | None:
@@ -257,9 +291,10 @@ def sentence(output: Output, rng: random.Random) -> Harm | None:
 
 
 def whole_page(output: Output, rng: random.Random) -> Harm | None:
-    if output.prediction.text is None or not output.kept:
+    if output.prediction.text is None or not output.settled:
         return None
-    return Harm(output.with_text(""), LOST, output.kept)
+    touched = " ".join((*output_words(output.prediction), *output.wrong))
+    return output.harm(output.with_text(""), LOST, touched)
 
 
 LINE, PARAGRAPH = r"\n", r"\n[ \t]*\n"
@@ -323,7 +358,8 @@ def judge(harm: Harm, before: Counter[tuple[str, str]], seen: SeenPage) -> tuple
             own[word] += n
     hit = (own & harm.words).total()
     found = hit > 0 if harm.any_word else 2 * hit >= harm.words.total()
-    return found, sum(n for (kind, word), n in new.items() if word not in harm.words)
+    own_words = harm.words | harm.touched
+    return found, sum(n for (kind, word), n in new.items() if word not in own_words)
 
 
 def interval(pairs: dict[str, list[tuple[float, float]]]) -> tuple[float, float, float]:
@@ -357,9 +393,7 @@ def injection(run: Run) -> bool:
         package = row["document"].partition("--")[0]
         base = compare(seen, output.prediction)
         before = alarms(base)
-        shown = Counter(a for w in seen.words if w.shown and not w.edge for a in atoms(w.text) if counts(a))
-        lost = Counter({word: n for (kind, word), n in before.items() if kind in ("lost", "altered")})
-        output.kept = shown - lost
+        output.look(seen, before)
         n_words = base.counts["words"]
         parsers[record.parser] += 1
         if prediction.text is not None and n_words:

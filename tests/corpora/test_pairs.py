@@ -183,6 +183,43 @@ def test_sheets_as_they_are_shown(tmp_path: Path) -> None:
     assert texts(found) == [(Category.TEXT_BLOCK, "A heading")] and not found.missing
 
 
+def test_a_total_below_a_blank_row_belongs_to_its_table(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    rows: list[list[Any]] = [["Item", "Sum"], ["x", 12], ["y", 3], [], ["Total", 15], [], ["A note on all."]]
+    for row in [*rows, [], ["Other", "Kind", "Size"], ["z", 1, 2]]:
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = [e.table.text_rows() if e.table else e.text for e in sources.read_source(tmp_path / "a.xlsx")]
+    total = [["Item", "Sum"], ["x", "12"], ["y", "3"], ["Total", "15"]]
+    assert found == [total, "A note on all.", [["Other", "Kind", "Size"], ["z", "1", "2"]]]
+
+
+def test_two_lists_of_word_are_two(tmp_path: Path) -> None:
+    made: Any = docx.Document()
+    for text, style in (
+        ("a", "List Bullet"),
+        ("b", "List Bullet 2"),
+        ("c", "List Number"),
+        ("d", "List Number"),
+    ):
+        made.add_paragraph(text, style=style)
+    made.save(str(tmp_path / "a.docx"))
+    found = [e.text for e in sources.read_source(tmp_path / "a.docx")]
+    assert [[line[-1] for line in (text or "").split("\n")] for text in found] == [["a", "b"], ["c", "d"]]
+
+
+def test_marks_that_a_source_writes_out_are_not_doubled(tmp_path: Path) -> None:
+    page: list[Text] = [
+        (-1, 20, 50, "-"),
+        (-1, 30, 50, "first thing to do"),
+        (-1, 20, 70, "Some text that follows"),
+    ]
+    found = read(tmp_path, [page], "a.html", "<p>- first thing to do</p><p>Some text that follows</p>")
+    assert [text for _, text in texts(found)] == ["- first thing to do", "Some text that follows"]
+
+
 def test_signs_and_currencies_of_cells_are_those_of_the_page(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active

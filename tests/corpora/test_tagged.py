@@ -55,6 +55,24 @@ class TestTables:
         box = table.cells[0].box
         assert box is not None and 19 < box.x0 < 22 and 42 < box.y0 < 44 and 49 < box.y1 < 51
 
+    def test_box_with_what_is_drawn_around_its_words(self, tmp_path: Path) -> None:
+        """A rule that is far too long is none of it, nor is a frame that holds other words."""
+        texts, node = grid(ROWS, top=80)
+        plain = read(tmp_path, [texts], node).tables[0].parts[0].box
+        lines = [(10, 60, 240, 1), (10, 84, 100, 1), (110, 84, 140, 1), (10, 130, 240, 1), (0, 50, 300, 1)]
+
+        def draw(pdf: pikepdf.Pdf, _: Any) -> None:
+            frame = [(5, 10, 290, 200)]
+            shapes = " ".join(f"{x} {400 - y} {w} -{h} re f" for x, y, w, h in lines) + " 1 g "
+            shapes += " ".join(f"{x} {400 - y} {w} -{h} re S" for x, y, w, h in frame) + " 0 g\n"
+            page = pdf.pages[0]
+            page.Contents = pdf.make_stream(shapes.encode() + page.Contents.read_bytes())
+
+        document = read(tmp_path, [[*texts, (90, 20, 30, "Above")]], node, ("P", 90), change=draw)
+        box = document.tables[0].parts[0].box
+        assert (box.x0, box.y0, box.x1, box.y1) == pytest.approx((10, 60, 250, 131), abs=1)
+        assert box.contains(plain) and not plain.contains(box, 5)
+
     def test_spans_classes_role_maps_and_namespaces(self, tmp_path: Path) -> None:
         texts: list[Text] = [
             (0, 20, 60, "Name"), (1, 120, 50, "Values"), (2, 100, 70, "a"), (3, 180, 70, "b"),
@@ -241,6 +259,14 @@ class TestRefused:
 
 
 class TestPages:
+    def test_text_in_no_element_is_named(self, tmp_path: Path) -> None:
+        long: Text = (0, 20, 50, "a line of text that is in an element of the tree " * 3)
+        texts: list[Text] = [long, (1, 20, 150, "Lost words"), (-1, 20, 170, "more"), (-2, 20, 20, "Head")]
+        document = read(tmp_path, [texts], ("P", 0))
+        ((where, said),) = document.report()["Pages"]
+        assert (where, said) == ("page 1", "text that is in no element: 'Lost words more'")
+        assert not document.pages[1].covered
+
     @pytest.mark.parametrize("attached", [True, False])
     def test_formulas_in_mathml(self, tmp_path: Path, attached: bool) -> None:
         space = Dictionary(NS="http://www.w3.org/1998/Math/MathML")

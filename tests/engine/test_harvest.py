@@ -84,6 +84,21 @@ def test_one_that_was_killed_goes_on(folder: Path, tmp_path: Path, monkeypatch: 
     assert load_corpus(str(out)).hash == load_corpus(str(tmp_path / "other")).hash
 
 
+def test_what_was_deleted_leaves_the_corpus(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    harvest(folder, out, workers=1)
+    (folder / "b.pdf").unlink()
+    assert harvest(folder, out, workers=1)["documents"]["taken"] == 2
+    assert len(load_corpus(str(out))) == 2 and not list(out.glob("*/b[-.]*"))
+    folder.rename(tmp_path / "away")
+    folder.mkdir()
+    with pytest.raises(
+        UsageError, match="none of the PDFs of this harvest any more; the corpus is as it was"
+    ):
+        harvest(folder, out, workers=1)
+    assert len(load_corpus(str(out))) == 2
+
+
 def test_other_folders_are_refused(folder: Path, tmp_path: Path) -> None:
     harvest(folder / "below", tmp_path / "out", workers=1)
     with pytest.raises(UsageError, match="was begun with"):

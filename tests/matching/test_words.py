@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, word_fates
+from parsemark.matching.word_order import PageAtom
+from parsemark.matching.words import Fate, WordFates, atoms, word_fates
 from parsemark.model import Box
 
 LINES = (
@@ -61,7 +63,7 @@ def wrong(output: str) -> dict[str, list[str]]:
         COPY.replace("engi- neer", "engineer"),
         COPY.upper(),
         COPY.replace("4,500", "4500"),
-        COPY.replace("workshop", "work shop"),
+        COPY.replace("later", "L a t e r"),
         " ".join((*LINES[:4], "City Ulm Bonn", "Inhabitants 126,329 330,579", "Area 118.7 141.1")),
     ],
 )
@@ -86,6 +88,19 @@ def test_each_harm_is_found_where_it_was_done() -> None:
     assert wrong("") == {"lost": [a.text for a in PAGE if a.text != "a"]}
 
 
+def test_words_that_the_output_tears_are_altered_and_those_of_a_torn_layer_are_not() -> None:
+    torn = fates(COPY.replace("workshop", "works hop"))
+    (place,) = torn.said
+    assert (torn.page[place].text, torn.of_page[place], torn.said[place]) == (
+        "workshop",
+        "altered",
+        "works hop",
+    )
+    layer = page_of([LINES[2].replace("workshop", "works hop")])
+    for output in (LINES[2], LINES[2].replace("workshop", "works hop")):
+        assert set(word_fates(layer, (), atoms(output), ()).of_page) == {"kept", "passed"}
+
+
 def test_words_that_are_run_together_are_altered() -> None:
     assert wrong(COPY.replace("moved to the old harbour with", "movedtotheoldharbourwith")) == {
         "altered": ["moved", "to", "the", "old", "harbour", "with"]
@@ -99,6 +114,25 @@ def test_what_changes_places_is_moved_and_not_lost() -> None:
     assert set(wrong(rows)) == {"moved"}
     cells = COPY.replace("126,329     118.7", "118.7     126,329")
     assert wrong(cells)["moved"] in (["118.7"], ["126329"])
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 270])
+def test_turned_tables_have_an_order_too(degrees: int) -> None:
+    page = [PageAtom(a.text, a.box.turned(degrees), a.line) for a in PAGE]
+    assert not word_fates(page, (), atoms(COPY), ()).moved
+    for one, other in (("126,329", "330,579"), ("Area", "City"), ("118.7", "126,329")):
+        changed = COPY.replace(one, "%").replace(other, one).replace("%", other)
+        found = word_fates(page, (), atoms(changed), ())
+        assert {page[i].text for i in found.moved} & {*atoms(one), *atoms(other)}, (one, other)
+
+
+def test_cells_that_say_the_same_are_told_apart_by_their_order() -> None:
+    rows = ("Rank    Mark    Film", "1    8.5    Alpha", "2    8.5    Beta", "3    8.5    Gamma")
+    page = page_of(rows)
+    assert not word_fates(page, (), atoms(" ".join(rows)), ()).moved
+    swapped = " ".join("    ".join((row.split()[k]) for k in (0, 2, 1)) for row in rows)
+    moved = word_fates(page, (), atoms(swapped), ()).moved
+    assert Counter(page[i].text for i in moved)["8.5"] == 3
 
 
 def test_words_in_no_order_are_not_put_in_one() -> None:

@@ -19,8 +19,12 @@ from parsemark.model import Box, Element, Prediction, Status, Table
 from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
 from parsemark.protocols.evidence.compare import compare
+from parsemark.protocols.evidence.view import found_on
 from parsemark.protocols.summary import Summary
 from parsemark.report import build_report
+from parsemark.report.chunks import decode
+from parsemark.report.names import page_file
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 SPEC = "evidence(ocr=off)"
@@ -163,10 +167,46 @@ def test_the_viewer_draws_lost_words_and_marks_invented_ones_the_worst_page_firs
     assert any("not judged: the page is a picture" in text for text in of["honest"])
 
 
+def test_the_viewer_of_all_protocols_has_the_findings_of_a_page(run: Run) -> None:
+    build_report(run.path, run.path / "report")
+    page = decode((run.path / "report" / "data" / "pages" / f"{page_file(0)}.js").read_text())
+    parsers = [parser.name for parser in RunSource(run).parsers]
+    found = {name: page["parsers"][k]["scored"][0]["found"] for k, name in enumerate(parsers)}
+    assert found["honest"] == []
+    (lost,) = found["lossy"]
+    assert lost[:4] == ["lost", "miss", "with 17 helpers", ""] and 150 < lost[4][0][0] < lost[4][0][2] < 320
+    assert found["liar"] == [["invented", "extra", "", "in 2031 it was 99999", []]]
+    assert [what for what, *_ in found["leaky"]] == ["leaked"]
+
+
+def test_findings_of_others_that_make_no_sense_are_left_out() -> None:
+    messages = (
+        "no JSON",
+        "[]",
+        '{"said": 1}',
+        '{"text": "a", "box": [1]}',
+        '{"text": "kept", "box": [0, 0, 1, 1]}',
+    )
+    rows = [{"element": "x", "category": "lost", "message": message} for message in messages]
+    rows += [{"element": "y", "category": "odd", "message": "{}"}]
+    assert [match.truth for match in found_on(rows)] == ["kept"]
+
+
 def test_it_is_the_default_where_no_page_has_a_truth(tmp_path: Path) -> None:
     written(tmp_path / "a.pdf", CONTENT)
     assert default_protocols(load_corpus(f"folder:{tmp_path}")) == ("evidence", "tables")
     assert default_protocols(load_corpus("demo")) == ("tables",)
+
+
+def test_emphasis_inside_of_a_word_does_not_tear_it(tmp_path: Path) -> None:
+    seen = seen_page(written(tmp_path / "a.pdf", CONTENT), 1)
+    said = {text: TEXT.replace("harbour", text) for text in ("**har**bour", "<b>h</b>arbour", "har bour")}
+    found = {key: compare(seen, Prediction("a", "x", Status.OK, text=text)) for key, text in said.items()}
+    assert {key: [f.said for f in told.findings] for key, told in found.items()} == {
+        "**har**bour": [],
+        "<b>h</b>arbour": [],
+        "har bour": ["har bour"],
+    }
 
 
 def test_findings_have_a_place_on_the_page(tmp_path: Path) -> None:

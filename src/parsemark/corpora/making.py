@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from parsemark.corpora.files import write_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import UsageError
 from parsemark.system import make_folder
+from parsemark.system.processes import process_pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -54,7 +54,7 @@ def in_processes(
         yield from ((item, function(item)) for item in items)
         return
     lost: list[Item] = []
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with process_pool(count) as pool:
         futures = {pool.submit(function, item): item for item in items}
         for done in as_completed(futures):
             try:
@@ -62,7 +62,7 @@ def in_processes(
             except BrokenProcessPool:  # one of them did, and all that were waiting are lost with it
                 lost.append(futures[done])
     for item in lost:
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with process_pool(1) as pool:
             try:
                 yield item, pool.submit(function, item).result()
             except BrokenProcessPool:

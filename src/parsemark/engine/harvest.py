@@ -66,7 +66,7 @@ def harvest(
         progress: Called with the number of documents that are done.
 
     Raises:
-        UsageError: The folder has none, or `out` holds something else.
+        UsageError: The folder has none, or none of those it had, or `out` holds something else.
     """
     if out.exists() and any(out.iterdir()) and not (out / JOURNAL).is_file():
         raise UsageError(f"{out} is not empty, and no harvest has been begun there; give a new folder.")
@@ -85,6 +85,7 @@ def harvest(
         for task, found, why in done:
             _keep(journal, out, task, found, why)
             progress(1)
+        _drop_gone(journal, root, out)
         return _finish(journal, root, out, kind)
 
 
@@ -196,6 +197,20 @@ def _keep(
         journal.execute("delete from files where file = ?", (task.file,))
         journal.execute("insert or replace into documents values (?, ?, ?, ?, ?)", row)
         journal.executemany("insert into files values (?, ?, ?)", [(*own, task.file) for own in files])
+
+
+def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> None:
+    """Take documents out of the corpus that the folder no longer has."""
+    known = [file for (file,) in journal.execute("select file from documents")]
+    gone = [file for file in known if not (root / file).is_file()]
+    if gone and len(gone) == len(known):
+        raise UsageError(f"{root} has none of the PDFs of this harvest any more; the corpus is as it was.")
+    for file in gone:
+        for (name,) in journal.execute("select name from files where file = ?", (file,)).fetchall():
+            (out / name).unlink(missing_ok=True)
+        with journal:
+            journal.execute("delete from files where file = ?", (file,))
+            journal.execute("delete from documents where file = ?", (file,))
 
 
 def _link(source: Path, target: Path) -> None:

@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
-from math import nan
-from statistics import median
 
 from rapidfuzz.distance import Indel, LCSseq
 
 from parsemark.formats.notation import without_accents
-from parsemark.model import Box
+from parsemark.matching.word_order import PageAtom, moved, neighbours
 
 MAX_WORDS = 20_000
 """Of a page, and of an output: more is not compared."""
@@ -32,16 +30,8 @@ _MAX_JOINED = 6
 """Words of one side that are one word of the other one."""
 _SHORT = 3
 """Words in a row that may be repeated without their neighbours."""
-_WIDE = 1.0
-"""Heights of a letter between two words of a line from which on they are two cells."""
 _NARROW = 0.65
-"""The same up to which two groups of digits may be one number."""
-_FAR = 8.0
-"""The same between two lines of which one follows the other."""
-_ABOVE = 3
-"""How many cells above one come before it."""
-_AT_ONCE = 256
-"""Cells that are compared with all others at once."""
+"""Heights of a letter between two groups of digits up to which they may be one number."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SIGN = re.compile(f"[{_CJK}]")
 _ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
@@ -89,17 +79,6 @@ def counts(atom: str) -> bool:
     return len(atom) > 1 or is_number(atom) or _SIGN.match(atom) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class PageAtom:
-    """A word of a page as it is compared."""
-
-    text: str
-    box: Box
-    line: int
-    """Below 0: it belongs to no line, as what a form's field says."""
-    edge: bool = False
-
-
 @dataclass(slots=True)
 class WordFates:
     """What became of the words of a page, and where the words of an output come from."""
@@ -133,7 +112,7 @@ def word_fates(
     found = WordFates(
         page, output, [Fate.LOST] * len(page), [Fate.INVENTED] * len(output), [None] * len(page)
     )
-    found.neighbours = list(_neighbours(found))
+    found.neighbours = list(neighbours(page))
     _anchor(found)
     _regroup(found)
     _glued(found)
@@ -146,7 +125,7 @@ def word_fates(
     for k, text in enumerate(output):
         if not counts(text):
             found.of_output[k] = Fate.PASSED
-    found.moved.update(_moved(found))
+    found.moved.update(moved(found.neighbours, found.place))
     return found
 
 
@@ -204,7 +183,8 @@ def _regroup(found: WordFates) -> None:
         text = "".join(found.page[i].text for i in own)
         for other in joined.get(text, ()):
             if all(found.of_output[j] is Fate.INVENTED for j in other):
-                fate = Fate.KEPT if _says_the_same_numbers(found, own, other) else Fate.ALTERED
+                is_kept = _says_the_same_numbers(found, own, other) and not _is_torn(found, own, other)
+                fate = Fate.KEPT if is_kept else Fate.ALTERED
                 for k, i in enumerate(own):
                     found.of_page[i], found.place[i] = fate, other[min(k, len(other) - 1)]
                     if fate is Fate.ALTERED:
@@ -212,6 +192,12 @@ def _regroup(found: WordFates) -> None:
                 for j in other:
                     found.of_output[j] = fate
                 break
+
+
+def _is_torn(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether the output parts what the page has as one word; letters that are all set apart are one."""
+    letters = [found.output[j] for j in other if not is_number(found.output[j])]
+    return len(other) > len(own) and len(letters) > 1 and any(map(counts, letters))
 
 
 def _says_the_same_numbers(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
@@ -285,20 +271,24 @@ def _stands_for(said: str, word: str) -> bool:
 
 
 def _rest(found: WordFates) -> None:
-    """What is left of both sides and equal was kept, wherever it stands."""
+    """What is left of both sides and equal was kept; if both have it equally often, in the same order."""
     left: dict[str, list[int]] = {}
     for j, fate in enumerate(found.of_output):
         if fate is Fate.INVENTED:
             left.setdefault(found.output[j], []).append(j)
+    wanted: dict[str, list[int]] = {}
     for i, fate in enumerate(found.of_page):
-        if fate is Fate.LOST and (own := left.get(found.page[i].text)):
-            _keep(found, i, own.pop(0), sure=False)
+        if fate is Fate.LOST and found.page[i].text in left:
+            wanted.setdefault(found.page[i].text, []).append(i)
+    for text, own in wanted.items():
+        for i, j in zip(own, left[text], strict=False):
+            _keep(found, i, j, sure=len(own) == len(left[text]))
 
 
 def _extras(found: WordFates, hidden: Sequence[str], beside: Sequence[str]) -> None:
     """Say where words of the output come from that answer nothing on the page."""
     seen, near = _known([atom.text for atom in found.page])
-    near |= {(found.page[a].text, found.page[b].text) for a, b in _below(found)}
+    near |= {(found.page[one[-1]].text, found.page[other[0]].text) for one, other in found.neighbours}
     (layer, layer_near), allowed = _known(hidden), set(beside)
     for run in _runs(found.of_output, Fate.INVENTED):
         texts = [found.output[j] for j in run]
@@ -332,83 +322,3 @@ def _runs(fates: Sequence[Fate], wanted: Fate) -> list[list[int]]:
             else:
                 found.append([k])
     return found
-
-
-# --- order --------------------------------------------------------------------------------------------------
-
-
-def _cells(found: WordFates) -> list[list[int]]:
-    """Words of a line that stand together: a line of prose, or what a cell of a table says."""
-    cells: list[list[int]] = []
-    for i, atom in enumerate(found.page):
-        if cells and found.page[cells[-1][-1]].line == atom.line:
-            last = found.page[cells[-1][-1]].box
-            gap = atom.box.x0 - last.x1
-            if atom.box == last or -last.height <= gap <= _WIDE * max(last.height, atom.box.height):
-                cells[-1].append(i)
-                continue
-        cells.append([i])
-    return cells
-
-
-def _has_order(found: WordFates, cell: Sequence[int]) -> bool:
-    """Whether words are put in order: not those of edges and fields, nor turned ones: higher than wide."""
-    if found.page[cell[0]].edge or found.page[cell[0]].line < 0:
-        return False
-    long = [found.page[i].box for i in cell if len(found.page[i].text) > _SHORT]
-    return 2 * sum(box.height > box.width for box in long) <= len(long)
-
-
-def _neighbours(found: WordFates) -> Iterator[tuple[list[int], list[int]]]:
-    """Cells of which the first comes before the second in every way to read a page: left of it, or above it.
-
-    Both the place on the page and the order of the file must say so, and lines must run from left to right.
-    """
-    steps = [b.box.x0 > a.box.x0 for a, b in pairwise(found.page) if a.line == b.line and a.box != b.box]
-    if 2 * sum(steps) < len(steps):
-        return
-    cells = [cell for cell in _cells(found) if _has_order(found, cell)]
-    hulls = [Box.hull(found.page[i].box for i in cell) for cell in cells]
-    for cell in cells:
-        yield from (([i], [k]) for i, k in pairwise(cell))
-    yield from ((cells[i], cells[k]) for i, k in _before(hulls))
-
-
-def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
-    """Of each box, the next ones above and the next one left of it that the file has before it."""
-    import numpy as np
-
-    x0, y0, x1, y1 = np.array([(b.x0, b.y0, b.x1, b.y1) for b in hulls]).reshape(-1, 4).T
-    height = y1 - y0
-    for start in range(0, len(hulls), _AT_ONCE):
-        k = np.arange(start, min(start + _AT_ONCE, len(hulls)))[:, None]
-        earlier, lower = np.arange(len(hulls)) < k, np.minimum(height, height[k])
-        gap, shared = y0[k] - y1, np.minimum(y1, y1[k]) - np.maximum(y0, y0[k])
-        above = earlier & (gap >= -0.3 * height) & (gap <= _FAR * lower)
-        above &= np.minimum(x1, x1[k]) > np.maximum(x0, x0[k])
-        beside = earlier & (x1 <= x0[k]) & (2 * shared >= lower)
-        for own, over, left in zip(k[:, 0].tolist(), above, beside, strict=True):
-            found = np.flatnonzero(over)
-            # The nearest may be lost, and then says nothing.
-            for i in found[np.argsort(-y1[found], kind="stable")[:_ABOVE]].tolist():
-                yield i, own
-            if left.any():
-                yield int(np.argmax(np.where(left, x1, -np.inf))), own
-
-
-def _below(found: WordFates) -> Iterator[tuple[int, int]]:
-    """Last word of a cell and first word of the one that follows it."""
-    for one, other in found.neighbours:
-        yield one[-1], other[0]
-
-
-def _moved(found: WordFates) -> Iterator[int]:
-    """Words of cells that stand before what they follow; of both the smaller one has moved."""
-    where: dict[tuple[int, int], float] = {}
-    for one, other in found.neighbours:
-        for cell in (one, other):
-            if (cell[0], len(cell)) not in where:
-                places = [place for i in cell if (place := found.place[i]) is not None]
-                where[cell[0], len(cell)] = float(median(places)) if 2 * len(places) >= len(cell) else nan
-        if where[one[0], len(one)] > where[other[0], len(other)]:
-            yield from min(one, other, key=len)

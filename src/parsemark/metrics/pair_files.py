@@ -8,11 +8,10 @@ import re
 import statistics
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
-from multiprocessing import get_context
 from typing import Any, NoReturn
 
 from parsemark.errors import FormatError
@@ -20,6 +19,7 @@ from parsemark.formats import FORMATS
 from parsemark.metrics import TableInput, get_metric, guarded, list_metrics, score_prepared
 from parsemark.metrics.base import Metric
 from parsemark.model import Score, Status
+from parsemark.system.processes import process_pool
 
 _CHUNK = 32
 _REMEMBERED_TRUTHS = 64
@@ -83,7 +83,7 @@ def score_lines(
         for chunk in _chunks(numbered):
             yield from _score_chunk(chunk, names, raw)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         waiting: deque[Future[list[PairScore]]] = deque()
         for chunk in _chunks(numbered):
             waiting.append(pool.submit(_score_chunk, chunk, names, raw))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,14 @@ FORM = 1 << 40
 """Added to the number of content inside of a form that counts for itself."""
 _MAX_OBJECTS = 500_000
 _MAX_DEPTH = 12
+_REACH = 30.0
+"""Points around a table in which its own lines lie."""
+_BESIDE = 12.0
+"""Points between the words of a table and the rules above and below them."""
+_THIN = 3.0
+"""Points of what is a line and no fill."""
+_SAME = 1.0
+"""Points between two pieces of one line."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,76 @@ class OwnedPage:
     """Glyphs that divide a word at the end of a line."""
     shapes: tuple[tuple[int, bool, Box], ...]
     """Owner, whether it is a picture, and place of what is no text."""
+
+    def drawn_near(self, box: Box) -> list[Box]:
+        """Lines and fills around a place, pictures apart."""
+        return [s for _, picture, s in self.shapes if not picture and box.expanded(_REACH).holds_centre(s)]
+
+    def ruled_frame(self, words: Box) -> Box:
+        """The place of a table with what is drawn around its words; of other words nothing is in it.
+
+        What crosses the words belongs to them as far as it goes. A line beside them does if it is near and as
+        long as they are wide, or high: the rules above and below a table without a grid.
+        """
+        others = [
+            glyph.box.centre
+            for glyph in self.glyphs
+            if glyph.text.strip() and not glyph.generated and not words.holds_centre(glyph.box)
+        ]
+        wide = Box(0, words.y0, self.width, words.y1).expanded(_BESIDE)
+        drawn = [s for _, picture, s in self.shapes if not picture and wide.intersection_area(_solid(s)) > 0]
+        left = _merged(drawn)
+        found, before = words, None
+        while found != before:
+            before = found
+            for shape in left:
+                if not found.contains(shape) and (_crosses(found, shape) or _runs_along(found, shape)):
+                    grown = Box.hull((found, shape))
+                    if not any(grown.x0 < x < grown.x1 and grown.y0 < y < grown.y1 for x, y in others):
+                        found = grown
+        return found
+
+
+def _solid(shape: Box) -> Box:
+    """A line, however thin, with an area."""
+    return shape.expanded(0.05)
+
+
+def _crosses(frame: Box, shape: Box) -> bool:
+    return frame.intersection_area(_solid(shape)) > 0
+
+
+def _runs_along(frame: Box, line: Box) -> bool:
+    """Whether a line stands beside a frame, no longer than it by much and no shorter."""
+    for low, high, start, stop, begin, end in (
+        (line.x0, line.x1, frame.x0, frame.x1, line.y0 - frame.y1, frame.y0 - line.y1),
+        (line.y0, line.y1, frame.y0, frame.y1, line.x0 - frame.x1, frame.x0 - line.x1),
+    ):
+        shared = min(high, stop) - max(low, start)
+        is_long = shared >= 0.9 * (stop - start) and high - low <= stop - start + 2 * _BESIDE
+        if is_long and max(begin, end) <= _BESIDE:
+            return True
+    return False
+
+
+def _merged(shapes: Sequence[Box]) -> list[Box]:
+    """Shapes with the pieces of a line as one: borders are drawn cell by cell."""
+    found: list[Box] = []
+    for upright in (False, True):
+        thin = [s for s in shapes if (s.width if upright else s.height) < _THIN]
+        ordered = sorted(thin, key=lambda s: s.x0 if upright else s.y0)
+        lines: list[list[Box]] = []
+        for s in ordered:
+            if not lines or (s.x0 - lines[-1][0].x0 if upright else s.y0 - lines[-1][0].y0) > _SAME:
+                lines.append([])
+            lines[-1].append(s)
+        for line in lines:
+            joined: list[Box] = []
+            for s in sorted(line, key=lambda s: s.y0 if upright else s.x0):
+                goes_on = joined and (s.y0 - joined[-1].y1 if upright else s.x0 - joined[-1].x1) < _THIN
+                joined[-1:] = [Box.hull((joined[-1], s))] if goes_on else [*joined[-1:], s]
+            found += joined
+    return found + [s for s in shapes if min(s.width, s.height) >= _THIN]
 
 
 def marked_page(pdf: Path, page_number: int) -> OwnedPage:

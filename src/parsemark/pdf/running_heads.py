@@ -56,20 +56,17 @@ def running_lines(
     edges, outermost = _edge_lines(
         {k: (min(w[1][1] for w in own), max(w[1][3] for w in own)) for k, own in lines.items()}, height
     )
-    if not edges:
-        return set()
-    others: set[str] = set()
-    for number in (page_number - 2, page_number - 1, page_number + 1, page_number + 2):
+    texts = {line: " ".join(word[0] for word in lines[line]) for line in edges}
+    found = {line for line in edges & outermost if _PAGE_NUMBER.fullmatch(texts[line])}
+    for number in (page_number - 1, page_number + 1, page_number - 2, page_number + 2):
+        if number < 1 or found == edges:
+            continue
         try:
-            others |= _bands(pdf, number, pdf.stat().st_mtime_ns) if number > 0 else frozenset()
+            others = _bands(pdf, number, pdf.stat().st_mtime_ns)
         except PdfError:
             continue  # there is no such page
-    return {
-        line
-        for line in edges
-        if _line_key(text := " ".join(word[0] for word in lines[line])) in others
-        or (line in outermost and _PAGE_NUMBER.fullmatch(text))
-    }
+        found |= {line for line in edges if _line_key(texts[line]) in others}
+    return found
 
 
 def _edge_lines(heights: Mapping[int, tuple[float, float]], height: float) -> tuple[set[int], set[int]]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ctypes
 import unicodedata
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
+from parsemark.pdf.direction import PlacedSign, in_reading_order
 from parsemark.pdf.document import Edges, open_document, open_page, to_page_boxes
 
 LINE_END_HYPHEN = 2
@@ -120,8 +122,41 @@ def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
     )
 
 
-def character_codes(text: Any) -> Iterator[tuple[int, int]]:
-    """Index and code point of each character of a text page; pdfium has two for one beyond 16 bits."""
+def character_codes(text: Any) -> Iterable[tuple[int, int]]:
+    """Index and code point of each character of a text page, lines from right to left as they are read."""
+    codes = list(_file_codes(text))
+    kinds = Counter(unicodedata.bidirectional(chr(code)) for _, code in codes)
+    if not (n_right := kinds["R"] + kinds["AL"]):
+        return codes
+    found: list[tuple[int, int]] = []
+    for ends, group in groupby(codes, key=lambda part: part[1] in (10, 13)):
+        line = list(group)
+        turned = not ends and any(is_right_to_left(chr(code)) for _, code in line)
+        found += _read_line(text, line, n_right > kinds["L"]) if turned else line
+    return found
+
+
+def _read_line(text: Any, line: list[tuple[int, int]], mostly_right: bool) -> list[tuple[int, int]]:
+    """A line with letters from right to left in the order in which it is read; one on its side as it is."""
+    from pypdfium2 import raw
+
+    x, y, room = ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF()
+    signs, heights = [], list[float]()
+    for index, code in line:
+        raw.FPDFText_GetCharOrigin(text, index, x, y)
+        raw.FPDFText_GetLooseCharBox(text, index, room)
+        made_up = code in _BLANKS and raw.FPDFText_IsGenerated(text, index) == 1
+        signs.append(
+            PlacedSign(index, chr(code), x.value, max(room.right, x.value), room.top - room.bottom, made_up)
+        )
+        heights += [] if made_up else [y.value]
+    if max(heights) - min(heights) > max(sign.height for sign in signs):
+        return line
+    return [(s.index, ord(s.text)) for s in in_reading_order(signs, mostly_right=mostly_right)]
+
+
+def _file_codes(text: Any) -> Iterator[tuple[int, int]]:
+    """Index and code point of each character in pdfium's order, which has two for one beyond 16 bits."""
     from pypdfium2 import raw
 
     high: tuple[int, int] | None = None

@@ -182,7 +182,7 @@ def _painted(page: Any) -> Iterator[_Painted]:
             opaque = is_picture or (kind == raw.FPDF_PAGEOBJ_PATH and filled and alpha == 255)
             yield _Painted(item, bounds, is_text, is_picture, opaque, suspect)
 
-    yield from walk(raw.FPDFPage_CountObjects(page), lambda k: raw.FPDFPage_GetObject(page, k), ())
+    yield from walk(raw.FPDFPage_CountObjects(page), partial(raw.FPDFPage_GetObject, page.raw), ())
 
 
 def _placed(edges: Sequence[float], matrices: Sequence[Any]) -> Edges:
@@ -271,10 +271,8 @@ def _changed(
     import numpy as np
 
     height, width = one.shape
-    added = np.zeros((height + 1, width + 1), dtype=np.int32)
-    differs = np.maximum(one, other) - np.minimum(one, other) >= CONTRAST
-    np.cumsum(differs, axis=1, out=added[1:, 1:])
-    np.cumsum(added, axis=0, out=added)
+    # Few pixels differ: to count them in each row of each box takes less than to sum up the picture.
+    differing = np.flatnonzero(np.maximum(one, other) - np.minimum(one, other) >= CONTRAST)
     scale = LOOK_DPI / 72
     x0, y0 = (
         np.clip(np.floor(edges[:, k] * scale), 0, side).astype(int) for k, side in ((0, width), (1, height))
@@ -282,8 +280,13 @@ def _changed(
     x1, y1 = (
         np.clip(np.ceil(edges[:, k] * scale), 0, side).astype(int) for k, side in ((2, width), (3, height))
     )
-    x1, y1 = np.maximum(x0, x1), np.maximum(y0, y1)
-    return np.asarray(added[y1, x1] - added[y0, x1] - added[y1, x0] + added[y0, x0] > 0)
+    rows = np.maximum(y1 - y0, 0)
+    own = np.repeat(np.arange(len(edges)), rows)
+    y = np.arange(len(own)) - np.repeat(np.cumsum(rows) - rows, rows) + y0[own]
+    start = y * width + x0[own]
+    first = np.searchsorted(differing, start)
+    there = np.append(differing, height * width)[first] < start - x0[own] + x1[own]
+    return np.bincount(own[there], minlength=len(edges)) > 0
 
 
 def _words(
@@ -299,15 +302,13 @@ def _words(
         return left[k], top[k], right[k], bottom[k]
 
     def is_mark(k: int, start: int) -> bool:
-        if not texts[k : k + 1].isdigit():
-            return False
         digits = ((texts[j], edges(j), edges(j)) for j in range(k - 1, start - 1, -1) if texts[j].isdigit())
         return is_raised(texts[k], edges(k), edges(k), digits)
 
     line, start = 0, -1
     for k, text in enumerate(f"{texts} "):
         is_blank = not text.strip() or bool(generated[k])
-        if start >= 0 and (is_blank or is_mark(k, start)):
+        if start >= 0 and (is_blank or (text.isdigit() and is_mark(k, start))):
             own = slice(start, k)
             hull = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
             yield texts[own], hull, line, 2 * sum(shown[own]) >= k - start

@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import multiprocessing
 import os
 import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -455,3 +458,23 @@ def tool_rights(
     """What a program may use that works on input of others: its files, no network, bounded means."""
     found = confinement_for([*read, *_TOOL_FILES], write, network=False)
     return dataclasses.replace(found, cpu_s=cpu_s, memory_mb=memory_mb, file_mb=file_mb)
+
+
+def process_pool(n: int) -> ProcessPoolExecutor:
+    """Fresh processes of our own that end with this one, however it ends.
+
+    By themselves they would wait for ever: each holds the writing end of the pipe from which it reads.
+    """
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -60,6 +60,7 @@ class TablePart:
     page: int
     table: Table
     box: Box
+    """Around its words, and the lines that are drawn around these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _checked_parts(
         if (why := missing_span(content.page(page), part.table, part.box)) is not None:
             raise RefusedError(f"a span is missing: {why}")
         parts.append(part)
-    return tuple(_with_repeated_heads(content, parts))
+    headed = _with_repeated_heads(content, parts)
+    return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part in headed)
 
 
 def _rows(content: DocumentContent, index: int) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,7 @@ from parsemark.model import Box
 from parsemark.pdf.document import Edges
 from parsemark.pdf.marked import FORM, OwnedPage, marked_page
 from parsemark.pdf.tags import MATH, Content, StructureTag, TagTree
-from parsemark.pdf.text import LONGEST_RAISED, is_raised
+from parsemark.pdf.text import LONGEST_RAISED, is_raised, is_right_to_left
 
 _GAPS = {"next": 0.4, "blank": 0.04, "apart": 0.12}
 """Shares of a line's height: glyphs that stand further apart are of two words. For those that follow each
@@ -120,47 +120,61 @@ class DocumentContent:
     def pieces(self, index: int, without: Sequence[str] = ()) -> list[TaggedText]:
         """What an element says, in the order of the tree; nothing of elements of the roles `without`."""
         found: list[TaggedText] = []
+        run: list[Content] = []
         work: list[tuple[int | Content, bool]] = [(index, False)]
         breaks, in_math = True, self.tree.tags[index].role.startswith(MATH)
+
+        def end_run(breaks_after: bool) -> None:
+            nonlocal breaks
+            own = self._run(run, breaks, in_math)
+            found.extend(own)
+            run.clear()
+            breaks = breaks_after or (breaks and not own)
+
         while work:
             here, leaves = work.pop()
             if isinstance(here, Content):
-                piece = self._piece(here, breaks, in_math)
-                if piece is not None:
-                    found.append(piece)
-                    breaks = False
+                if run and run[-1].page != here.page:
+                    end_run(False)
+                run.append(here)
                 continue
             tag = self.tree.tags[here]
             if leaves:
-                breaks = True
+                end_run(True)
                 continue
             if (here != index and tag.role in without) or tag.role == "Artifact":
                 continue
             is_block = here != index and tag.role not in INLINE and not tag.role.startswith("math:")
             if is_block:
-                breaks = True
+                end_run(True)
                 work.append((here, True))
-            if tag.actual is not None and (spoken := self._spoken(here, tag.actual, breaks)) is not None:
-                found.append(spoken)
-                breaks = False
-                continue
+            if tag.actual is not None:
+                end_run(False)
+                if (spoken := self._spoken(here, tag.actual, breaks)) is not None:
+                    found.append(spoken)
+                    breaks = False
+                    continue
             work += [(kid, False) for kid in reversed(tag.kids)]
+        end_run(False)
         return found
+
+    def _run(self, run: Sequence[Content], breaks: bool, in_math: bool) -> list[TaggedText]:
+        """Contents of one page that follow each other; trees have those from right to left as they stand."""
+        pieces = [piece for content in run if (piece := self._piece([content], in_math)) is not None]
+        if len(pieces) > 1 and any(is_right_to_left(piece.text) for piece in pieces):
+            pieces = [piece for piece in [self._piece(run, in_math)] if piece is not None]
+        return [replace(piece, breaks=breaks and k == 0) for k, piece in enumerate(pieces)]
 
     def pieces_of(self, content: Content) -> list[TaggedText]:
         """What content says that is in an element beside others."""
-        piece = self._piece(content, False)
-        return [] if piece is None else [piece]
+        return self._run([content], False, False)
 
-    def _piece(self, content: Content, breaks: bool, in_math: bool = False) -> TaggedText | None:
-        indices = self.glyphs_of(content)
-        if not indices:
-            return None
-        page = self.page(content.page)
-        solid = [k for k in indices if not page.glyphs[k].generated]
-        if not solid:
-            return None
-        return _made(content.page, page, self._text(page, solid, in_math), solid, breaks)
+    def _piece(self, contents: Sequence[Content], in_math: bool) -> TaggedText | None:
+        """What contents of a page say together, in the order of the page."""
+        number = contents[0].page
+        page = self.page(number)
+        solid = sorted(k for c in contents for k in self.glyphs_of(c) if not page.glyphs[k].generated)
+        return _made(number, page, self._text(page, solid, in_math), solid, False) if solid else None
 
     def _text(self, page: OwnedPage, solid: Sequence[int], in_math: bool) -> str:
         """The glyphs as text. Blanks that the reader made up count only where there is room for one.

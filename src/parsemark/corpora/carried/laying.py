@@ -467,7 +467,9 @@ class _LaidTree:
             if piece.where and piece.is_exact:
                 begin = piece.where[ends[k - 1]] if k and ends[k - 1] < len(piece.where) else 0
                 stop = piece.where[ends[k]] if k + 1 < len(pages) and ends[k] < len(piece.where) else None
-                text = (f"{piece.label} " if piece.label and not k else "") + piece.text[begin:stop].strip()
+                own = piece.text[begin:stop].strip()
+                is_said = own.startswith(piece.label)  # some write out what others have their program number
+                text = own if k or is_said else f"{piece.label} {own}"
             spans.append(self._add("Span", (), actual=text, contents=(Content(page, number),)))
         return spans
 

@@ -19,7 +19,7 @@ from parsemark.corpora.files import page_file_text
 from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
 from parsemark.errors import CorpusError, FormatError
 from parsemark.model import Element, Page, Sample
-from parsemark.pdf import made_with, page_shapes, seen_page
+from parsemark.pdf import page_shapes, seen_page
 from parsemark.plain_words import counted
 
 _LISTED = 8
@@ -137,7 +137,7 @@ def _paired_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sa
 
 
 def _samples(pdf: Path, where: str, document: TaggedDocument) -> Iterator[Sample]:
-    name, kind, facts = where.removesuffix(".pdf"), made_with(pdf), carried_facts(pdf)
+    name, facts = where.removesuffix(".pdf"), carried_facts(pdf)
     shapes = page_shapes(pdf)
     for number in sorted({*document.pages, *facts}):
         page = document.pages.get(number, TaggedPage(number))
@@ -146,7 +146,6 @@ def _samples(pdf: Path, where: str, document: TaggedDocument) -> Iterator[Sample
             shapes[number - 1].width,
             shapes[number - 1].height,
             tuple(_shown(pdf, page)),
-            attributes={"made_with": kind},
             covered=page.covered,
             facts=facts.get(number, ()),
         )

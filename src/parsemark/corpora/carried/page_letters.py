@@ -31,13 +31,17 @@ _MAX_INSERTED = 0.2
 _FORMULA_REACH = 150
 _RUNNING = 600
 """Letters at the end of a page and at the begin of the next that part a text: notes, running heads."""
+_LETTERS = str.maketrans("∆", "Δ")
+"""Signs that fonts of TeX have for letters."""
 _MARKUP = frozenset("^_{}\\\xad\x02")
 
 
 @lru_cache(65_536)
 def folded_letters(character: str) -> str:
     """Return the letters and digits of a character without accents, case and ligatures."""
-    return "".join(c for c in unicodedata.normalize("NFKD", character).casefold() if c.isalnum())
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", character.translate(_LETTERS)).casefold() if c.isalnum()
+    )
 
 
 def letters_of(text: str) -> tuple[str, list[int]]:

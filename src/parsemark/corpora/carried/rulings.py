@@ -9,8 +9,6 @@ from itertools import groupby
 from parsemark.model import Box, Table
 from parsemark.pdf.marked import OwnedPage
 
-_REACH = 30.0
-"""Points around a table in which its own lines lie."""
 _SHORT = 3.0
 """Points of a line that is none."""
 _MOST = 0.8
@@ -39,9 +37,7 @@ class _Axis:
 
 def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
     """What the lines of a page say against a grid; None where they agree, or there are none."""
-    near = [
-        shape for _, picture, shape in page.shapes if not picture and box.expanded(_REACH).holds_centre(shape)
-    ]
+    near = page.drawn_near(box)
     columns = _axis(table, [(s.x0, s.x1, s.y0, s.y1) for s in near], turned=False)
     rows = _axis(table, [(s.y0, s.y1, s.x0, s.x1) for s in near], turned=True)
     full = {k for k, cell in enumerate(table.cells) if cell.text.strip()}

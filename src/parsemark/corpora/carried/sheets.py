@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from html import escape
@@ -45,17 +45,37 @@ def _parts(sheet: Any) -> Iterator[str]:
         if not sheet.row_dimensions[r].hidden:
             cells = [sheet.cell(r, c) for c in shown]
             rows.append((any(cell.value is not None for cell in cells), cells))
-    for is_full, group in groupby(rows, key=lambda row: row[0]):
-        lines = [cells for _, cells in group]
-        used = [c for c in range(len(shown)) if any(line[c].value is not None for line in lines)]
-        if not is_full:
-            continue
+    for lines in _blocks(rows):
+        used = _used(lines)
         if len(used) == 1 and len(lines) == 1:
             yield f"<p>{escape(shown_text(lines[0][used[0]]))}</p>"
             continue
         width = slice(used[0], used[-1] + 1)
         body = "".join(f"<tr>{''.join(_cells(line[width], spans, covered))}</tr>" for line in lines)
         yield f"<table>{body}</table>"
+
+
+def _blocks(rows: Sequence[tuple[bool, list[Any]]]) -> list[list[list[Any]]]:
+    """Rows that stand together. A row alone below a blank one is a total, if the table has its columns."""
+    blocks: list[list[list[Any]]] = []
+    gap = 0
+    for is_full, group in groupby(rows, key=lambda row: row[0]):
+        lines = [cells for _, cells in group]
+        if not is_full:
+            gap = len(lines)
+            continue
+        above, used = _used(blocks[-1]) if blocks else [], _used(lines)
+        is_total = len(lines) == 1 == gap and len(used) > 1 and len(blocks[-1:]) and len(blocks[-1]) > 1
+        if is_total and above[0] <= used[0] and used[-1] <= above[-1]:
+            blocks[-1] += lines
+        else:
+            blocks.append(lines)
+    return blocks
+
+
+def _used(lines: Sequence[list[Any]]) -> list[int]:
+    """The columns with a value."""
+    return [c for c in range(len(lines[0])) if any(line[c].value is not None for line in lines)]
 
 
 def _cells(

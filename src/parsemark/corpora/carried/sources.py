@@ -367,22 +367,26 @@ class _Word:
 
     def _blocks(self, holder: Any) -> Iterator[str]:
         """Paragraphs and tables; what only wraps them is looked through."""
-        for is_item, group in groupby(self._parts(holder), key=lambda part: part[0] == "li"):
-            inner = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text in group)
-            yield f"<ul>{inner}</ul>" if is_item else inner
+        for of_list, group in groupby(self._parts(holder), key=lambda part: part[2]):
+            inner = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text, _ in group)
+            yield f"<ul>{inner}</ul>" if of_list else inner
 
-    def _parts(self, holder: Any) -> Iterator[tuple[str, str]]:
+    def _parts(self, holder: Any) -> Iterator[tuple[str, str, str]]:
+        """Tag, content, and the list of which it is an item."""
         for element in holder:
             name = _local(element)
             if name == "p":
                 text = "".join(self._text(element))
                 if text.strip():
-                    yield self._tag(element, text), escape(text)
+                    tag = self._tag(element, text)
+                    style = _word_value(element, "pPr/pStyle").rstrip("0123456789")
+                    of_list = _word_value(element, "pPr/numPr/numId") or style or "list"
+                    yield tag, escape(text), of_list if tag == "li" else ""
                 for box in _inside(element, "txbxContent"):
                     if not any(_local(above) == "Fallback" for above in box.iterancestors()):
                         yield from self._parts(box)
             elif name == "tbl":
-                yield "", self._table(element)
+                yield "", self._table(element), ""
             elif name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"):
                 yield from self._parts(element)
 

@@ -49,6 +49,8 @@ _MAX_TURNED = 0.05
 """Share of the pairs of blocks below each other that the tree may have the other way round."""
 _MAX_NESTED = 4
 """Tables in tables that are looked at."""
+_SHOWN = 120
+"""Letters of a text in no element that are shown."""
 _UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08]")
 
 
@@ -379,7 +381,7 @@ def _finish(
     uncovered: set[str] = set()
     everything = frozenset(str(category) for category in Category)
     for found, what, said in (
-        (len(loose) > _MAX_LOOSE * len(free), everything, "text that is in no element"),
+        (len(loose) > _MAX_LOOSE * len(free), everything, ""),
         (page.doubts, everything, ""),
         (refused, everything, "a table whose tags are wrong"),
         (unreadable, everything, "glyphs without Unicode"),
@@ -393,6 +395,8 @@ def _finish(
             uncovered |= what
             page.doubts += [said] if said else []
     page.covered = everything - uncovered
+    if loose:
+        page.doubts.append(f"text that is in no element: {_first_words(marked, loose)!r}")
     if _is_turned(page.elements):
         page.doubts.append("an order other than the page's")
         page.elements = [replace(e, order=None) for e in page.elements]
@@ -427,6 +431,19 @@ def _is_turned(elements: Sequence[Element]) -> bool:
     return turned > _MAX_TURNED * pairs
 
 
+def _words(marked: OwnedPage, glyphs: Sequence[int]) -> str:
+    """Glyphs as text, with a blank where others stand between two."""
+    return "".join(
+        ("" if k == 0 or glyphs[k - 1] == at - 1 else " ") + marked.glyphs[at].text
+        for k, at in enumerate(glyphs)
+    )
+
+
+def _first_words(marked: OwnedPage, glyphs: Sequence[int]) -> str:
+    words = _words(marked, glyphs)
+    return words if len(words) <= _SHOWN else words[:_SHOWN].rsplit(" ", 1)[0] + " …"
+
+
 def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> Iterator[Element]:
     """Running heads and the like: what a parser may give or leave out."""
     places: dict[Category, list[int]] = {}
@@ -435,10 +452,7 @@ def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> It
         kind = _AT_EDGE[edge_of(middle, middle, marked.height)]
         places.setdefault(kind, []).append(k)
     for kind, own in places.items():
-        words = "".join(
-            ("" if k == 0 or own[k - 1] == at - 1 else " ") + marked.glyphs[at].text
-            for k, at in enumerate(own)
-        )
+        words = _words(marked, own)
         box = Box.hull(marked.glyphs[k].box for k in own).rounded()
         category = Category.PAGE_NUMBER if words.isdigit() else kind
         yield Element(f"a-{kind}", category, box=box, text=words)

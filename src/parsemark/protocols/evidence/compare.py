@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from itertools import groupby
 
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, is_number, word_fates
+from parsemark.matching.word_order import PageAtom
+from parsemark.matching.words import Fate, WordFates, atoms, is_number, word_fates
 from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import SeenPage
 from parsemark.protocols.measured import predicted_elements
@@ -23,6 +25,8 @@ _PLACEHOLDER = re.compile(
     r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.IGNORECASE
 )
 """What parsers write in place of a picture."""
+_WITHIN = re.compile(r"(?<=[^\W\d_])[*~]+(?=[^\W\d_])")
+"""Marks of emphasis inside of a word, which do not tear it."""
 _MARKUP = re.compile(r"[$\\]|[_^]\{|<su[bp]>", re.IGNORECASE)
 
 
@@ -97,6 +101,7 @@ def _said(element: Element, known: Set[str]) -> Iterator[str]:
 
 def _folded(text: str, known: Set[str]) -> tuple[str, ...]:
     """The words of a text as it stands, or of what its notation means, whichever the page knows better."""
+    text = _WITHIN.sub("", text)
     plain = atoms(text)
     if not _MARKUP.search(text):
         return plain
@@ -134,7 +139,7 @@ def _findings(fates: WordFates) -> Iterator[WordFinding]:
     def close() -> Iterator[WordFinding]:
         if run:
             own = [fates.page[i] for i in run]
-            said = " ".join(fates.said[i] for i in run if i in fates.said)
+            said = " ".join(text for text, _ in groupby(fates.said[i] for i in run if i in fates.said))
             text = " ".join(atom.text for atom in own)
             numbers = sum(is_number(atom.text) for atom in own)
             yield WordFinding(str(kinds[run[0]]), text, said, Box.hull(atom.box for atom in own), numbers)

@@ -30,7 +30,8 @@ def main() -> None:
             page.evaluate("() => document.fonts.ready.then(() => true)")
             is_draft = "height" in job  # else a page that is printed as it is
             places = page.evaluate(script, [job["height"], job["head"], job["numbered"]]) if is_draft else []
-            page.pdf(path=job["pdf"], prefer_css_page_size=True, print_background=True)
+            tagged = job.get("tagged", False)
+            page.pdf(path=job["pdf"], prefer_css_page_size=True, print_background=True, tagged=tagged)
             page.close()
             results.append(places)
         browser.close()

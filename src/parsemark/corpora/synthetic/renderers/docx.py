@@ -68,19 +68,28 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     ]
 
 
-def convert(folder: Path, names: list[str], profile: Path) -> None:
-    """Set each `NAME.docx` of a folder as a PDF beside it, with LibreOffice's settings in `profile`."""
+def convert(folder: Path, names: list[str], profile: Path, *, of: str = "docx", to: str = "pdf") -> None:
+    """Set each `NAME.docx` of a folder as a PDF beside it, with LibreOffice's settings in `profile`.
+
+    Args:
+        folder: Of the files.
+        names: Without their ends.
+        profile: A folder of LibreOffice's own.
+        of: What is read.
+        to: What is made; a filter and its options may follow, as LibreOffice takes them.
+    """
     office = shutil.which("soffice") or shutil.which("libreoffice")
     if office is None:
         raise MakingError("LibreOffice is missing; install it: apt-get install libreoffice-writer-nogui")
     command = [
         office,
         f"-env:UserInstallation={profile.as_uri()}",
-        *("--headless", "--norestore", "--nolockcheck", "--convert-to", "pdf", "--outdir", str(folder)),
-        *(str(folder / f"{name}.docx") for name in names),
+        *("--headless", "--norestore", "--nolockcheck", "--convert-to", to, "--outdir", str(folder)),
+        *(str(folder / f"{name}.{of}") for name in names),
     ]
-    for name in names:
-        (folder / f"{name}.pdf").unlink(missing_ok=True)
+    made = {name: folder / f"{name}.{to.partition(':')[0]}" for name in names}
+    for path in made.values():
+        path.unlink(missing_ok=True)
     rights = tool_rights([str(Path(office).resolve().parents[1])], [str(folder), str(profile)], **LIMITS)
     rights = replace(rights, sockets=("/tmp",))  # it asks there whether it runs already, whatever TMPDIR is
     env = tool_environment(profile)
@@ -92,11 +101,11 @@ def convert(folder: Path, names: list[str], profile: Path) -> None:
             raise MakingError(f"LibreOffice took longer than {TIMEOUT_S:.0f} s.") from error
         finally:
             _remove_dead_sockets()
-        missing = [name for name in names if not (folder / f"{name}.pdf").is_file()]
+        missing = [name for name, path in made.items() if not path.is_file()]
         if not missing:
             return
     said = (done.stdout + done.stderr).decode(errors="replace")
-    raise MakingError(f"LibreOffice made no PDF of {missing[0]}: {said.strip()[-300:]}")
+    raise MakingError(f"LibreOffice made nothing of {missing[0]}.{of}: {said.strip()[-300:]}")
 
 
 def _remove_dead_sockets() -> None:

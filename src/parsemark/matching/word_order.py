@@ -1,0 +1,141 @@
+"""In which order the words of a page must stand, however it is read, and which of them do not.
+
+Only what both the place on the page and the order of the file say is asked for, so that tables may be read by
+rows or by columns. Turned text is put in order by itself, turned back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import median
+
+from parsemark.model import Box
+
+_WIDE = 1.0
+"""Heights of a letter between two words of a line from which on they are two cells."""
+_FAR = 8.0
+"""The same between two lines of which one follows the other."""
+_LONG = 4
+"""Letters from which on the shape of a word says whether it is turned."""
+_ABOVE = 3
+"""How many cells above one come before it."""
+_AT_ONCE = 256
+"""Cells that are compared with all others at once."""
+
+Stretches = tuple[list[int], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageAtom:
+    """A word of a page as it is compared."""
+
+    text: str
+    box: Box
+    line: int
+    """Below 0: it belongs to no line, as what a form's field says."""
+    edge: bool = False
+
+
+def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
+    """Stretches of words of which the first comes before the second in every way to read a page.
+
+    The first is left of the second, or above it; both the place on the page and the order of the file must
+    say so, and lines must run from left to right.
+    """
+    turns = _turns(page)
+    for degrees in sorted(set(turns)):
+        boxes = {i: atom.box.turned(degrees) for i, atom in enumerate(page) if turns[i] == degrees}
+        steps = [
+            boxes[k].x0 > boxes[i].x0
+            for i, k in pairwise(boxes)
+            if page[i].line == page[k].line and boxes[i] != boxes[k]
+        ]
+        if 2 * sum(steps) < len(steps):
+            continue
+        cells = [cell for cell in _cells(page, boxes) if not page[cell[0]].edge and page[cell[0]].line >= 0]
+        hulls = [Box.hull(boxes[i] for i in cell) for cell in cells]
+        for cell in cells:
+            yield from (([i], [k]) for i, k in pairwise(cell))
+        for i, k in _before(hulls):
+            one, other = cells[i], cells[k]
+            yield one, other
+            if len(one) + len(other) > 2:
+                yield one[-1:], other[:1]
+
+
+def _turns(page: Sequence[PageAtom]) -> list[int]:
+    """By how many degrees each word's line is to be turned to run to the right; usually by none.
+
+    A line runs from its first word to its last one; a single word is as its shape says, and runs upwards.
+    """
+    turns: list[int] = []
+    for _, line in groupby(page, key=lambda atom: atom.line):
+        own = list(line)
+        (x0, y0), (x1, y1) = own[0].box.centre, own[-1].box.centre
+        across, down = x1 - x0, y1 - y0
+        if own[0].box == own[-1].box and len(own[0].text) >= _LONG:
+            across, down = own[0].box.width, -own[0].box.height
+        turns += [0 if abs(across) >= abs(down) else 90 if down < 0 else 270] * len(own)
+    return turns
+
+
+def _cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]]:
+    """Words of a line that stand together: a line of prose, or what a cell of a table says."""
+    cells: list[list[int]] = []
+    for i, box in boxes.items():
+        if cells and page[cells[-1][-1]].line == page[i].line:
+            last = boxes[cells[-1][-1]]
+            gap = box.x0 - last.x1
+            if box == last or -last.height <= gap <= _WIDE * max(last.height, box.height):
+                cells[-1].append(i)
+                continue
+        cells.append([i])
+    return cells
+
+
+def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
+    """Of each box, the next ones above and the next one left of it that the file has before it."""
+    import numpy as np
+
+    x0, y0, x1, y1 = np.array([(b.x0, b.y0, b.x1, b.y1) for b in hulls]).reshape(-1, 4).T
+    height = y1 - y0
+    for start in range(0, len(hulls), _AT_ONCE):
+        k = np.arange(start, min(start + _AT_ONCE, len(hulls)))[:, None]
+        earlier, lower = np.arange(len(hulls)) < k, np.minimum(height, height[k])
+        gap, shared = y0[k] - y1, np.minimum(y1, y1[k]) - np.maximum(y0, y0[k])
+        above = earlier & (gap >= -0.3 * height) & (gap <= _FAR * lower)
+        above &= np.minimum(x1, x1[k]) > np.maximum(x0, x0[k])
+        beside = earlier & (x1 <= x0[k]) & (2 * shared >= lower)
+        for own, over, left in zip(k[:, 0].tolist(), above, beside, strict=True):
+            found = np.flatnonzero(over)
+            # The nearest may be lost, and then says nothing.
+            for i in found[np.argsort(-y1[found], kind="stable")[:_ABOVE]].tolist():
+                yield i, own
+            if left.any():
+                yield int(np.argmax(np.where(left, x1, -np.inf))), own
+
+
+def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[int]:
+    """Words of stretches that stand before what they follow; of both the smaller one has moved.
+
+    Args:
+        pairs: Stretches of which the first comes before the second.
+        place: Where each word of the page stands in the output, if that is sure.
+    """
+    medians: dict[tuple[int, int], float | None] = {}
+
+    def where(cell: list[int]) -> float | None:
+        if len(cell) == 1:
+            return place[cell[0]]
+        key = cell[0], len(cell)
+        if key not in medians:
+            places = [at for i in cell if (at := place[i]) is not None]
+            medians[key] = median(places) if 2 * len(places) >= len(cell) else None
+        return medians[key]
+
+    for one, other in pairs:
+        first, second = where(one), where(other)
+        if first is not None and second is not None and first > second:
+            yield from min(one, other, key=len)

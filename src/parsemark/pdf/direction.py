@@ -1,0 +1,182 @@
+"""Text of scripts that are written from right to left, in the order in which it is read.
+
+A page has glyphs in places, and readers of PDFs guess their order: they turn the two letters of a ligature
+round and put signs, brackets and numbers to the wrong end. Here a line is read from the places of its glyphs
+alone: the rules of Unicode (UAX #9), which lead from a text to places, the other way round.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+_RIGHT = frozenset({"R", "AL"})
+_STRONG = _RIGHT | {"L"}
+_APART = 1.0
+"""Heights of a line: what stands further apart is of two cells."""
+_BLANK = 0.12
+"""Heights of a line that are free between two words."""
+_PAIRS = ("()", "[]", "{}", "«»", "‹›", "<>")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSign:
+    """A character with the way of the pen along its line."""
+
+    index: int
+    """In the text page."""
+    text: str
+    start: float
+    stop: float
+    height: float
+    generated: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Its class for the rules."""
+        return unicodedata.bidirectional(self.text)
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """The characters of one glyph, with marks on it."""
+
+    signs: list[PlacedSign]
+    kind: str
+    level: int = 0
+
+    @property
+    def start(self) -> float:
+        return self.signs[0].start
+
+    @property
+    def stop(self) -> float:
+        return self.signs[0].stop
+
+
+def in_reading_order(line: Sequence[PlacedSign], *, mostly_right: bool) -> list[PlacedSign]:
+    """A line of text in the order in which it is read.
+
+    Args:
+        line: In any order, but the characters of a ligature together and turned round.
+        mostly_right: Whether the page is in a script from right to left, for lines that are half and half.
+    """
+    clusters = _clusters([sign for sign in line if not sign.generated])
+    spare = [sign for sign in line if sign.generated]
+    from_right = _is_from_right(clusters, mostly_right)
+    parts: list[list[_Cluster]] = []
+    for cluster in clusters:
+        if not parts or cluster.start - parts[-1][-1].stop > _APART * cluster.signs[0].height:
+            parts.append([])
+        parts[-1].append(cluster)
+    ordered = [_with_brackets(_read(part, from_right)) for part in (parts[::-1] if from_right else parts)]
+    found: list[PlacedSign] = []
+    before: _Cluster | None = None
+    for cluster in (cluster for part in ordered for cluster in part):
+        if before is not None and spare and _is_apart(before, cluster):
+            found.append(spare.pop(0))
+        found += cluster.signs
+        before = cluster
+    return found + spare
+
+
+def _clusters(signs: Sequence[PlacedSign]) -> list[_Cluster]:
+    """Glyphs from left to right; a reader has turned those of a ligature, and all that were in order."""
+    made: list[_Cluster] = []
+    marks: list[PlacedSign] = []
+    ends = [sign.start for sign in signs if sign.kind in _RIGHT]
+    is_turned = bool(ends) and ends[0] < ends[-1]
+    for _, group in groupby(signs, key=lambda sign: round(sign.start, 2)):
+        own = list(group)
+        if all(sign.kind == "NSM" for sign in own):
+            marks += own
+            continue
+        if own[-1].kind in _RIGHT and (is_turned or len({sign.stop for sign in own}) == 1):
+            own.reverse()
+        made.append(_Cluster(own, own[0].kind))
+    for mark in marks:
+        if made:
+            nearest = min(made, key=lambda c: max(c.start - mark.start, mark.start - c.stop))
+            nearest.signs.append(mark)
+        else:
+            made.append(_Cluster([mark], "NSM"))
+    return sorted(made, key=lambda cluster: cluster.start)
+
+
+def _is_from_right(clusters: Sequence[_Cluster], mostly_right: bool) -> bool:
+    right = sum(cluster.kind in _RIGHT for cluster in clusters)
+    left = sum(cluster.kind == "L" for cluster in clusters)
+    return mostly_right if max(left, right) < 2 * min(left, right) else right > left
+
+
+def _is_apart(one: _Cluster, other: _Cluster) -> bool:
+    if one.signs[-1].text.isspace() or other.signs[0].text.isspace():
+        return False
+    gap = max(one.start - other.stop, other.start - one.stop)
+    return gap > _BLANK * max(one.signs[0].height, other.signs[0].height)
+
+
+def _read(clusters: Sequence[_Cluster], from_right: bool) -> list[_Cluster]:
+    """What stands together, from its places to the order of its text."""
+    kinds = _resolved([cluster.kind for cluster in clusters])
+    for k, (cluster, kind) in enumerate(zip(clusters, kinds, strict=True)):
+        inside = from_right or (
+            any(other in _RIGHT for other in _until_left(kinds[:k][::-1]))
+            and any(other in _RIGHT for other in _until_left(kinds[k + 1 :]))
+        )
+        cluster.level = 1 if kind in _RIGHT else inside + (inside and kind in ("L", "EN", "AN"))
+    found: list[_Cluster] = []
+    for turned, group in groupby(clusters, key=lambda cluster: cluster.level > 0):
+        own = list(group)
+        for is_inner, part in groupby(reversed(own) if turned else own, key=lambda c: c.level == 2):
+            inner = list(part)
+            found += reversed(inner) if is_inner else inner
+    return found
+
+
+def _until_left(kinds: Sequence[str]) -> Iterator[str]:
+    for kind in kinds:
+        if kind == "L":
+            return
+        yield kind
+
+
+def _resolved(kinds: Sequence[str]) -> list[str]:
+    """Kinds after the rules for numbers and for what stands between letters from left to right."""
+    found = list(kinds)
+    for k, kind in enumerate(kinds):
+        if kind == "EN":
+            left = next((other for other in kinds[:k][::-1] if other in _STRONG), "")
+            right = next((other for other in kinds[k + 1 :] if other in _STRONG), "")
+            found[k] = "L" if left == "L" else "AN" if right == "AL" else "EN"
+    for k, kind in enumerate(kinds[1:-1], start=1):
+        if found[k - 1] == found[k + 1] and (
+            (kind == "CS" and found[k - 1] in ("EN", "AN")) or (kind == "ES" and found[k - 1] == "EN")
+        ):
+            found[k] = found[k - 1]
+    for places in (range(1, len(found)), range(len(found) - 2, -1, -1)):
+        step = 1 if places.step == 1 else -1
+        for k in places:
+            if found[k] == "ET" and found[k - step] == "EN":
+                found[k] = "EN"
+    last: int | None = None
+    for k, kind in enumerate(found):
+        if kind == "L":
+            if last is not None:
+                found[last + 1 : k] = ["L"] * (k - last - 1)
+            last = k
+        elif kind in _RIGHT or kind in ("EN", "AN"):
+            last = None
+    return found
+
+
+def _with_brackets(clusters: list[_Cluster]) -> list[_Cluster]:
+    """Brackets open before they close, whichever way round the file or its reader has turned them."""
+    for pair in _PAIRS:
+        own = [c for c in clusters if c.level == 1 and len(c.signs) == 1 and c.signs[0].text in pair]
+        if len(own) % 2 == 0:
+            for k, cluster in enumerate(own):
+                cluster.signs = [replace(cluster.signs[0], text=pair[k % 2])]
+    return clusters
