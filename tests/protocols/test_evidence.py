@@ -19,8 +19,12 @@ from parsemark.model import Box, Element, Prediction, Status, Table
 from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
 from parsemark.protocols.evidence.compare import compare
+from parsemark.protocols.evidence.view import found_on
 from parsemark.protocols.summary import Summary
 from parsemark.report import build_report
+from parsemark.report.chunks import decode
+from parsemark.report.names import page_file
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 SPEC = "evidence(ocr=off)"
@@ -161,6 +165,31 @@ def test_the_viewer_draws_lost_words_and_marks_invented_ones_the_worst_page_firs
     assert any("<ins>In 2031 it was 99,999</ins>" in text for text in of["liar"])
     assert not any("<ins>" in text or "<del>" in text for text in of["honest"])
     assert any("not judged: the page is a picture" in text for text in of["honest"])
+
+
+def test_the_viewer_of_all_protocols_has_the_findings_of_a_page(run: Run) -> None:
+    build_report(run.path, run.path / "report")
+    page = decode((run.path / "report" / "data" / "pages" / f"{page_file(0)}.js").read_text())
+    parsers = [parser.name for parser in RunSource(run).parsers]
+    found = {name: page["parsers"][k]["scored"][0]["found"] for k, name in enumerate(parsers)}
+    assert found["honest"] == []
+    (lost,) = found["lossy"]
+    assert lost[:4] == ["lost", "miss", "with 17 helpers", ""] and 150 < lost[4][0][0] < lost[4][0][2] < 320
+    assert found["liar"] == [["invented", "extra", "", "in 2031 it was 99999", []]]
+    assert [what for what, *_ in found["leaky"]] == ["leaked"]
+
+
+def test_findings_of_others_that_make_no_sense_are_left_out() -> None:
+    messages = (
+        "no JSON",
+        "[]",
+        '{"said": 1}',
+        '{"text": "a", "box": [1]}',
+        '{"text": "kept", "box": [0, 0, 1, 1]}',
+    )
+    rows = [{"element": "x", "category": "lost", "message": message} for message in messages]
+    rows += [{"element": "y", "category": "odd", "message": "{}"}]
+    assert [match.truth for match in found_on(rows)] == ["kept"]
 
 
 def test_it_is_the_default_where_no_page_has_a_truth(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from parsemark.cli import (
     pairs,
     parse,
     parsers,
+    rag,
     report,
     score,
     setup,
@@ -80,7 +81,7 @@ def root(
 
 for command in (  # in the order of the help
     *(setup.init, bench.bench, parse.parse, parse.try_file, score.score, report.report, export.export),
-    *(boards.boards, report.figures, choose.choose),
+    *(boards.boards, rag.rag, report.figures, choose.choose),
     *(compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
     *(version_history.history, version_history.bisect, version_history.repro, version_history.badge),
     *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),

@@ -242,7 +242,7 @@ def _goes_on(before: str, line: str) -> bool:
     """Whether a line goes on with the sentence of the one before it."""
     if before.endswith(_SENTENCE_END) or _ITEM.match(line) or caption_category(line) is not None:
         return False
-    return line[0].islower() or len(before) >= _LONG_LINE
+    return line[0].islower() or len(_spelled(before)) >= _LONG_LINE
 
 
 def _joined(blocks: list[str]) -> str:

@@ -1,7 +1,7 @@
 """OHR-Bench's scoring: how much of the evidence a search brings, and how right an answer is.
 
 Everything is as in `opendatalab/OHR-Bench` at commit 1f421eb; `docs/boards/ohr-bench.md` lists what is wrong
-with it and kept. Searching and answering themselves (an index of each domain, a language model) are not done.
+with it and kept. `parsemark rag` (`engine/rag.py`) searches and asks.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from rapidfuzz.distance import LCSseq
 
-from parsemark.errors import FormatError
+from parsemark.errors import CorpusError, FormatError
 from parsemark.extras import needed_for
 from parsemark.formats import markdown_of
 from parsemark.metrics.bleu import ORDER, bleu_parts
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.model import Page, Prediction
+from parsemark.plain_words import first_problem
 from parsemark.protocols.figures import FigureInfo
 from parsemark.protocols.measured import MeasuredProtocol, Measures, own_truth, score_info
 from parsemark.protocols.result_files import BoardRun, Files, as_json
@@ -35,7 +38,65 @@ QUESTIONS = "ohr_bench_questions"
 answer that a model gave) and `retrieval_results` (parser to the chunks that a search fetched)."""
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _VERDICTS = ("yes", "no", "noanswer")
-_ANSWER = ("F1", "EM", "rouge-L", "bleu-avg")
+_STAGES = {
+    "generated": {"f1": "F1", "em": "EM", "rouge_l": "rouge-L", "bleu_avg": "bleu-avg"},
+    "end_to_end": {"e2e_f1": "F1"},
+}
+"""Where a stage keeps its answer, and our figures of it with the board's names."""
+_MAX_BYTES = 1_000_000_000
+
+
+class ResultLine(BaseModel):
+    """What a search fetched and a model answered for one question from one parser's outputs."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    parser: str
+    ID: str
+    retrieval_results: list[dict[str, Any]] | None = None
+    """Chunks, each with `file_name`, `page_idx` and `text`."""
+    generated: str | None = None
+    """From the pages of the evidence."""
+    end_to_end: str | None = None
+    """From what was fetched."""
+
+    @field_validator("retrieval_results")
+    @classmethod
+    def _whole(cls, chunks: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+        for chunk in chunks or ():
+            if missing := {"file_name", "page_idx", "text"} - chunk.keys():
+                raise ValueError(f"a chunk has no {min(missing)}")
+            if not isinstance(chunk["text"], str):
+                raise ValueError("the text of a chunk is no text")
+        return chunks
+
+
+@lru_cache(4)
+def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
+    """Parser and question to what was found, from a file that `parsemark rag` or a system of one's own wrote.
+
+    Raises:
+        CorpusError: The file cannot be read, or a line is not of this form; it says which.
+    """
+    file = Path(path)
+    found: dict[tuple[str, str], ResultLine] = {}
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise CorpusError(f"{file} is larger than any file of results.")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"The results {file} cannot be read: {error}.") from error
+    for number, text in enumerate(lines, 1):
+        if text.strip():
+            try:
+                line = ResultLine.model_validate_json(text)
+            except ValidationError as error:
+                why = first_problem(error)
+                raise CorpusError(f"{file}, line {number} is no result for a question: {why}.") from error
+            if (line.parser, line.ID) in found:
+                raise CorpusError(f"{file}, line {number}: {line.ID} of {line.parser} is there twice.")
+            found[line.parser, line.ID] = line
+    return found
 
 
 @dataclass(frozen=True)
@@ -45,6 +106,8 @@ class OhrBenchProtocol(MeasuredProtocol):
     Without `retrieval_results` of a question its page counts as fetched: what is measured then is the parser.
 
     Args:
+        results: A file of what a search fetched and a model answered, a line of JSON for each question and
+            parser, as `parsemark rag` writes it; what it does not have is taken from the question itself.
         empty_left_out: Empty answers and searches leave the mean, as upstream has it; else worth nothing.
     """
 
@@ -57,9 +120,17 @@ class OhrBenchProtocol(MeasuredProtocol):
         score_info("em", "EM", "Answers that are equal.", "questions with answers", main=True),
         score_info("rouge_l", "ROUGE-L", "Of answers.", "questions with answers"),
         score_info("bleu_avg", "BLEU", "Without brevity penalty.", "questions with answers"),
+        score_info(
+            "e2e_f1", "F1, end to end", "Of answers from what was fetched.", "such answers", main=True
+        ),
     )
 
     empty_left_out: bool = True
+    results: str = ""
+
+    def __post_init__(self) -> None:
+        if self.results:
+            read_results(self.results)  # a wrong file is refused before anything is parsed
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The values of each question of a page."""
@@ -67,18 +138,22 @@ class OhrBenchProtocol(MeasuredProtocol):
         for question in own_truth(truth, QUESTIONS, list) or ():
             lcs = self._evidence(question, prediction)
             found["lcs"] += [] if lcs is None else [lcs]
-            given = question.get("generated", {}).get(prediction.parser)
-            if given is None:
-                continue
-            scores = answer_scores(str(given), str(question["answers"]))
-            if scores["valid"] or not self.empty_left_out:
-                for name in _ANSWER:
-                    value = float(scores[name]) if scores["valid"] else 0.0
-                    found[name.lower().replace("-", "_")].append(value)
+            for stage, names in _STAGES.items():
+                given = self._given(question, prediction.parser, stage)
+                scores = {} if given is None else answer_scores(str(given), str(question["answers"]))
+                if scores and (scores["valid"] or not self.empty_left_out):
+                    for figure, name in names.items():
+                        found[figure].append(float(scores[name]) if scores["valid"] else 0.0)
         return {name: values or None for name, values in found.items()}
 
+    def _given(self, question: Mapping[str, Any], parser: str, what: str) -> Any:
+        """What a stage gave for a question: by the file of results, else by the question itself."""
+        line = read_results(self.results).get((parser, str(question.get("ID")))) if self.results else None
+        given = None if line is None else getattr(line, what)
+        return question.get(what, {}).get(parser) if given is None else given
+
     def _evidence(self, question: Mapping[str, Any], prediction: Prediction) -> float | None:
-        fetched = question.get("retrieval_results", {}).get(prediction.parser)
+        fetched = self._given(question, prediction.parser, "retrieval_results")
         if fetched is None:
             return evidence_share([markdown_of(prediction)], question["evidence_context"])
         lcs = retrieval_lcs({**question, "retrieval_results": fetched})
@@ -118,13 +193,19 @@ def evidence_share(hits: Sequence[str], evidence: str | Sequence[str]) -> float:
     return _common_words(normalised("\n\n".join(hits)).split(), wanted) / len(wanted)
 
 
+def evidence_pages(question: Mapping[str, Any]) -> list[Any]:
+    """The pages on which the evidence of a question stands, counted from 0."""
+    pages = question["evidence_page_no"]
+    return pages if isinstance(pages, list) else [pages]
+
+
 def retrieval_lcs(question: Mapping[str, Any]) -> float | None:
     """The share of the evidence that a search brought; None where it brought nothing at all."""
-    fetched, pages = question["retrieval_results"], question["evidence_page_no"]
+    fetched = question["retrieval_results"]
     if not fetched:
         return None
     name = question["doc_name"].split("/")[-1]
-    wanted = pages if isinstance(pages, list) else [pages]
+    wanted = evidence_pages(question)
     hits = [chunk["text"] for chunk in fetched if chunk["file_name"] == name and chunk["page_idx"] in wanted]
     return evidence_share(hits, question["evidence_context"]) if hits else 0.0
 

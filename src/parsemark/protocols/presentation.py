@@ -107,6 +107,8 @@ class PageViews:
     """The same from the rows of the page and parser, for a protocol that needs no truth."""
     worst: str = ""
     """The measure of pages by which the worst come first; by default pages are in their own order."""
+    found: Callable[[Sequence[Mapping[str, Any]]], Sequence[PageMatch]] | None = None
+    """What rows of a page and parser found on it, for the viewer of all protocols."""
 
 
 @dataclass(frozen=True, slots=True)

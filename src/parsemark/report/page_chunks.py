@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from parsemark.errors import StoreError
+from parsemark.protocols.presentation import PageViews
 from parsemark.protocols.rows import MAX_DETAILS
 from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.names import page_file
@@ -69,7 +70,9 @@ class _Scored:
     def __init__(self, source: RunSource, ids: pl.Series, explained: Explained) -> None:
         self.explained = explained
         self.matches = _matches(source.rows_of("matches", ids), source.rules)
-        self.scores, self.page_scores = _scores(source.rows_of("scores", ids), source.rules)
+        rows = source.rows_of("scores", ids)
+        self.scores, self.page_scores = _scores(rows, source.rules)
+        self.found = _found(rows, source.shown.pages)
 
     def facts(self, sample: str, parser: str) -> dict[str, Any]:
         """Matches, scores and explanations of one parser on one page."""
@@ -81,6 +84,7 @@ class _Scored:
             "matches": matches,
             "scores": self.scores.get(key, {}),
             "page_scores": self.page_scores.get(key, {}),
+            "found": self.found.get(key, []),
             "explained": {truth: self.explained[k] for truth, k in keys.items() if k in self.explained},
         }
 
@@ -199,6 +203,19 @@ def _scores(
                 why = [*(why or [None, None]), details]
             tables[sample, parser][rule].append([element, pred, metric, number, *why])
     return tables, pages
+
+
+def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str], list[Any]]:
+    """Page and parser to what a protocol found there: `[kind, class, on the page, in the output, boxes]`."""
+    if views is None or views.found is None:
+        return {}
+    rows = _by_key(frame.filter(pl.col("element") != ""))
+    return {
+        key: [
+            [m.category, m.kind, m.truth, m.pred, [b.as_tuple() for b in m.boxes]] for m in views.found(own)
+        ]
+        for key, own in rows.items()
+    }
 
 
 def _details(text: str | None) -> Any:

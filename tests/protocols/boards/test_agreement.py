@@ -28,14 +28,24 @@ from parsemark.verdicts import boards
 from parsemark.verdicts.boards import KINDS, SOURCES, board_agreement, kendall
 
 BOARDS = ("tables", "document", "semantic", "dp-bench", "opendataloader", "getomni", "score-bench")
-TEXT = "Slack water lasts nine minutes at the narrows.", "The stream runs at five knots on springs."
+TEXT = "Slack water & tide last $x^2$ minutes at the narrows.", "The stream costs $5 on springs."
+ITEMS = "- one port\n- two piers"
 ROWS = [["Port", "Depth"], ["Riga", "12.5"], ["Oslo", "9.1"]]
 PIPES = "| Port | Depth |\n|---|---|\n| Riga | 12.5 |\n| Oslo | 9.1 |"
 HTML = write_table(Table.from_rows(ROWS), "html")
 OUTPUTS = {
-    "two-newlines": f"# Tides\n\n{TEXT[0]}\n\n{TEXT[1]}\n\n{HTML}\n",
-    "one-newline": f"# Tides\n{TEXT[0]}\n{TEXT[1]}\n{HTML}\n",
-    "pipes": f"# Tides\n\n{TEXT[0]}\n\n{TEXT[1]}\n\n{PIPES}\n",
+    "two-newlines": f"# Tides\n\n{TEXT[0]}\n\n{TEXT[1]}\n\n{ITEMS}\n\n{HTML}\n",
+    "one-newline": f"# Tides\n{TEXT[0]}\n{TEXT[1]}\n{ITEMS}\n{HTML}\n",
+    "pipes": f"# Tides\n\n{TEXT[0]}\n\n{TEXT[1]}\n\n{ITEMS}\n\n{PIPES}\n",
+    "respelled": "\n\n".join(
+        (
+            "# Tides #",
+            TEXT[0].replace("&", "&amp;").replace("$x^2$", "$ x^2 $"),
+            TEXT[1].replace("$", r"\$"),
+            ITEMS.replace("-", "*"),
+            HTML,
+        )
+    ),
     "no-table": f"# Tides\n\n{TEXT[0]}\n",
     "table-alone": f"{HTML}\n",
 }
@@ -77,15 +87,15 @@ def neutral(run: Run) -> dict[str, Summary]:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_newlines_and_tables_move_no_neutral_figure(neutral: dict[str, Summary], board: str) -> None:
+def test_spelling_moves_no_neutral_figure(neutral: dict[str, Summary], board: str) -> None:
     summary = neutral[f"{board}(serialise=neutral)"]
     values = [
         {name: figure.value for name, figure in summary.parsers[parser].items() if name != "seconds"}
-        for parser in ("two-newlines", "one-newline", "pipes")
+        for parser in ("two-newlines", "one-newline", "pipes", "respelled")
     ]
     shown = {info.name for info in summary.figures if info.style in ("score", "rate")}
     scores = [{name: own[name] for name in shown if name in own} for own in values]
-    assert scores[0] == scores[1] == scores[2] and scores[0]
+    assert scores[0] == scores[1] == scores[2] == scores[3] and scores[0]
     missing = summary.parsers["no-table"][summary.primary].value
     assert missing is not None and missing != scores[0][summary.primary]
 
@@ -112,7 +122,7 @@ def test_shares_add_up_and_boards_without_a_kind_in_common_differ_by_kinds(
     assert between[frozenset(("semantic", "getomni"))].n_pages == 2
     apart = between[frozenset(("tables", "getomni"))]
     assert apart.kinds == () and apart.n_pages == 3
-    assert found.ranks["tables"]["no-table"] == 5 and found.ranks["dp-bench"]["table-alone"] == 5
+    assert found.ranks["tables"]["no-table"] == 6 and found.ranks["dp-bench"]["table-alone"] == 6
 
 
 def test_every_kind_names_figures_that_are_there(neutral: dict[str, Summary]) -> None:
@@ -135,7 +145,7 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
 
 def test_few_parsers_or_documents_are_warned_of(run: Run, neutral: dict[str, Summary]) -> None:
     found = board_agreement(Run.open(run.path))
-    assert "these are 5 parsers and 3 documents" in found.caution
+    assert "these are 6 parsers and 3 documents" in found.caution
     assert agreement_lines(found).count(found.caution) == 1
     enough = replace(found, n_documents=30)
     assert not enough.caution and not any("say little" in line for line in agreement_lines(enough))

@@ -1,14 +1,24 @@
 """OHR-Bench: its own results on examples, and the protocol on pages."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpora.writing import write_corpus
+from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks
 from tests.protocols.boards.test_docling_eval import families, same
 from tests.protocols.boards.test_protocols import page, values
+from typer.testing import CliRunner
 
-from parsemark.model import Prediction
+from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.engine.import_outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import CorpusError
+from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import get_protocol, ohr_bench
+from parsemark.store import Run
 
 
 def own_result(family: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -69,3 +79,95 @@ def test_the_dictionary_of_chinese_words_is_in_no_folder_of_all(
     assert ohr_bench._cut("我们在北京") == ["我们", "在", "北京"]
     assert list((tmp_path / "jieba").iterdir())
     ohr_bench._segmenter.cache_clear()
+
+
+DOCUMENTS = {
+    "BANK": ["The net income of 842 million rose.", "Staff: nine people at the quay."],
+    "SHIP": ["Slack water lasts nine minutes.", "The crew is 31."],
+}
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Run:
+    """A run of two documents with a question each, which one parser reads well and the other badly."""
+    questions = {
+        "BANK-p1": [{**QUESTION, "ID": "q1", "generated": {}}],
+        "SHIP-p2": [
+            {
+                "ID": "q2",
+                "doc_name": "finance/SHIP",
+                "questions": "How large is the crew?",
+                "answers": "31",
+                "evidence_context": "The crew is 31.",
+                "evidence_page_no": [1],
+            }
+        ],
+    }
+    samples = []
+    for document, texts in DOCUMENTS.items():
+        for number, text in enumerate(texts, 1):
+            name = f"{document}-p{number}"
+            own = {"ohr_bench_questions": questions.get(name, [])}
+            elements = (Element("1", "text_block", order=0, text=text),)
+            samples.append(Sample(name, document, number, Page(name, 9, 9, elements, annotation=own)))
+    write_corpus(tmp_path / "corpus", samples, name="asked")
+    for parser in ("good", "bad"):
+        (tmp_path / parser).mkdir()
+        for sample in samples:
+            text = DOCUMENTS[sample.document][sample.page_number - 1]
+            text = text if parser == "good" else text.replace("crew", "cr3w").replace("842", "8 4 2")
+            (tmp_path / parser / f"{sample.id}.md").write_text(text)
+        run = import_predictions(
+            tmp_path / "run", load_corpus(str(tmp_path / "corpus")), tmp_path / parser, name=parser
+        )
+    return run
+
+
+def test_a_search_and_a_model_give_what_is_scored(asked: Run, tmp_path: Path) -> None:
+    pytest.importorskip("bm25s")
+
+    def answer(request: Request, _count: int) -> Any:
+        shown = fenced_blocks(request)
+        found = next((a for a in ("842 million", "31") if a in shown["TEXT"]), "Not answerable")
+        return completion(json.dumps({"response": found}))
+
+    out = tmp_path / "answers.jsonl"
+    with ChatServer(answer) as server:
+        arguments = ["rag", str(asked.path), "--out", str(out), "--top", "1", "--judge", server.spec()]
+        result = CliRunner().invoke(app, [*arguments, "--answers", str(tmp_path / "a.sqlite")])
+    assert result.exit_code == 0, result.output
+    lines = {(own["parser"], own["ID"]): own for own in map(json.loads, out.read_text().splitlines())}
+    assert lines["good", "q2"]["retrieval_results"][0]["page_idx"] == 1
+    assert lines["good", "q1"]["generated"] == lines["good", "q1"]["end_to_end"] == "842 million"
+    assert lines["bad", "q1"]["generated"] == "Not answerable"
+    spec = f"ohr-bench(results={out})"
+    score_run(asked, protocols=[spec], n_workers=1)
+    figures = Run.open(asked.path).summary(spec).parsers
+    assert figures["good"]["f1"].value == figures["good"]["e2e_f1"].value == figures["good"]["em"].value == 1
+    assert figures["bad"]["f1"].value == 0.5 and (figures["bad"]["lcs"].value or 0) < 1
+
+
+def test_without_a_model_the_search_alone_is_scored(asked: Run, tmp_path: Path) -> None:
+    pytest.importorskip("bm25s")
+    out = tmp_path / "found.jsonl"
+    assert CliRunner().invoke(app, ["rag", str(asked.path), "--out", str(out)]).exit_code == 0
+    spec = f"ohr-bench(results={out})"
+    score_run(asked, protocols=[spec], n_workers=1)
+    figures = Run.open(asked.path).summary(spec).parsers["good"]
+    assert figures["lcs"].value == 1 and figures["f1"].value is None
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("{", "line 1 is no result for a question"),
+        ('{"parser": "a"}', "ID"),
+        ('{"parser": "a", "ID": "q", "generatd": "x"}', "generatd"),
+        ('{"parser": "a", "ID": "q", "retrieval_results": [{"text": "x", "page_idx": 1}]}', "file_name"),
+        ('{"parser": "a", "ID": "q"}\n{"parser": "a", "ID": "q"}', "twice"),
+    ],
+)
+def test_a_file_of_results_that_is_none_is_refused(tmp_path: Path, line: str, why: str) -> None:
+    (tmp_path / "r.jsonl").write_text(line)
+    with pytest.raises(CorpusError, match=why):
+        get_protocol(f"ohr-bench(results={tmp_path / 'r.jsonl'})")

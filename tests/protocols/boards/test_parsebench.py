@@ -13,7 +13,16 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Element, Fact, Page, Prediction, Sample, Status
 from parsemark.protocols import get_protocol
-from parsemark.protocols.parsebench import charts, content, grids, layout, rules, tables, text
+from parsemark.protocols.parsebench import (
+    charts,
+    content,
+    grids,
+    layout,
+    layout_measures,
+    rules,
+    tables,
+    text,
+)
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 
@@ -83,7 +92,7 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
     if family == "document":
         found = rules.document_metrics(given["rules"], rules.RuledOutput(given["markdown"]))
         return {**found, "rule_scores": [own["score"] for own in found["results"]]}
-    return layout.layout_metrics(**given)
+    return layout_measures.layout_metrics(**given)
 
 
 def result_of(sample: Sample, results: dict[str, Any]) -> Prediction:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from itertools import groupby
 
 from parsemark.formats.notation import fold_notation
 from parsemark.matching.word_order import PageAtom
@@ -138,7 +139,7 @@ def _findings(fates: WordFates) -> Iterator[WordFinding]:
     def close() -> Iterator[WordFinding]:
         if run:
             own = [fates.page[i] for i in run]
-            said = " ".join(fates.said[i] for i in run if i in fates.said)
+            said = " ".join(text for text, _ in groupby(fates.said[i] for i in run if i in fates.said))
             text = " ".join(atom.text for atom in own)
             numbers = sum(is_number(atom.text) for atom in own)
             yield WordFinding(str(kinds[run[0]]), text, said, Box.hull(atom.box for atom in own), numbers)

@@ -82,10 +82,10 @@ class EvidenceProtocol(PageProtocol):
 
     def presentation(self) -> Presentation:
         """Show findings page by page, the worst first."""
-        from parsemark.protocols.evidence.view import page_view
+        from parsemark.protocols.evidence.view import found_on, page_view
 
         words = "The share of a page's words that are kept; the page with most findings comes first."
-        shown = PageViews("kept", words, of_rows=page_view, worst=WRONG)
+        shown = PageViews("kept", words, of_rows=page_view, worst=WRONG, found=found_on)
         return Presentation(pages=shown, hidden_metrics=frozenset({FOUND}))
 
 

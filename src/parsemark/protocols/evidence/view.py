@@ -19,21 +19,29 @@ MAX_TEXT = 20_000
 """Characters of an output that are shown."""
 
 
+def found_on(rows: Sequence[Mapping[str, Any]]) -> list[PageMatch]:
+    """What was found on one page of a parser, as the viewer draws it; what is none of ours is left out."""
+    matches = []
+    for row in rows:
+        kind = row["category"]
+        if row["element"] == PAGE_LEVEL or kind not in _KINDS:
+            continue
+        try:
+            entry = json.loads(row["message"])
+            text, said = str(entry["text"]), str(entry.get("said", ""))
+            boxes = (Box(*map(float, entry["box"])),) if "box" in entry else ()
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            continue  # the run may come from a bundle
+        two = ("", text) if kind in EXTRAS else (text, said)
+        matches.append(PageMatch(_KINDS[kind], kind, *two, boxes=boxes))
+    return matches
+
+
 def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> PageView:
     """What was found on one page of a parser, from its rows."""
     counts = {row["metric"]: row["value"] for row in rows if row["element"] == PAGE_LEVEL}
     told = {row["metric"]: row["message"] for row in rows if row["element"] == PAGE_LEVEL}
-    found = [(row["category"], json.loads(row["message"])) for row in rows if row["element"] != PAGE_LEVEL]
-    matches = [
-        PageMatch(
-            _KINDS[kind],
-            kind,
-            "" if kind in EXTRAS else entry["text"],
-            entry["text"] if kind in EXTRAS else entry.get("said", ""),
-            boxes=(Box(*entry["box"]),) if "box" in entry else (),
-        )
-        for kind, entry in found
-    ]
+    matches = found_on(rows)
     page = json.loads(told.get("words") or "{}") if counts.get("words") is not None else {}
     message = prediction.message if prediction.status is not Status.OK else None
     if counts.get("words") is None:
@@ -43,7 +51,7 @@ def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> Page
         for name in (*FATES, *EXTRAS)
         if (of := counts.get("said" if name in EXTRAS else "words"))
     }
-    extra = [entry["text"] for kind, entry in found if kind in EXTRAS]
+    extra = [match.pred for match in matches if match.category in EXTRAS]
     return PageView(
         tuple(matches),
         (),

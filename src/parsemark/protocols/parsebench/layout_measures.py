@@ -1,15 +1,64 @@
-"""Visual grounding beside its headline: average precision, reading order, and tokens in the right place."""
+"""The figures of visual grounding: what is found, average precision, reading order, tokens in their place."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parsemark.protocols.parsebench.layout import GroundedBlock, inside, iou, is_explicit, skipped
+from parsemark.protocols.parsebench.layout import (
+    GroundedBlock,
+    answers,
+    grounded,
+    inside,
+    iou,
+    is_explicit,
+    is_ignored,
+    predicted_blocks,
+    skipped,
+    true_blocks,
+)
 
 _THRESHOLDS = tuple((50 + 5 * step) / 100 for step in range(10))
 _NEIGHBOURS = 3
+
+
+def layout_metrics(
+    rules: Sequence[Mapping[str, Any]],
+    predictions: Sequence[Mapping[str, Any]],
+    ontology: str = "basic",
+    image_width: float = 1.0,
+    image_height: float = 1.0,
+) -> dict[str, Any]:
+    """The shares of elements that are found, classed, said and in order, and the measures of detectors."""
+    every = true_blocks(rules, ontology)
+    truth = [element for element in every if not is_ignored(element)]
+    blocks = predicted_blocks(predictions, image_width, image_height, ontology)
+    elements = grounded(truth, blocks)
+    orders = read_in_order(truth, elements)
+    detected = detections([element for element in every if element.kind is not None], blocks)
+    n, asked = len(elements), [own for own in elements if own["attribution_applicable"]]
+    located, classed = (
+        sum(own[f"{name}_pass"] for own in elements) for name in ("localization", "classification")
+    )
+    said = sum(own["attribution_pass"] for own in asked)
+    values: dict[str, Any] = {"elements": elements, **detected}
+    if n:
+        values |= {
+            "unmatched_gt_elements": float(sum(not any(answers(e, b) for b in blocks) for e in truth)),
+            "unmatched_pred_elements": float(sum(not any(answers(e, b) for e in truth) for b in blocks)),
+            "layout_localization_pass_rate": located / n,
+            "layout_classification_pass_rate": classed / n,
+            "layout_element_rule_pass_rate": sum(own["passes"] for own in elements) / n,
+            "layout_rule_pass_rate": (located + classed + said) / (2 * n + len(asked)),
+            "rule_pass_rate": (located + classed + said) / (2 * n + len(asked)),
+        }
+    if asked:
+        values["layout_attribution_pass_rate"] = said / len(asked)
+        values |= attributions(truth, blocks)
+    if orders:
+        values["layout_reading_order_pass_rate"] = sum(orders) / len(orders)
+    return values
 
 
 def read_in_order(truth: Sequence[GroundedBlock], elements: Sequence[dict[str, Any]]) -> list[bool]:

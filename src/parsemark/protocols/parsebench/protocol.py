@@ -12,7 +12,7 @@ from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.measured import MeasuredProtocol, Measures, html_of, own_truth, score_info
 from parsemark.protocols.parsebench.charts import TablesValuesError
-from parsemark.protocols.parsebench.layout import layout_metrics
+from parsemark.protocols.parsebench.layout_measures import layout_metrics
 from parsemark.protocols.parsebench.rules import RuledOutput, document_metrics
 from parsemark.protocols.parsebench.tables import table_metrics
 from parsemark.protocols.result_files import BoardRun, Files, as_json

@@ -62,6 +62,20 @@
     })));
   };
 
+  // What a protocol that needs no truth found on the page: words with their fate.
+  const MAX_FOUND = 200;
+  parsemark.renderFound = (data) => {
+    const found = data.found ?? [];
+    if (!found.length) return null;
+    const counts = [...new Set(found.map(([what]) => what))].map((what) => `${found.filter(([w]) => w === what).length} ${what}`);
+    return el("div", {}, el("h2", {}, "Found on the page"), el("p", { class: "muted small" }, `Places: ${counts.join(", ")}.`),
+      el("ul", { class: "document-rows text-diff small" }, found.slice(0, MAX_FOUND).map(([what, kind, truth, pred]) =>
+        el("li", {}, el("span", { class: `match-kind ${kind}` }, what), " ",
+          truth ? (kind === "miss" ? el("del", {}, parsemark.foreign(truth)) : parsemark.foreign(truth)) : null, truth && pred ? " → " : null,
+          pred ? el("ins", {}, parsemark.foreign(pred)) : null))),
+      found.length > MAX_FOUND ? el("p", { class: "muted small" }, `… and ${found.length - MAX_FOUND} more`) : null);
+  };
+
   parsemark.renderParse = (data) => {
     const parse = data.parse;
     if (!parse) return el("p", { class: "notice" }, "This parser was not run on this page.");

@@ -126,6 +126,7 @@
     byId("sheet").replaceChildren(parsemark.renderSheet(page, [contender], new Set(match?.truth), chooseElement));
     byId("matches").replaceChildren(parsemark.renderMatches(matches, page, data, match, choose));
     byId("parse").replaceChildren(parsemark.renderParse(data));
+    byId("found").replaceChildren(...[parsemark.renderFound(data)].filter(Boolean));
     byId("detail").replaceChildren(parsemark.renderDetail(page, data, match, view.parser));
   };
 
@@ -141,9 +142,10 @@
     byId("matches").replaceChildren(parsemark.renderBesideMatches(page, contenders, rows, row, contenders[0].metric, choose));
     byId("parse").replaceChildren(...contenders.flatMap((c, k) => [el("h3", {}, `${"AB"[k]} `, parsemark.foreign(c.name)), parsemark.renderParse(c.data)]));
     byId("detail").replaceChildren(parsemark.renderBeside(page, contenders, row));
+    byId("found").replaceChildren(...contenders.flatMap((c) => (c.data.found?.length ? [el("h3", {}, parsemark.foreign(c.name)), parsemark.renderFound(c.data)] : [])));
   };
 
-  const NOT_SCORED = { matches: {}, scores: {}, page_scores: {}, explained: {} };
+  const NOT_SCORED = { matches: {}, scores: {}, page_scores: {}, explained: {}, found: [] };
   const NOTHING = { parse: null, scored: [], prediction: null };
 
   // What a parser made of a page, with what the chosen protocol says about it.

@@ -26,7 +26,8 @@
       boxes(c.data.prediction?.elements, "pred", c.selected, (element) => choose(element, k)));
     const overlay = svg("svg", { class: "overlay", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
       boxes(page.truth?.elements, "truth", selectedTruths, (element) => choose(element, null)),
-      contenders.map(layer));
+      contenders.map(layer), contenders.map((c, k) => (c.data.found ?? []).flatMap(([what, kind, truth, , places]) => places.map(([x0, y0, x1, y1]) =>
+        svg("rect", { class: `finding ${kind} order-${k}`, x: x0, y: y0, width: x1 - x0, height: y1 - y0 }, svg("title", {}, `${what}: ${truth}`))))));
     return el("div", { class: "sheet" }, picture, overlay);
   };
 })();

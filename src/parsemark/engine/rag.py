@@ -1,0 +1,89 @@
+"""The stages of OHR-Bench on a run: search each question in parsers' outputs, and ask a model to answer it.
+
+What comes out is one line for each question and parser, in the form in which a system of one's own may write
+it, too: `ohr-bench(results=FILE)` scores it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parsemark.errors import UsageError
+from parsemark.formats import markdown_of
+from parsemark.judges import Answered, Asker, Judge
+from parsemark.judges.answering import answer_all
+from parsemark.judges.base import JudgeOutcome
+from parsemark.parsers import read_raw
+from parsemark.protocols.answers.retrieval import ChunkIndex, chunks_of
+from parsemark.protocols.measured import own_truth
+from parsemark.protocols.ohr_bench import QUESTIONS, ResultLine, evidence_pages
+from parsemark.store import Run
+
+SIZE, TOP = 1024, 2
+"""Words of a chunk, and how many chunks a question fetches, as the board's scripts have it."""
+
+
+def questions_of(run: Run) -> list[Mapping[str, Any]]:
+    """The questions of all pages, each once.
+
+    Raises:
+        UsageError: The run has none.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for sample in run.table("samples")["sample"]:
+        truth = run.truth(sample)
+        for question in (own_truth(truth, QUESTIONS, list) if truth is not None else None) or ():
+            if missing := {"ID", "doc_name", "questions", "evidence_page_no"} - question.keys():
+                raise UsageError(f"A question of {sample} has no {min(missing)!r}: {str(question)[:80]}")
+            found.setdefault(str(question["ID"]), question)
+    if not found:
+        raise UsageError(f"No page of {run.path} has questions ({QUESTIONS}); see docs/boards/ohr-bench.md.")
+    return list(found.values())
+
+
+def searched(run: Run, parser: str, top: int = TOP) -> Iterator[tuple[ResultLine, Mapping[str, Any], str]]:
+    """What a search of its domain fetches for each question; with the question, and the evidence's pages."""
+    questions = questions_of(run)
+    domains = {q["doc_name"].rpartition("/")[2]: q["doc_name"].rpartition("/")[0] for q in questions}
+    pages: dict[str, dict[int, str]] = defaultdict(dict)
+    chunks: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    table = run.table("samples").select("sample", "document", "page_number")
+    places = {sample: (document, number) for sample, document, number in table.iter_rows()}
+    for record in run.records():
+        if record.parser != parser or record.blob is None or record.sample not in places:
+            continue
+        document, number = places[record.sample]
+        text = markdown_of(read_raw(run.raw(record.blob), record.sample, parser))
+        name = document.rpartition("/")[2]
+        pages[name][number - 1] = text
+        for piece in chunks_of(text, "tokens", SIZE):
+            chunk = {"file_name": name, "page_idx": number - 1, "text": piece}
+            chunks[domains.get(name, "")].append(chunk)
+    indexes = {domain: ChunkIndex([chunk["text"] for chunk in own]) for domain, own in chunks.items()}
+    for question in questions:
+        domain, _, name = question["doc_name"].rpartition("/")
+        first = indexes[domain].first(question["questions"], top) if domain in indexes else []
+        evidence = [pages[name].get(page, "") for page in evidence_pages(question)]
+        fetched = [chunks[domain][k] for k in first]
+        line = ResultLine(parser=parser, ID=str(question.get("ID")), retrieval_results=fetched)
+        yield line, question, "\n\n".join(evidence)
+
+
+def answered(run: Run, parser: str, judge: Judge, asker: Asker, top: int = TOP) -> Iterator[ResultLine]:
+    """The same with what a model answers: from the pages of the evidence, and from what was fetched."""
+    lines = list(searched(run, parser, top))
+
+    def asked() -> Iterator[tuple[tuple[ResultLine, str], str, str]]:
+        for line, question, evidence in lines:
+            fetched = "\n\n".join(chunk["text"] for chunk in line.retrieval_results or ())
+            yield (line, "generated"), question["questions"], evidence
+            yield (line, "end_to_end"), question["questions"], fetched
+
+    def keep(tag: tuple[ResultLine, str], outcome: JudgeOutcome) -> None:
+        # A failed request counts as an empty answer.
+        setattr(tag[0], tag[1], outcome.value.response if outcome.status is Answered.OK else "")
+
+    answer_all(asked(), judge, asker, keep)
+    yield from (line for line, *_ in lines)
