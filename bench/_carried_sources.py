@@ -10,16 +10,14 @@ PER_SHEET = 1
 _ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
-def write_jats(sources: Path, out: Path) -> Path:
-    """Articles of JATS that pandoc makes of HTML."""
+def by_pandoc(sources: Path, out: Path, to: str, suffix: str) -> Path:
+    """What pandoc makes of HTML."""
     import pypandoc
 
     out.mkdir(exist_ok=True)
     for path in sources.glob("*.html"):
-        made = out / f"{path.stem}.xml"
-        pypandoc.convert_file(
-            str(path), "jats", format="html", outputfile=str(made), extra_args=["--standalone"]
-        )
+        made = out / f"{path.stem}.{suffix}"
+        pypandoc.convert_file(str(path), to, format="html", outputfile=str(made), extra_args=["--standalone"])
     return out
 
 

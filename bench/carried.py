@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from bench._carried_sources import write_jats, write_latex, write_sheets
+from bench._carried_sources import by_pandoc, write_latex, write_sheets
 from parsemark import load_corpus
 from parsemark.corpora.carried.laying import read_pair
 from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
@@ -143,13 +143,19 @@ def odt_pairs(folder: Path) -> Documents:
 
 
 def epub_pairs(folder: Path) -> Documents:
+    """By pandoc: the export of LibreOffice drops the heads of tables."""
+    root = corpus("html", folder)
+    return pairs_of(root, by_pandoc(root / "sources", folder / "epub", "epub", "epub"), "epub")
+
+
+def office_epub_pairs(folder: Path) -> Documents:
     root = corpus("docx", folder)
     return pairs_of(root, by_office(folder, root / "sources", "docx", "epub"), "epub")
 
 
 def jats_pairs(folder: Path) -> Documents:
     root = corpus("html", folder)
-    return pairs_of(root, write_jats(root / "sources", folder / "jats"), "xml")
+    return pairs_of(root, by_pandoc(root / "sources", folder / "jats", "jats", "xml"), "xml")
 
 
 def latex_pairs(folder: Path) -> Documents:
@@ -182,6 +188,7 @@ ROUTES: dict[str, Callable[[Path], Documents]] = {
     "pairs latex": latex_pairs,
     "pairs odt": odt_pairs,
     "pairs epub": epub_pairs,
+    "pairs epub by LibreOffice": office_epub_pairs,
     "pairs jats": jats_pairs,
     "pairs xlsx": xlsx_pairs,
 }

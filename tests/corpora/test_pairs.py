@@ -220,6 +220,41 @@ def test_marks_that_a_source_writes_out_are_not_doubled(tmp_path: Path) -> None:
     assert [text for _, text in texts(found)] == ["- first thing to do", "Some text that follows"]
 
 
+def test_cells_of_articles_are_read_without_their_marks(tmp_path: Path) -> None:
+    row = "<tr><td><bold>A</bold></td><td colspan='2'>x<break/>y <italic>z</italic></td></tr>"
+    table = f"<table><tbody>{row}</tbody></table>"
+    body = f"<article><body><table-wrap><label>Table 1</label>{table}</table-wrap></body></article>"
+    (tmp_path / "a.xml").write_text(body)
+    found = sources.read_source(tmp_path / "a.xml")
+    (rows,) = [e.table.text_rows() for e in found if e.table]
+    assert rows == [["A", "x y z", "x y z"]]
+
+
+def test_capitals_that_a_style_sheet_makes_are_those_of_the_page(tmp_path: Path) -> None:
+    """Small capitals are the letters that they stand for."""
+    page: list[Text] = [
+        (-1, 20, 50, "THE NAME OF IT"),
+        (-1, 20, 90, "S"),
+        (-1, 27, 90, "^MALL"),
+        (-1, 60, 90, "caps go on here"),
+    ]
+    markup = '<h2 style="text-transform: uppercase">The name of it</h2><p>Small caps go on here</p>'
+    found = read(tmp_path, [page], "a.html", markup)
+    assert [text for _, text in texts(found)] == ["THE NAME OF IT", "Small caps go on here"]
+
+
+def test_a_table_of_which_the_source_lacks_the_head_is_refused(tmp_path: Path) -> None:
+    rows = [["Name", "No"], ["alpha", "12"], ["beta", "34"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 20 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    source = "<table><tr><td>alpha</td><td>12</td></tr><tr><td>beta</td><td>34</td></tr></table>"
+    found = read(tmp_path, [page], "a.html", source)
+    assert [t.refused for t in found.tables] == [
+        "text stands right above or below it that is in no element: 'NameNo'"
+    ]
+
+
 def test_signs_and_currencies_of_cells_are_those_of_the_page(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active

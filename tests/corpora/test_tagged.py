@@ -55,6 +55,9 @@ class TestTables:
         box = table.cells[0].box
         assert box is not None and 19 < box.x0 < 22 and 42 < box.y0 < 44 and 49 < box.y1 < 51
 
+    def test_rows_without_cells(self, tmp_path: Path) -> None:
+        assert refusal(read(tmp_path, [[(0, 20, 20, "text")]], ("P", 0), ("Table", ("TR",)))) != ""
+
     def test_box_with_what_is_drawn_around_its_words(self, tmp_path: Path) -> None:
         """A rule that is far too long is none of it, nor is a frame that holds other words."""
         texts, node = grid(ROWS, top=80)
@@ -259,6 +262,11 @@ class TestRefused:
 
 
 class TestPages:
+    def test_marks_of_notes_and_their_text_are_two_words(self, tmp_path: Path) -> None:
+        texts: list[Text] = [(0, 20, 300, "1"), (1, 25.6, 300, "By hand.")]
+        document = read(tmp_path, [texts], ("Note", ("Lbl", 0), ("P", 1)), ("Note", ("Lbl", 0), 1))
+        assert [e.text for e in document.pages[1].elements] == ["1 By hand."] * 2
+
     def test_text_in_no_element_is_named(self, tmp_path: Path) -> None:
         long: Text = (0, 20, 50, "a line of text that is in an element of the tree " * 3)
         texts: list[Text] = [long, (1, 20, 150, "Lost words"), (-1, 20, 170, "more"), (-2, 20, 20, "Head")]

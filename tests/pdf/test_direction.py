@@ -20,9 +20,9 @@ def placed(line: str, *, turned: bool = True, gaps: str = "") -> list[PlacedSign
     for glyph in line.split("|") if "|" in line else list(line):
         width = 30.0 if glyph == "\t" else 5.0
         if glyph not in ("_", "\t"):
-            own = reversed(glyph) if turned else glyph  # as a reader gives those of a ligature
-            signs += [PlacedSign(len(signs) + k, sign, x, x + 5, 10) for k, sign in enumerate(own)]
+            signs += [PlacedSign(len(signs) + k, sign, x, x + 5, 10) for k, sign in enumerate(glyph)]
         x += width
+    signs = signs[::-1] if turned else signs  # as most readers do, those of a ligature as well
     return signs + [PlacedSign(1000 + k, " ", 0, 0, 10, generated=True) for k, _ in enumerate(gaps)]
 
 
@@ -54,9 +54,9 @@ def test_brackets_open_before_they_close(given_as: str) -> None:
 
 
 def test_ligatures_are_read_as_they_are_written() -> None:
-    assert read(placed("ق|لإ|ا")) == "الإق"
+    assert read(placed("ق|لإ|ا")) == read(placed("ق|لإ|ا", turned=False)) == "الإق"
     two = [PlacedSign(0, "ل", 5, 10, 10), PlacedSign(1, "ا", 5, 9, 10), PlacedSign(2, "ب", 0, 5, 10)]
-    assert read(two) == "لاب"  # two glyphs in one place, which are no ligature
+    assert read(two) == read(two[::-1]) == "لاب"  # two glyphs in one place, which are no ligature
 
 
 def test_marks_stay_on_their_letters() -> None:
@@ -71,6 +71,12 @@ def test_a_phrase_in_a_line_from_left_to_right() -> None:
 def test_cells_stand_for_themselves() -> None:
     """A number in its own cell is not turned by the letters of the next one."""
     assert read(placed("12%\t%34 ةبسن")) == "نسبة 34%12%"
+
+
+def test_numbers_alone_on_a_page_from_right_to_left() -> None:
+    assert read(placed("0.1_±_0.8", gaps="  ")) == "0.8 ± 0.1"
+    assert read(placed("9,342.2+")) == "+9,342.2"
+    assert read(placed("2022_2023", gaps=" ")) == "2023 2022"
 
 
 def test_made_up_blanks_stand_between_words() -> None:

@@ -1,6 +1,7 @@
 """`answers`: a perfect copy answers everything, a lost value loses its facts, and no trick pays."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -225,6 +226,23 @@ def test_no_trick_beats_its_honest_base(trick: str, lost: str) -> None:
     base = COPY.replace({"nothing": "\0", "a value": "118.7", "a paragraph": TEXT}[lost], "")
     assert right(TRICKS[trick](base)) <= right(base)
     assert right(base) == 1 or lost != "nothing"
+
+
+NUMBER = re.compile(r"\d[\d.,]*\d|\d")
+
+
+@pytest.mark.parametrize("between", ["/", " / ", " or ", ", ", " ", "<br>", " (", "; ", "–"])
+@pytest.mark.parametrize("first", ["right", "wrong"])
+def test_who_gives_two_values_for_one_is_right_in_neither(between: str, first: str) -> None:
+    def hedged(found: re.Match[str]) -> str:
+        other = found[0][:-1] + str((int(found[0][-1]) + 5) % 10)
+        return between.join((found[0], other) if first == "right" else (other, found[0]))
+
+    asked = tuple(fact for fact in FACTS if fact.kind in ("cell number", "number"))
+    assert asked and "right" in set(states(COPY, facts=asked).values())
+    found = states(NUMBER.sub(hedged, COPY), facts=asked)
+    # Half of the values would be right by chance; a value beside another one never is.
+    assert [fact.id for fact in asked if found[fact.id] == "right"] == []
 
 
 def test_a_failed_page_counts() -> None:

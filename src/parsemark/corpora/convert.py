@@ -21,6 +21,7 @@ from parsemark.corpora.schema import (
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
 from parsemark.model import AttributeValue, Box, Category, Element, Fact, Page, Relation, Sample
+from parsemark.protocols.measured import check_board_keys
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 """Page attributes that OmniDocBench keeps in the list `special_issue`."""
@@ -34,6 +35,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
     repeated = sorted({i for i in ids if ids.count(i) > 1})
     if repeated:
         raise CorpusError(f"page {sample_id}: the anno_id {', '.join(repeated)} occurs more than once.")
+    check_board_keys(data.annotation or (), f"page {sample_id}")
     return Page(
         sample_id,
         info.width,

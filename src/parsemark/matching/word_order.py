@@ -55,7 +55,7 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
         if 2 * sum(steps) < len(steps):
             continue
         cells = [cell for cell in _cells(page, boxes) if not page[cell[0]].edge and page[cell[0]].line >= 0]
-        hulls = [Box.hull(boxes[i] for i in cell) for cell in cells]
+        hulls = [boxes[cell[0]] if len(cell) == 1 else Box.hull(boxes[i] for i in cell) for cell in cells]
         for cell in cells:
             yield from (([i], [k]) for i, k in pairwise(cell))
         for i, k in _before(hulls):
@@ -108,13 +108,15 @@ def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
         above = earlier & (gap >= -0.3 * height) & (gap <= _FAR * lower)
         above &= np.minimum(x1, x1[k]) > np.maximum(x0, x0[k])
         beside = earlier & (x1 <= x0[k]) & (2 * shared >= lower)
-        for own, over, left in zip(k[:, 0].tolist(), above, beside, strict=True):
-            found = np.flatnonzero(over)
-            # The nearest may be lost, and then says nothing.
-            for i in found[np.argsort(-y1[found], kind="stable")[:_ABOVE]].tolist():
-                yield i, own
-            if left.any():
-                yield int(np.argmax(np.where(left, x1, -np.inf))), own
+        own, over = np.nonzero(above)
+        nearest = np.lexsort((-y1[over], own))
+        own, over = own[nearest], over[nearest]
+        # The nearest may be lost, and then says nothing.
+        near = np.arange(len(own)) - np.searchsorted(own, own) < _ABOVE
+        yield from zip(over[near].tolist(), (own[near] + start).tolist(), strict=True)
+        has_left = np.flatnonzero(beside.any(axis=1))
+        left = np.argmax(np.where(beside[has_left], x1, -np.inf), axis=1)
+        yield from zip(left.tolist(), (has_left + start).tolist(), strict=True)
 
 
 def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[int]:

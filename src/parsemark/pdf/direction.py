@@ -64,36 +64,38 @@ def in_reading_order(line: Sequence[PlacedSign], *, mostly_right: bool) -> list[
         mostly_right: Whether the page is in a script from right to left, for lines that are half and half.
     """
     clusters = _clusters([sign for sign in line if not sign.generated])
-    spare = [sign for sign in line if sign.generated]
     from_right = _is_from_right(clusters, mostly_right)
+    spare = [sign for sign in line if sign.generated]
     parts: list[list[_Cluster]] = []
     for cluster in clusters:
-        if not parts or cluster.start - parts[-1][-1].stop > _APART * cluster.signs[0].height:
+        before = parts[-1][-1] if parts else cluster
+        gap = cluster.start - before.stop
+        if spare and _is_apart(before, cluster):
+            blank = replace(spare.pop(0), start=before.stop, stop=cluster.start)
+            parts[-1].append(_Cluster([blank], "WS"))
+        if not parts or gap > _APART * cluster.signs[0].height:
             parts.append([])
         parts[-1].append(cluster)
-    ordered = [_with_brackets(_read(part, from_right)) for part in (parts[::-1] if from_right else parts)]
-    found: list[PlacedSign] = []
-    before: _Cluster | None = None
-    for cluster in (cluster for part in ordered for cluster in part):
-        if before is not None and spare and _is_apart(before, cluster):
-            found.append(spare.pop(0))
-        found += cluster.signs
-        before = cluster
-    return found + spare
+    ordered = (_with_brackets(_read(part, from_right)) for part in (parts[::-1] if from_right else parts))
+    return [sign for part in ordered for cluster in part for sign in cluster.signs] + spare
 
 
 def _clusters(signs: Sequence[PlacedSign]) -> list[_Cluster]:
-    """Glyphs from left to right; a reader has turned those of a ligature, and all that were in order."""
+    """Glyphs from left to right, the letters in one place as they are read.
+
+    A reader that has turned a word round has turned those of a ligature as well; one that has not has left
+    two glyphs in one place as they are painted.
+    """
     made: list[_Cluster] = []
     marks: list[PlacedSign] = []
-    ends = [sign.start for sign in signs if sign.kind in _RIGHT]
-    is_turned = bool(ends) and ends[0] < ends[-1]
-    for _, group in groupby(signs, key=lambda sign: round(sign.start, 2)):
-        own = list(group)
+    groups = [list(group) for _, group in groupby(signs, key=lambda sign: round(sign.start, 2))]
+    for k, own in enumerate(groups):
         if all(sign.kind == "NSM" for sign in own):
             marks += own
             continue
-        if own[-1].kind in _RIGHT and (is_turned or len({sign.stop for sign in own}) == 1):
+        around = [g[0].start for g in groups[max(k - 1, 0) : k + 2] if g[0].kind in _RIGHT]
+        is_painted = around[0] < around[-1] if around else False
+        if own[-1].kind in _RIGHT and (len({sign.stop for sign in own}) == 1) != is_painted:
             own.reverse()
         made.append(_Cluster(own, own[0].kind))
     for mark in marks:
@@ -108,14 +110,14 @@ def _clusters(signs: Sequence[PlacedSign]) -> list[_Cluster]:
 def _is_from_right(clusters: Sequence[_Cluster], mostly_right: bool) -> bool:
     right = sum(cluster.kind in _RIGHT for cluster in clusters)
     left = sum(cluster.kind == "L" for cluster in clusters)
-    return mostly_right if max(left, right) < 2 * min(left, right) else right > left
+    return mostly_right if max(left, right) <= 2 * min(left, right) else right > left
 
 
 def _is_apart(one: _Cluster, other: _Cluster) -> bool:
+    """Whether a blank is missing between two glyphs."""
     if one.signs[-1].text.isspace() or other.signs[0].text.isspace():
         return False
-    gap = max(one.start - other.stop, other.start - one.stop)
-    return gap > _BLANK * max(one.signs[0].height, other.signs[0].height)
+    return other.start - one.stop > _BLANK * max(one.signs[0].height, other.signs[0].height)
 
 
 def _read(clusters: Sequence[_Cluster], from_right: bool) -> list[_Cluster]:

@@ -129,10 +129,12 @@ def character_codes(text: Any) -> Iterable[tuple[int, int]]:
     if not (n_right := kinds["R"] + kinds["AL"]):
         return codes
     found: list[tuple[int, int]] = []
+    mostly_right = n_right > kinds["L"]
     for ends, group in groupby(codes, key=lambda part: part[1] in (10, 13)):
         line = list(group)
-        turned = not ends and any(is_right_to_left(chr(code)) for _, code in line)
-        found += _read_line(text, line, n_right > kinds["L"]) if turned else line
+        own = {unicodedata.bidirectional(chr(code)) for _, code in line}
+        turned = "R" in own or "AL" in own or (mostly_right and "L" not in own)
+        found += _read_line(text, line, mostly_right) if turned and not ends else line
     return found
 
 
@@ -145,12 +147,13 @@ def _read_line(text: Any, line: list[tuple[int, int]], mostly_right: bool) -> li
     for index, code in line:
         raw.FPDFText_GetCharOrigin(text, index, x, y)
         raw.FPDFText_GetLooseCharBox(text, index, room)
-        made_up = code in _BLANKS and raw.FPDFText_IsGenerated(text, index) == 1
+        is_thin = room.right - room.left < 0.05  # a blank that stands for a move of the pen
+        made_up = code in _BLANKS and (is_thin or raw.FPDFText_IsGenerated(text, index) == 1)
         signs.append(
             PlacedSign(index, chr(code), x.value, max(room.right, x.value), room.top - room.bottom, made_up)
         )
         heights += [] if made_up else [y.value]
-    if max(heights) - min(heights) > max(sign.height for sign in signs):
+    if not heights or max(heights) - min(heights) > max(sign.height for sign in signs):
         return line
     return [(s.index, ord(s.text)) for s in in_reading_order(signs, mostly_right=mostly_right)]
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rapidfuzz.distance import Indel
 
@@ -134,8 +134,7 @@ def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord],
     return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why
 
 
-@dataclass(frozen=True, slots=True)
-class _Painted:
+class _Painted(NamedTuple):
     """An object of a page or of a form on it, in the order of painting."""
 
     item: Any
@@ -209,6 +208,9 @@ def _covered(objects: Sequence[_Painted]) -> set[int]:
     found: set[int] = set()
     x0, y0, x1, y1 = bounds[texts].T
     area = np.maximum((x1 - x0) * (y1 - y0), 1e-6)
+    # Ruled lines are thinner than any text: most of what is opaque covers none.
+    wide, high = (bounds[opaque, 2:] - bounds[opaque, :2]).T
+    opaque = opaque[(wide >= _COVERS * (x1 - x0).min()) & (high >= _COVERS * (y1 - y0).min())]
     for k in opaque[:5000]:
         a, b, c, d = bounds[k]
         shared = np.clip(np.minimum(x1, c) - np.maximum(x0, a), 0, None) * np.clip(
@@ -231,22 +233,21 @@ def _shown_glyphs(
     doubtful = np.zeros(len(edges), dtype=bool)
     if suspects:
         doubtful = _glyphs_of(page, [objects[k].item for k in suspects], len(edges))
-        _activate([objects[k].item for k in suspects], False)
+        _leave_out([objects[k].item for k in suspects])
         shown |= doubtful & _changed(whole, page_picture(page, number, pdf, LOOK_DPI), edges)
-    _activate([o.item for o in objects if o.is_text], False)
+    _leave_out([o.item for o in objects if o.is_text])
     bare = page_picture(page, number, pdf, LOOK_DPI)
     shown |= ~doubtful & _changed(whole, bare, edges)
-    _activate([o.item for o in objects if o.is_text], True)
     paper = int(np.bincount(bare[::4, ::4].ravel()).argmax())
     low, high = max(0, paper - 2 * CONTRAST), min(255, paper + 2 * CONTRAST)
     return shown, float(((bare < low) | (bare > high)).mean())
 
 
-def _activate(items: Sequence[Any], on: bool) -> None:
+def _leave_out(items: Sequence[Any]) -> None:
     from pypdfium2 import raw
 
     for item in items:
-        raw.FPDFPageObj_SetIsActive(item, on)
+        raw.FPDFPageObj_SetIsActive(item, False)
 
 
 def _glyphs_of(page: Any, items: Sequence[Any], count: int) -> NDArray[np.bool_]:

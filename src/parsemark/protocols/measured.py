@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
-from parsemark.errors import FormatError
+from parsemark.errors import CorpusError, FormatError
 from parsemark.model import Category, Element, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
@@ -23,6 +25,29 @@ Measures = Mapping[str, float | list[float] | None]
 
 UNREADABLE = "the truth of this page cannot be read"
 _KINDS: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}
+
+
+BOARD_KEYS = (
+    *("dp_bench_page", "marker_blocks", "ohr_bench_questions", "opendataloader_markdown", "parsebench_cases"),
+    *("rd_tablebench_html", "score_bench_elements", "trueMarkdownOutput", "trueJsonOutput"),
+)
+"""Where pages keep truth in the forms of boards; other keys are those of plugins."""
+
+
+def check_board_keys(keys: Iterable[str], where: str) -> None:
+    """Refuse a key that is nearly one of a board: it would be read by nobody.
+
+    Raises:
+        CorpusError: It names the key that was meant, and all that there are.
+    """
+    folded = {re.sub(r"[\W_]", "", key).lower(): key for key in BOARD_KEYS}
+    for key in set(keys) - set(BOARD_KEYS):
+        near = get_close_matches(re.sub(r"[\W_]", "", key).lower(), folded, 1, 0.75)
+        if near:
+            raise CorpusError(
+                f"{where}: no board reads the key {key[:40]!r} of its annotation. Did you mean "
+                f"{folded[near[0]]!r}? There are {', '.join(BOARD_KEYS)}."
+            )
 
 
 class LeftOutError(ValueError):

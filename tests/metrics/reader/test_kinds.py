@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.reader.reading import markdown, rows, told, value
 
-from parsemark.metrics.reader.kinds import date_of
+from parsemark.metrics.reader.kinds import with_dates
 
 MONTHS = [
     "January",
@@ -46,8 +46,11 @@ def test_a_day_is_the_same_in_every_way_to_write_it(day: object) -> None:
         f"{number} {name[:3]} {year}",
         f"{year}/{month}/{number}",
     )
-    assert {date_of(text) for text in written} == {str(day)}
-    assert date_of(f"{number}/{month}/{year}") in ("", str(day))
+    assert {with_dates(text) for text in written} == {str(day)}
+    assert {with_dates(f"{text} Bank") for text in written} == {f"{day} Bank"}
+    slashed = f"{number}/{month}/{year}"
+    assert with_dates(slashed) in (slashed, str(day))
+    assert with_dates(slashed, day_first=True) == str(day)
 
 
 BOOKS = rows(
@@ -133,3 +136,79 @@ def test_symbols_that_are_lost_everywhere_are_one_cause() -> None:
 def test_columns_of_a_script_that_runs_to_the_left_may_be_mirrored() -> None:
     cities = rows("المدينة & السكان & المساحة", "القاهرة & 9,540 & 3,085", "بغداد & 6,643 & 673")
     assert value(markdown(cities), markdown([row[::-1] for row in cities])) == 10
+
+
+TRAINS = rows(
+    "Train & Departs & Arrives", "IC 12 & 6:12 pm & 8:45 pm", "RE 4 & 7:05 am & 9 am", "NJ & 12:05 am & 6 am"
+)
+
+
+def test_hours_may_be_counted_to_12_or_to_24() -> None:
+    day = rows(
+        "Train & Departs & Arrives", "IC 12 & 18:12 & 20:45", "RE 4 & 07:05 & 09:00", "NJ & 00:05 & 06:00"
+    )
+    text, given = markdown(TRAINS), markdown(day)
+    assert value(text, given) == value(given, text) == 10
+    assert value(given, text.replace("6:12 pm", "6:12 am")) < 7
+
+
+@pytest.mark.parametrize("form", ["{} €", "EUR {}", "{} EUR", "€{}"])
+def test_a_currency_is_the_same_before_and_behind_its_amount(form: str) -> None:
+    prices = ["12.50", "89.00", "240.00"]
+    truth, given = (
+        markdown([["Item", "Price"], *([f"Item {k}", way.format(p)] for k, p in enumerate(prices))])
+        for way in ("€ {}", form)
+    )
+    assert value(truth, given) == 10
+    assert value(truth, given.replace("€", "$").replace("EUR", "USD")) < 7
+
+
+def test_a_quantity_may_be_given_in_another_size_of_its_unit() -> None:
+    devices = rows(
+        "Device & Power & Mass", "Kettle & 2.2 kW & 1.1 kg", "Oven & 3.5 kW & 32 kg", "Lamp & 40 W & 600 g"
+    )
+    text = markdown(devices)
+    given = text.replace("2.2 kW", "2,200 W").replace("3.5 kW", "3500 W").replace("600 g", "0.6 kg")
+    assert value(text, given) > 8.5
+    assert value(text, given.replace("3500", "350")) < 7
+
+
+def test_dates_are_the_same_in_joined_headers() -> None:
+    body = "| Cash | 1,204 | 998 |\n| Loans | 3,550 | 3,410 |\n| Equity | 820 | 790 |"
+    dates = ("31 March 2024", "2024-03-31"), ("31 December 2023", "2023-12-31")
+    text, given = (
+        f"| Account | {dates[0][k]} Group | {dates[1][k]} Group |\n|---|---|---|\n{body}" for k in range(2)
+    )
+    assert value(text, given) == 10
+    assert value(text, given.replace("2023", "2022")) < 9
+
+
+def test_day_and_month_exchanged_are_a_loss() -> None:
+    bills = markdown(rows("Bill & Date & Due", "A & 03/04/2024 & 05/06/2024", "B & 07/08/2024 & 09/10/2024"))
+    given = markdown(rows("Bill & Date & Due", "A & 04/03/2024 & 06/05/2024", "B & 08/07/2024 & 10/09/2024"))
+    assert value(bills, given) < 5
+    assert told(bills, given).count("instead of") == 1
+    dotted = bills.replace("03/04/2024", "25/04/2024")
+    assert value(dotted, dotted.replace("/", ".")) == 10
+
+
+def test_columns_that_are_joined_as_ranges_are_folded() -> None:
+    tests = rows(
+        "Test & Low & High & Unit", "Na & 135 & 145 & mM", "K & 3.5 & 5.1 & mM", "Ca & 8.6 & 10.2 & mg"
+    )
+    joined = [[a, f"{b}–{c}", d] for a, b, c, d in tests]
+    assert value(markdown(tests), markdown(joined)) > 8
+    assert value(markdown(tests), markdown(joined).replace("–", " ")) < 6
+
+
+def test_abbreviated_headers_tell_which_one() -> None:
+    staff = markdown(
+        rows(
+            "Department & Number of posts & Average pay", "Law & 12 & 410", "Art & 55 & 583", "Sea & 31 & 529"
+        )
+    )
+    for short in (("Dept.", "No. of posts", "Avg. pay"), ("Dept", "No of posts", "Avg pay")):
+        given = staff
+        for name, other in zip(("Department", "Number of posts", "Average pay"), short, strict=True):
+            given = given.replace(name, other)
+        assert value(staff, given) > 8

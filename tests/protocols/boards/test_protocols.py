@@ -10,11 +10,23 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
+from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
-from parsemark.model import Cell, Element, Fact, Page, Prediction, Status, Table
-from parsemark.protocols import get_protocol
+from parsemark.model import Cell, Element, Fact, Page, Prediction, Sample, Status, Table
+from parsemark.protocols import (
+    dp_bench,
+    get_protocol,
+    getomni,
+    marker_bench,
+    ohr_bench,
+    opendataloader,
+    rd_tablebench,
+    score_bench,
+)
+from parsemark.protocols.measured import BOARD_KEYS
+from parsemark.protocols.parsebench import protocol as parsebench
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 
@@ -234,3 +246,15 @@ def test_a_fact_that_cannot_be_read_is_charged_to_nobody_and_costs_only_itself()
     assert [row.value for row in rows] == [None, 1.0, None]
     assert [row.status for row in rows] == [Status.NO_TRUTH, Status.OK, Status.NO_TRUTH]
     assert all("cannot be read: fact f" in (row.message or "") for row in rows if row.value is None)
+
+
+def test_a_misspelt_key_of_a_board_is_named() -> None:
+    known = {dp_bench.PAGE, getomni.JSON, getomni.MARKDOWN, marker_bench.BLOCKS, ohr_bench.QUESTIONS}
+    known |= {opendataloader.MARKDOWN, parsebench.CASES, rd_tablebench.HTML, score_bench.ELEMENTS}
+    assert known == set(BOARD_KEYS)
+    file = page_to_file(Sample("p", "d", 1, page(table())), None)
+    for key, meant in (("marker_block", "marker_blocks"), ("rd-tablebench-html", "rd_tablebench_html")):
+        with pytest.raises(CorpusError, match=f"{key}.*Did you mean '{meant}'.*dp_bench_page"):
+            page_from_file(file.model_copy(update={"annotation": {key: []}}), "p")
+    own = {"marker_blocks": [], "of_a_plugin": 1}
+    assert page_from_file(file.model_copy(update={"annotation": own}), "p").annotation == own

@@ -131,6 +131,25 @@ def bench(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_what_is_wrong_with_a_test_is_said_in_plain_words(bench: Path) -> None:
+    good = {"pdf": "b.pdf", "page": 1, "id": "9", "type": "present", "text": "keel"}
+    lines = [{**good, "text": 5}, {**good, "type": None}, ["present"], {**good, "page": "x"}, good]
+    (bench / "three.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (bench / "pdfs").mkdir()
+    demo = next(sample.pdf for sample in load_corpus("demo").samples() if sample.pdf)
+    (bench / "pdfs" / "b.pdf").write_bytes(demo.read_bytes())
+    corpus = load_corpus(f"olmocr-bench:{bench}")
+    told = "\n".join(str(remark) for remark in corpus.remarks)
+    for said in (
+        "text must be a text, not 5",
+        "its 'type' is missing",
+        "(line 3) left out: it is not a JSON",
+    ):
+        assert said in told
+    assert "1 of 2 PDFs are not there (sub/a.pdf)" in told
+    assert "None" not in told and "invalid literal" not in told
+
+
 def test_a_folder_is_loaded_scored_and_summed_up_as_the_board_does(bench: Path, tmp_path: Path) -> None:
     corpus = load_corpus(f"olmocr-bench:{bench}")
     told = "\n".join(map(str, corpus.remarks))

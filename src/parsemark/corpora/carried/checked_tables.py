@@ -32,6 +32,10 @@ _MIN_EMPTY_ROW = 1.5
 HOLDS_TABLE = "it holds another table, so it lays out a page"
 
 
+Ends = Callable[[Box], tuple[float, float]]
+"""Where a box begins and ends along a row."""
+
+
 class RefusedError(Exception):
     """A table whose tags are no truth, and why."""
 
@@ -94,7 +98,9 @@ def _checked_parts(
 ) -> tuple[TablePart, ...]:
     rows = _rows(content, index)
     slots, n_cols = _laid(content, rows)
-    slots = _moved_to_columns(slots, n_cols)
+    from_right = _reads_from_right([slot for slot in slots if slot.boxes])
+    ends: Ends = (lambda box: (-box.x1, -box.x0)) if from_right else (lambda box: (box.x0, box.x1))
+    slots = _moved_to_columns(slots, n_cols, ends)
     filled = [slot for slot in slots if any(piece.text.strip() for piece in slot.pieces)]
     if not filled:
         raise RefusedError("none of its cells has text")
@@ -109,10 +115,7 @@ def _checked_parts(
     ):
         if n < 2:
             raise RefusedError(f"it has text in only one {what}, so it is a frame and no table")
-    if _reads_from_right(filled):
-        raise_unless_apart(filled, lambda box: (-box.x1, -box.x0))
-    else:
-        raise_unless_apart(filled, lambda box: (box.x0, box.x1))
+    raise_unless_apart(filled, ends)
     _raise_unless_below(filled)
     parts = []
     for page in sorted({page for slot in filled for page, _ in slot.boxes}):
@@ -122,6 +125,8 @@ def _checked_parts(
             raise RefusedError(f"a span is missing: {why}")
         parts.append(part)
     headed = _with_repeated_heads(content, parts)
+    for part in headed:
+        _raise_if_continued(content.page(part.page), part)
     return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part in headed)
 
 
@@ -187,7 +192,7 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
     return slots, max((col for _, col in taken), default=-1) + 1
 
 
-def _moved_to_columns(slots: Sequence[_Slot], n_cols: int) -> list[_Slot]:
+def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_Slot]:
     """The cells of rows that are short, under the columns where they stand: browsers tag no empty cells.
 
     Where columns are is known from the rows that are whole. A row of which a cell fits no column, or several,
@@ -198,17 +203,14 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int) -> list[_Slot]:
         for row in range(slot.row, slot.row + slot.rowspan):
             width[row] = width.get(row, 0) + slot.colspan
     known = [s for s in slots if s.boxes and s.colspan == 1 and width[s.row] == n_cols]
-    ends = [max((b.x1 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)]
-    begins = [
-        min((b.x0 for s in known if s.col == c for _, b in s.boxes), default=None) for c in range(n_cols)
-    ]
-    rights, lefts = [x for x in ends if x is not None], [x for x in begins if x is not None]
-    if len(rights) < n_cols:
+    own_ends = [[ends(b) for s in known if s.col == c for _, b in s.boxes] for c in range(n_cols)]
+    if not own_ends or not all(own_ends):
         return list(slots)
+    lefts, rights = zip(*map(_extent, own_ends), strict=True)
     before, after = list(accumulate(rights, max)), list(accumulate(lefts[::-1], min))[::-1]
 
     def place(slot: _Slot) -> int | None:
-        low, high = _extent((box.x0, box.x1) for _, box in slot.boxes)
+        low, high = _extent(ends(box) for _, box in slot.boxes)
         fits = [
             c
             for c in range(n_cols - slot.colspan + 1)
@@ -319,7 +321,7 @@ def _reads_from_right(slots: Sequence[_Slot]) -> bool:
     return 2 * sum(turned) > len(turned)
 
 
-def raise_unless_apart(slots: Sequence[_Slot], ends: Callable[[Box], tuple[float, float]]) -> None:
+def raise_unless_apart(slots: Sequence[_Slot], ends: Ends) -> None:
     """Refuse a table of which a word stands under another column than its tags say."""
     places = [(s, *_extent(ends(box) for _, box in s.boxes)) for s in slots]
     by_row: dict[int, list[tuple[int, float, float]]] = {}
@@ -411,6 +413,26 @@ def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
     if foreign:
         words = "".join(page.glyphs[k].text for k in foreign[:30])
         raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
+
+
+def _raise_if_continued(page: OwnedPage, part: TablePart) -> None:
+    """Refuse a table beside which words of no element stand, as near as its rows are: some are missing."""
+    bands: dict[int, list[float]] = {}
+    for cell in part.table.cells:
+        if cell.box is not None and cell.rowspan == 1:
+            band = bands.setdefault(cell.row, [cell.box.y0, cell.box.y1])
+            bands[cell.row] = [min(band[0], cell.box.y0), max(band[1], cell.box.y1)]
+    gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
+    reach = 1.5 * max(gaps, default=0.0) + TOLERANCE
+    around = Box(part.box.x0, part.box.y0 - reach, part.box.x1, part.box.y1 + reach)
+    near = [
+        k
+        for k, owner in enumerate(page.owners)
+        if owner == UNMARKED and is_ink(page, k) and around.intersection_area(page.glyphs[k].box) > 0
+    ]
+    if near:
+        words = "".join(page.glyphs[k].text for k in near[:30])
+        raise RefusedError(f"text stands right above or below it that is in no element: {words!r}")
 
 
 def _with_repeated_heads(content: DocumentContent, parts: Sequence[TablePart]) -> list[TablePart]:

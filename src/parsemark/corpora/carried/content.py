@@ -39,6 +39,7 @@ INLINE = frozenset(
 """Roles that go on in the line of what is around them."""
 
 
+_LABELLED = frozenset({"Note", "FENote", "LI"})
 _JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
 """Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""
 _KEPT = 32
@@ -145,6 +146,8 @@ class DocumentContent:
             if (here != index and tag.role in without) or tag.role == "Artifact":
                 continue
             is_block = here != index and tag.role not in INLINE and not tag.role.startswith("math:")
+            if tag.role == "Lbl" and self.tree.tags[self.parents.get(here, 0)].role in _LABELLED:
+                is_block = True  # a note's mark, which stands close to its text
             if is_block:
                 end_run(True)
                 work.append((here, True))

@@ -180,12 +180,13 @@ def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
 def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> _Line | None:
     """The line that says a title, else the two lines that do, with a number before it if it lacks one.
 
-    The first or last line of a page that has it in capitals is a running head.
+    The signs are those of the line, if it is one. The first or last line of a page that has the title in
+    capitals is a running head.
     """
     wanted = _bare(title)
     numbers = range(1 if _NUMBER.fullmatch(title.split(" ", maxsplit=1)[0]) else 3)
     pairs = ((f"{one} {two}", Box.hull((box, other))) for (one, box), (two, other) in pairwise(lines))
-    for said, frame in (*lines, *pairs):
+    for k, (said, frame) in enumerate((*lines, *pairs)):
         at_edge = frame.y0 == edges[0] or frame.y1 == edges[1]
         if at_edge and said.isupper() and not title.isupper():
             continue
@@ -193,7 +194,7 @@ def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> 
         for n in numbers[: len(words)]:
             before = " ".join(words[:n])
             if _bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
-                return f"{before} {title}".strip(), frame.rounded()
+                return (said if k < len(lines) else f"{before} {title}".strip()), frame.rounded()
     return None
 
 

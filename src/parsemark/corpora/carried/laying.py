@@ -23,6 +23,7 @@ from parsemark.corpora.carried.page_letters import (
     SURE,
     LaidRun,
     PageLetters,
+    cased_letters,
     folded_letters,
     letters_of,
     signs_of,
@@ -32,7 +33,7 @@ from parsemark.corpora.carried.tagged import TaggedDocument, read_content
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.extras import require
 from parsemark.model import Category, Element
-from parsemark.pdf import in_child
+from parsemark.pdf import Glyph, in_child
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage, marked_page
 from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
@@ -66,13 +67,21 @@ class _LaidPiece:
     label: str = ""
     """What the page has before it."""
     in_cell: bool = False
-    signs: str = ""
-    """Those that the page has in it."""
+    shown: str = ""
+    """What the page has of it."""
+
+    @property
+    def signs(self) -> str:
+        """Those that the page has in it."""
+        return signs_of(self.shown)
 
     @property
     def is_exact(self) -> bool:
         """Whether the page says just what the source does, other than in formulas."""
         formulas = GAP in self.letters
+        said, shown = (cased_letters(text) for text in (self.text, self.shown))
+        if not formulas and said not in shown and said.casefold() in shown.casefold():
+            return False  # capitals that a style sheet makes
         if self.in_cell and not formulas and self.signs != signs_of(self.text):
             readable_signs = _LEADER not in self.signs and _UNREADABLE.isdisjoint(
                 map(unicodedata.category, self.signs)
@@ -354,7 +363,7 @@ class _LaidTree:
         for own, piece in owned:
             before = self._add_signs(page, owners, own, piece, before)
             mine = (k for k, owner in enumerate(owners) if owner == own and k not in page.hyphens)
-            piece.signs += signs_of("".join(page.glyphs[k].text for k in mine))
+            piece.shown += _with_small_capitals([page.glyphs[k] for k in mine])
         self._mark_running(page, owners)
         self.owners[number] = owners
 
@@ -416,6 +425,11 @@ class _LaidTree:
                 wanted = wanted.removeprefix(page.glyphs[k].text)
                 found.append(k)
             k += 1
+        if len(wanted) == 1 and not found and k < len(owners) and not folded_letters(text):
+            after = next((j for j in range(k + 1, len(owners)) if is_ink(page, j)), k)
+            is_alone = owners[k] == UNMARKED and not folded_letters(page.glyphs[k].text)
+            if is_alone and (after == k or owners[after] != UNMARKED or not _is_beside(page, after, k)):
+                found, wanted = [k], ""  # a tick that the font has under another code
         for k in found if not wanted else ():
             owners[k] = own
         return found[-1] if found and not wanted else start - 1
@@ -498,6 +512,13 @@ class _LaidTree:
             StructureTag(role, role, (*kids, *contents), attributes or {}, actual=actual, source=source)
         )
         return len(self.tags) - 1
+
+
+def _with_small_capitals(glyphs: Sequence[Glyph]) -> str:
+    """Glyphs as text, with capitals that are drawn small as the letters that they stand for."""
+    heights = [glyph.box.height for glyph in glyphs if glyph.text.isupper() and glyph.text.isascii()]
+    small = 0.87 * max(heights, default=0.0)
+    return "".join(g.text.lower() if g.text.isupper() and g.box.height < small else g.text for g in glyphs)
 
 
 def _is_beside(page: OwnedPage, index: int, other: int) -> bool:

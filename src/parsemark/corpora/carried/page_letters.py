@@ -44,6 +44,11 @@ def folded_letters(character: str) -> str:
     )
 
 
+def cased_letters(text: str) -> str:
+    """The letters of a text as they are, without accents and ligatures."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.translate(_LETTERS)) if c.isalpha())
+
+
 def letters_of(text: str) -> tuple[str, list[int]]:
     """The letters and digits of a text with their places in it, and one gap for each formula."""
     found: list[str] = []

@@ -231,6 +231,7 @@ class _Jats(_Markup):
         **dict.fromkeys(("p", "disp-quote"), "p"), **dict.fromkeys(("list", "ref-list"), "ul"),
         **dict.fromkeys(("list-item", "ref"), "li"), **dict.fromkeys(("code", "preformat"), "pre"),
         "sup": "sup", "sub": "sub", "article-title": "h1",
+        **{name: name for name in ("thead", "tbody", "tfoot", "tr")},
     }  # fmt: skip
     skipped = frozenset(
         {
@@ -283,15 +284,16 @@ class _Jats(_Markup):
         return f"<figcaption>{escape(_caption(element))}</figcaption>"
 
     def on_table_wrap(self, element: Any) -> str:
-        tables = [
-            etree.tostring(table, encoding="unicode", with_tail=False) for table in _inside(element, "table")
-        ]
-        caption = escape(_caption(element))
+        caption = f"<caption>{escape(_caption(element))}</caption>"
+        tables = (f"<table>{caption}{self.inner(table)}</table>" for table in _inside(element, "table"))
         feet = "".join(f"<p>{escape(_said(foot))}</p>" for foot in _inside(element, "table-wrap-foot"))
-        return (
-            "".join(re.sub(r"^<[^>]*+>", lambda m: f"{m[0]}<caption>{caption}</caption>", t) for t in tables)
-            + feet
+        return "".join(tables) + feet
+
+    def on_cell(self, element: Any) -> str:
+        spans = "".join(
+            f' {name}="{int(n)}"' for name in ("colspan", "rowspan") if (n := _value(element, name)).isdigit()
         )
+        return f"<{_local(element)}{spans}>{self.inner(element)}</{_local(element)}>"
 
     special: ClassVar = {
         "title": on_title,
@@ -300,6 +302,8 @@ class _Jats(_Markup):
         "disp-formula": on_disp_formula,
         "fig": on_fig,
         "table-wrap": on_table_wrap,
+        **dict.fromkeys(("td", "th"), on_cell),
+        "break": lambda *_: " ",
     }
 
 

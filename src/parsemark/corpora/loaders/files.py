@@ -230,9 +230,22 @@ class FactLines:
         """A fact of a kind that has no rule here."""
         self._unknown.setdefault(kind[:40], []).append(line)
 
-    def refused(self, why: str, line: int) -> None:
+    def refused(self, why: str | Exception, line: int) -> None:
         """A fact that its own board would refuse."""
-        self._refused.setdefault(why, []).append(line)
+        self._refused.setdefault(why if isinstance(why, str) else _in_words(why), []).append(line)
+
+    def kind_of(self, fact: Any, key: str, line: int) -> str | None:
+        """The kind of a fact, where that is known; else None, and it is said what is wrong."""
+        kind = fact.get(key) if isinstance(fact, dict) else None
+        if not isinstance(fact, dict):
+            self.refused("it is not a JSON object", line)
+        elif not isinstance(kind, str):
+            self.refused(f"its {key!r} is {'missing' if kind is None else 'not a text'}", line)
+        elif kind not in self._kinds:
+            self.unknown(kind, line)
+        else:
+            return kind
+        return None
 
     def remarks(self) -> list[Remark]:
         """One remark for each unknown kind and each reason."""
@@ -244,6 +257,19 @@ class FactLines:
             ),
             *(Remark(self._where, f"{_facts(at)} left out: {why}.") for why, at in self._refused.items()),
         ]
+
+
+def _in_words(error: Exception) -> str:
+    """What is wrong with a fact, without the words of Python."""
+    if isinstance(error, CorpusError):
+        return str(error)
+    if isinstance(error, KeyError):
+        return f"it has no {error}"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, ValueError) and re.match("invalid literal|could not convert", str(error)):
+        return f"{str(error).rpartition(': ')[2]} is not a number"
+    return str(error) if isinstance(error, ValueError) else "a value is missing, or not of the right type"
 
 
 def _facts(lines: list[int]) -> str:

@@ -53,8 +53,13 @@ def load(root: Path) -> Corpus:
         with skip_with_remark(remarks, root, root / "pdfs" / pdf):
             samples += _samples(pdf, pdfs.get(pdf), by_page, ids, remarks)
     require_some(samples, remarks, root)
+    missing = [pdf for pdf in named if pdf not in pdfs]
     if not pdfs:
         remarks.append(Remark("pdfs", "has no PDF: outputs can be imported, not parsed.", left_out=False))
+    elif missing:
+        listed = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+        why = f"{len(missing)} of {len(named)} PDFs are not there ({listed}): they cannot be parsed."
+        remarks.append(Remark("pdfs", why, left_out=False))
     return Corpus.of(RULES, samples, root=root, version="1", licence="ODC-BY-1.0", remarks=remarks)
 
 
@@ -69,15 +74,13 @@ def _tests(root: Path, remarks: list[Remark]) -> list[tuple[dict[str, Any], str]
         seen: set[str] = set()
         for number, test in _lines(path, lines):
             try:
-                kind = test["type"] if isinstance(test, dict) else None
-                if kind not in KINDS:
-                    lines.unknown(str(kind), number)
+                if lines.kind_of(test, "type", number) is None:
                     continue
                 read_test(test)
                 if not isinstance(test["page"], int) or test["page"] < 1 or test["id"] in seen:
                     raise CorpusError("its page is no number from 1, or its id occurs more than once")
             except (CorpusError, *MALFORMED) as error:
-                lines.refused(str(error), number)
+                lines.refused(error, number)
                 continue
             seen.add(test["id"])
             found.append((test, path.name))

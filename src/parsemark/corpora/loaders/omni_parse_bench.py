@@ -77,14 +77,12 @@ def _sample(
     lines = FactLines(f"gold/{path.name}", KINDS)
     facts = []
     for number, test in enumerate(tests, 1):
-        kind = test.get("test_type") if isinstance(test, dict) else None
-        if kind not in KINDS:
-            lines.unknown(str(kind), number)
+        if lines.kind_of(test, "test_type", number) is None:
             continue
         try:
             facts.append(_fact(test, seen, width, height))
         except (CorpusError, *MALFORMED) as error:
-            lines.refused(str(error), number)
+            lines.refused(error, number)
     remarks += lines.remarks()
     identifier = ids.make(path.stem)
     attributes = {"suite": str(row["suite"])} if row.get("suite") else {}

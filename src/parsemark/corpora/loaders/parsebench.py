@@ -70,7 +70,7 @@ def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
             if kind == "layout":
                 _box(rule)
         except (CorpusError, RecursionError, *MALFORMED) as error:
-            lines.refused(str(error), number)
+            lines.refused(error, number)
             continue
         if kind not in _OTHERS and not is_known(kind):
             lines.unknown(kind, number)

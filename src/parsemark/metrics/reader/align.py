@@ -77,7 +77,7 @@ class Likenesses:
 
     def __init__(self, truth: Sheet) -> None:
         self.ids, self.texts = _numbered(truth.texts)
-        self.sections = _sections(truth)
+        self.sections = [row for row in range(truth.n_rows) if is_section(truth, row)]
         self._known: dict[str, int] = {}
         self._matrix: Floats = np.zeros((len(self.texts), 0), dtype=np.float32)
         self._by_beginnings = False
@@ -89,11 +89,10 @@ class Likenesses:
         are_long = sum(map(len, self.texts)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
         if are_long != self._by_beginnings or 2 * len(new) > len(pred):
             # What one form is compared by must not depend on which other one came first.
-            self._by_beginnings = are_long
-            self._known = {text: index for index, text in enumerate(pred)}
+            self._by_beginnings, self._known = are_long, {text: index for index, text in enumerate(pred)}
             self._matrix = _text_likeness(self.texts, pred, are_long)
             return self._matrix
-        if new:  # rows that were joined, columns that were cut
+        if new:  # as rows that were joined, columns that were cut
             self._known |= {text: index for index, text in enumerate(new, len(self._known))}
             self._matrix = np.hstack([self._matrix, _text_likeness(self.texts, new, are_long)])
         return self._matrix[:, [self._known[text] for text in pred]]
@@ -116,16 +115,13 @@ class Lookup:
         starts = np.array(truth.starts, dtype=bool)
         self.truth_asked = self.truth_filled & starts
         self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
-        self.truth_sections, self.pred_sections = likenesses.sections, _sections(pred)
+        self.truth_sections = likenesses.sections
+        self.pred_sections = [row for row in range(pred.n_rows) if is_section(pred, row)]
 
 
 def _filled(texts: list[str], ids: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Where the text that an id names says something; at most one of the different texts is empty."""
     return np.asarray(ids != texts.index("") if "" in texts else np.ones(ids.shape, dtype=bool))
-
-
-def _sections(sheet: Sheet) -> list[int]:
-    return [row for row in range(sheet.n_rows) if is_section(sheet, row)]
 
 
 def _check_lines(truth: Sheet, pred: Sheet) -> None:
@@ -140,15 +136,18 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
 def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
-    one, other = [f.bare for f in ours], [f.bare for f in theirs]
+    one, other = [text for text, _, _ in ours], [text for text, _, _ in theirs]
     if by_beginnings:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix = _similarities(one, other)
     known: dict[tuple[str, ...], int] = {}
     # A number is little like a text with other numbers, however many of its digits are the same.
     kinds = [
-        [2 * known.setdefault(f.numbers, len(known)) + f.numeric if text else -1 for f, text in pairs]
-        for pairs in (zip(ours, one, strict=True), zip(theirs, other, strict=True))
+        [
+            2 * known.setdefault(numbers, len(known)) + numeric if text else -1
+            for text, numeric, numbers in side
+        ]
+        for side in (ours, theirs)
     ]
     kernel.square_by_kinds(matrix, *kinds, _OTHER_NUMBERS, _EMPTY_MATCH)
     return matrix
@@ -195,14 +194,6 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
     )
 
 
-def _are_hardly_paired(scores: Floats, pairs: Pairs) -> bool:
-    """Whether lines of both sides are left over, or answered by one that is hardly like them."""
-    if len(pairs) < min(scores.shape):
-        return True
-    paired = scores[[i for i, _ in pairs], [j for _, j in pairs]]
-    return bool(np.count_nonzero(paired >= _HARDLY) < min(scores.shape))
-
-
 def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:
     """The monotone pairs, and those that are surely each other's though they stand in another order.
 
@@ -214,14 +205,13 @@ def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pa
         pairs: The monotone pairing.
         first: The first line of the truth that may have moved.
     """
-    if not _are_hardly_paired(scores, pairs):
-        return pairs, []
     free = scores >= _SURELY
     free[:first] = False
     for i, j in pairs:
         free[i, j] = False
-        if scores[i, j] >= _HARDLY:
-            free[i, :] = free[:, j] = False
+    held = [(i, j) for i, j in pairs if scores[i, j] >= _HARDLY]
+    free[[i for i, _ in held], :] = False
+    free[:, [j for _, j in held]] = False
     found: dict[int, int] = {}
     taken: set[int] = set()
     for i, j in np.argwhere(free).tolist():

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 from parsemark.metrics.reader.parameters import Parameters
@@ -106,19 +105,13 @@ class Account:
         gone = sum(e.extent * min(1.0, e.severity) for e in self.events if e.kind in _GONE)
         return max(0.0, 1.0 - gone / self.total) if self.total else 1.0
 
-    @cached_property
-    def _scores(self) -> dict[Parameters, float]:
-        return {}
-
     def score(self, parameters: Parameters) -> float:
-        """The value of `reader`; kept, since forms are compared by it."""
-        if parameters not in self._scores:
-            harm, form = 0.0, 0.0
-            for event in self.events:
-                cost = self.cost(event, parameters)
-                harm, form = (harm, max(form, cost)) if event.kind is _FORM else (harm + cost, form)
-            self._scores[parameters] = FULL_SCORE * math.exp(-(harm**parameters.bend) - form) * self.known
-        return self._scores[parameters]
+        """The value of `reader`."""
+        harm, form = 0.0, 0.0
+        for event in self.events:
+            cost = self.cost(event, parameters)
+            harm, form = (harm, max(form, cost)) if event.kind is _FORM else (harm + cost, form)
+        return FULL_SCORE * math.exp(-(harm**parameters.bend) - form) * self.known
 
     def details(self, parameters: Parameters) -> dict[str, Any]:
         """The explanation: events with the points they cost, strongest first, and how many of each kind."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
 from parsemark.metrics.reader.likeness import NEAR, likeness
-from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, NameJudge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
+from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, Named, NameJudge
+from parsemark.metrics.reader.paths import How, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
@@ -75,33 +76,28 @@ def _find_moves(side: Side, slipped: Iterable[int], causes: Causes) -> None:
 def _columns(side: Side) -> Iterable[Named]:
     """The columns of the truth with their headers."""
     header, stubs, partners = range(side.structure.n_header), side.structure.stubs, side.alignment.columns
-    truth = column_paths(side.truth, header, Fill.NOT)
-    padded = column_paths(side.truth, header, Fill.PADDED)
+    truth = column_paths(side.truth, header, How.GIVEN)
+    padded = column_paths(side.truth, header, How.CARRIED)
     # A truth that says how far its groups reach leaves none to be filled.
     told = any(side.truth.goes_on(r, c) for r in header for c in range(len(truth)))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
     groups = [_groups(side.truth, r, partners) for r in header]
     heads, torn = _mended(side, rows, groups)
-    literal, carried, short = (column_paths(heads, rows, fill) for fill in Fill)
-    counted = counted_paths(heads, rows, sorted(partners.values()), groups)
+    read_so = {how: column_paths(heads, rows, how) for how in (How.GIVEN, How.CARRIED, How.SHORT)}
+    read_so[How.COUNTED] = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
         partner = partners.get(col)
         readings: tuple[tuple[How, Path], ...] = ((How.GIVEN, ()),)
         if partner is None and col not in stubs:
             continue  # the column is missing, header and all
         if partner is not None:
-            given = literal[partner]
-            readings = (
-                (How.GIVEN, given),
-                (How.CARRIED, carried[partner]),
-                (How.SHORT, short[partner]),
-                (How.COUNTED, counted[partner]),
-            )
+            readings = tuple((how, paths[partner]) for how, paths in read_so.items())
+            given, carried = readings[0][1], readings[1][1]
             if col in side.units and side.unit_is_told(col) and given:
                 continue  # its unit stands in the cells instead
             # The truth itself may leave a group's further cells empty, as the prediction does, or fills them.
             if padded[col] != path and (
-                (padded[col] == given and not told) or padded[col] == carried[partner] != given
+                (padded[col] == given and not told) or padded[col] == carried != given
             ):
                 continue
         extent = max(1.0, side.asked.of_column.get(col, 0.0))
@@ -161,7 +157,9 @@ def _rows(side: Side) -> Iterable[Named]:
     leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
     columns = sorted(answered | leading)
     given = filled_down(pred, columns, side.pred_header, hanging=True)
-    below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
+    below = {c: [row[c] for row in pred.texts] for c in columns}
+    for c, row in product(columns, range(pred.n_rows - 2, side.pred_header - 1, -1)):
+        below[c][row] = below[c][row] or below[c][row + 1]
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
     headings = {tight(truth.texts[r][0]) for r in side.structure.sections}
@@ -210,11 +208,3 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
         section = next(filter(None, texts), "") if heading else section
         found.append("" if heading else section)
     return found
-
-
-def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
-    """The texts of a column, an empty cell taking the next one below."""
-    texts = [row[col] for row in sheet.texts]
-    for row in range(sheet.n_rows - 2, n_header - 1, -1):
-        texts[row] = texts[row] or texts[row + 1]
-    return texts

@@ -1,15 +1,16 @@
 """What values are, whatever way they are written: times, dates, amounts, ranges, boxes.
 
-A value of a kind is given in one way, so that `(2,530)` is `-2530`, `06.12` among times is `6:12`,
-`5 March 2024` is `2024-03-05`, `3.9 to 5.6` is `3.9-5.6` and `[x]` is a box that is checked. What one text
-alone does not tell is told by the two tables: brackets around numbers may be signs or deviations, a point may
-stand in a number or in a time, and a comma may be a decimal one: 1.234 alone may be either.
+A value of a kind is given in one way: `(2,530)` is `-2530`, `06.12` among times is `6:12`, `6:12 pm` is
+`18:12`, `12 USD` is `$12`, `5 March 2024` is `2024-03-05`, `3.9 to 5.6` is `3.9-5.6`, `[x]` is a checked box.
+What one text alone does not tell is told by the two tables: brackets around numbers may be signs or
+deviations, a point may stand in a number or in a time, the day or the month may come first, and a comma may
+be a decimal one: 1.234 alone may be either.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
@@ -17,36 +18,42 @@ from parsemark.metrics.reader.sheet import Sheet, fold_cell
 CHECKED, UNCHECKED = "✓", "☐"
 _BOXES = {"☒": CHECKED, "🗹": CHECKED, "⊠": CHECKED, "☑": CHECKED, "☐": UNCHECKED, "▢": UNCHECKED}
 _BOXES |= {"": UNCHECKED, "x": CHECKED, "X": CHECKED, "✓": CHECKED}
-_EMPTY_BOXES = frozenset("☐▢")
 _BOX = re.compile(r"[☒🗹⊠☑☐▢]|(?<!\w)\[([ xX✓]?)\](?!\()")
-_MONEY = r"[$€£¥₹]|(?:USD|EUR|GBP|JPY|CHF|CNY|RMB)\b"
+_CURRENCIES = {"US$": "$", "USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "RMB": "CNY"}
+_MONEY = r"US\$|[$€£¥₹]|(?:USD|EUR|GBP|JPY|INR|CHF|CNY|RMB)\b"
 _AMOUNT = re.compile(rf"(-?)({_MONEY})\s?(-?)(\d[\d.;e]*)|(-?)(\d[\d.;e]*)\s?({_MONEY})")
 _GROUPED = r"\d{1,3}(?:[,.\s'’]\d{3})+(?:[.,]\d+)?"
 _NEGATIVE = re.compile(rf"\(\s?(?:({_MONEY})\s?)?({_GROUPED}|\d+(?:[.,]\d+)?)\s?({_MONEY})?(%?)\s?\)")
 _TRIANGLE = re.compile(r"[△▲▵](?=\d)")
 _PLUS = re.compile(r"^\+(?=\d[\d.]*%?$)")
 _TIME = re.compile(
-    r"([01]?\d|2[0-4])(?::|\s?h\s?)([0-5]\d)(?::([0-5]\d))?(?:\s?h|\s?([ap])\.?m\.?)?", re.IGNORECASE
+    r"([01]?\d|2[0-4])(?:(?::|\s?h\s?)([0-5]\d)(?::([0-5]\d))?(?:\s?h)?)?(?:\s?([ap])\.?m\.?)?", re.IGNORECASE
 )
 _POINTED_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
 _YEAR = r"((?:1[5-9]|20)\d\d)"
-_DATES = (
-    (re.compile(rf"{_YEAR}\s?[-/.年]\s?(\d\d?)\s?[-/.月]\s?(\d\d?)日?"), (0, 1, 2)),
-    (re.compile(rf"(\d\d?)\.\s?(\d\d?)\.\s?{_YEAR}"), (2, 1, 0)),
-    (re.compile(rf"(\d\d?)(?:st|nd|rd|th)?\.?[\s-]?{_MONTH},?[\s-]?{_YEAR}", re.IGNORECASE), (2, 1, 0)),
-    (re.compile(rf"{_MONTH}\s?(\d\d?)(?:st|nd|rd|th)?,?\s?{_YEAR}", re.IGNORECASE), (2, 0, 1)),
+_LATE = r"(1[3-9]|2\d|3[01])"
+"""A day that is no month."""
+_DATES = tuple(
+    (re.compile(rf"(?<![\w.,/-]){written}(?!\w|[-/.]\d)", re.IGNORECASE), places)
+    for written, places in (
+        (rf"{_YEAR}\s?[-/.年]\s?(\d\d?)\s?[-/.月]\s?(\d\d?)日?", (1, 2, 3)),
+        (rf"(\d\d?)\.\s?(\d\d?)\.\s?{_YEAR}", (3, 2, 1)),
+        (rf"(\d\d?)(?:st|nd|rd|th)?\.?[\s-]?{_MONTH}[,;]?[\s-]?{_YEAR}", (3, 2, 1)),
+        (rf"{_MONTH}\s?(\d\d?)(?:st|nd|rd|th)?[,;]?\s?{_YEAR}", (3, 1, 2)),
+        (rf"(\d\d?)[/-]{_LATE}[/-]{_YEAR}", (3, 1, 2)),
+        (rf"{_LATE}[/-](\d\d?)[/-]{_YEAR}", (3, 2, 1)),
+        (rf"(\d\d?)[/-](\d\d?)[/-]{_YEAR}", (3, 2, 1)),
+    )
 )
-"""Ways to write a date, and where its year, month and day stand."""
-_SLASHED = re.compile(rf"(\d\d?)[/-](\d\d?)[/-]{_YEAR}")
+"""Ways to write a date, and where its year, month and day stand; the last one where days come first."""
 _RANGE = re.compile(r"(?<=[\d%])(?:\s?[∼~]\s?|\s-\s|\s?(?:to|bis|…|\.\.\.?)\s?)(?=\d)")
 _TELLING = re.compile(
-    r"[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d"
-    r"|(?:1[5-9]|20)\d\d[-/.]|[-/.\s](?:1[5-9]|20)\d\d|USD|EUR|GBP|JPY|CHF|CNY|RMB"
+    r"(?i)[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d|\d\s?[ap]\.?m\b"
+    r"|(?:1[5-9]|20)\d\d[-/.]|[-/.\s](?:1[5-9]|20)\d\d|USD|EUR|GBP|JPY|INR|CHF|CNY|RMB"
 )
 """Without any of these no value is written in another way."""
-_MAX_MONTH = 12
 
 
 _AROUND = r"[-−–+±~<>≤≥≈$€£¥\\\s]*"
@@ -70,6 +77,8 @@ class WritingHabits(NamedTuple):
     points_are_colons: bool
     crosses_are_no: bool
     """A crossed box says no beside a ticked one, and yes beside an empty one."""
+    day_first: bool = False
+    """Whether 3/4 is a day in April, as another date tells."""
 
 
 def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
@@ -81,16 +90,13 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
     written = ["\n".join(map("\n".join, sheet.shown)) for sheet in sheets]
     if not any(map(_TELLING.search, written)):
         return sheets
-    timed = any(_share_of_times(sheet) for sheet in sheets)
-    ticked = any("☑" in text and "☒" in text and _EMPTY_BOXES.isdisjoint(text) for text in written)
-    usage = WritingHabits(
-        any(map(_has_negatives, sheets)), timed and not all(map(_share_of_times, sheets)), ticked
-    )
-
-    def one_way(text: str, written: str) -> str:
-        return _value(text, written, usage)
-
-    return truth.rewritten(one_way), pred.rewritten(one_way)
+    timed = list(map(_has_times, sheets))
+    ticked = any("☑" in text and "☒" in text and not {*text} & {*"☐▢"} for text in written)
+    usage = WritingHabits(any(map(_has_negatives, sheets)), any(timed) and not all(timed), ticked)
+    # A date of days first tells of the others, unless one of months first tells the opposite.
+    by_month, by_day = (any(map(_DATES[k][0].search, written)) for k in (-3, -2))
+    rewrite = partial(_value, usage=usage._replace(day_first=by_day and not by_month))
+    return truth.rewritten(rewrite), pred.rewritten(rewrite)
 
 
 @lru_cache(20_000)
@@ -105,8 +111,11 @@ def _value(text: str, written: str, usage: WritingHabits) -> str:
         text = fold_cell(f"-{negative[1] or negative[3] or ''}{negative[2]}{negative[4]}")
     if not text or text.isalpha():
         return text
-    amount = _amount(_PLUS.sub("", _TRIANGLE.sub("-", text)))
-    return _time(text, usage) or date_of(text) or date_of(written.strip()) or _RANGE.sub("-", amount)
+    dated = with_dates(text, day_first=usage.day_first)
+    amount = _amount(_PLUS.sub("", _TRIANGLE.sub("-", dated)))
+    ranged = _RANGE.sub("-", amount) if dated == text else dated
+    times = [_time(end, usage) for end in ranged.split("-")]
+    return "-".join(times) if all(times) else ranged
 
 
 def _amount(text: str) -> str:
@@ -114,46 +123,50 @@ def _amount(text: str) -> str:
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return text
-    return f"{found[1] or found[3] or found[5] or ''}{found[2] or found[7]}{found[4] or found[6]}"
+    currency = found[2] or found[7]
+    sign = found[1] or found[3] or found[5] or ""
+    return f"{sign}{_CURRENCIES.get(currency, currency)}{found[4] or found[6]}"
 
 
 def _time(text: str, usage: WritingHabits) -> str:
-    """A time of day without a zero before its hour, or nothing if it is none.
+    """A time of day from 0 to 24 without a zero before its hour, or nothing if it is none.
 
     >>> plain, timed = WritingHabits(False, False, False), WritingHabits(False, True, False)
     >>> _time("06:12", plain), _time("06.12", timed), _time("6.12", plain)
     ('6:12', '6:12', '')
+    >>> _time("6:12 pm", plain), _time("12:05 a.m.", plain), _time("6 pm", plain), _time("6", plain)
+    ('18:12', '0:05', '18:00', '')
     """
     found = _TIME.fullmatch(text)
-    if found is None:
+    if found is None or not (found[2] or found[4]):
         pointed = _POINTED_TIME.fullmatch(text) if usage.points_are_colons else None
         return f"{int(pointed[1])}:{pointed[2]}" if pointed else ""
     seconds = f":{found[3]}" if found[3] else ""
-    return f"{int(found[1])}:{found[2]}{seconds}{(found[4] or '').lower()}"
+    half = (found[4] or "").lower()
+    hour = int(found[1]) % 12 + (12 if half == "p" else 0) if half else int(found[1])
+    return f"{hour}:{found[2] or '00'}{seconds}"
 
 
-def date_of(text: str) -> str:
-    """The day that a text says, year first, or nothing if it says none or two.
+def with_dates(text: str, *, day_first: bool = False) -> str:
+    """The text with each day that it says given year first; 3/4 is none where nothing tells which is which.
 
-    >>> date_of("05.03.2024"), date_of("March 5, 2024"), date_of("2024/3/5"), date_of("25/12/2024")
-    ('2024-03-05', '2024-03-05', '2024-03-05', '2024-12-25')
+    >>> with_dates("05.03.2024"), with_dates("March 5, 2024"), with_dates("25/12/2024")
+    ('2024-03-05', '2024-03-05', '2024-12-25')
+    >>> with_dates("31 March 2024 Group"), with_dates("3/4/2024"), with_dates("3/4/2024", day_first=True)
+    ('2024-03-31 Group', '3/4/2024', '2024-04-03')
     """
-    for pattern, places in _DATES:
-        found = pattern.fullmatch(text)
-        if found:
-            year, month, day = (found[place + 1] for place in places)
+    for pattern, places in _DATES if day_first else _DATES[:-1]:
+        for found in reversed(list(pattern.finditer(text))):
+            year, month, day = (found[place] for place in places)
             number = _MONTHS.index(month[:3].lower()) + 1 if month[:1].isalpha() else int(month)
-            return f"{year}-{number:02}-{int(day):02}"
-    found = _SLASHED.fullmatch(text)
-    if found and max(int(found[1]), int(found[2])) > _MAX_MONTH:
-        month, day = sorted((int(found[1]), int(found[2])))
-        return f"{found[3]}-{month:02}-{day:02}"
-    return ""
+            text = f"{text[: found.start()]}{year}-{number:02}-{int(day):02}{text[found.end() :]}"
+    return text
 
 
-def _share_of_times(sheet: Sheet) -> bool:
+def _has_times(sheet: Sheet) -> bool:
     """Whether several values are times that are written as such."""
-    return sum(_TIME.fullmatch(text) is not None for row in sheet.texts for text in row) > 1
+    plain = WritingHabits(False, False, False)
+    return sum(_time(text, plain) != "" for row in sheet.texts for text in row) > 1
 
 
 def _has_negatives(sheet: Sheet) -> bool:

@@ -62,7 +62,6 @@ class Reader(Metric[TableInput]):
         if not expected.sheets:
             value = 0.0 if given.sheets else FULL_SCORE
             return value, Account((), 0.0).details(PARAMETERS)
-        sheet = expected.sheets[0]
-        account = read(sheet, expected.structure, given, PARAMETERS)
+        account = read(expected.sheets[0], expected.structure, given, PARAMETERS)
         value = account.score(PARAMETERS) if account.total else 0.0
         return value, account.details(PARAMETERS)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from rapidfuzz.process import extract
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, slip
 from parsemark.metrics.reader.notations import SIGN_CHANGED, Change
-from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match, worded
+from parsemark.metrics.reader.paths import How, Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
@@ -40,20 +39,6 @@ _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
 """Severity of a header that stands outside of the table and is needed."""
-
-
-class How(Enum):
-    """How a name was read, and how much better than the one as given such a reading has to be."""
-
-    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
-
-    GIVEN = 0.0
-    CARRIED = 0.01
-    """An empty cell was read as a repetition of the one before."""
-    SHORT = 0.1
-    """The header row ended before the columns it covers."""
-    COUNTED = 0.35
-    """Names were given to the columns in turn."""
 
 
 class Named(NamedTuple):
@@ -106,16 +91,12 @@ class Around:
     def row_of(self, text: str) -> int | None:
         """The header row in which a text stands."""
         words = worded(text)
-        return next((r for r, said in enumerate(self._said) if len(words) > 2 and words in said), None)
+        rows = enumerate(self.headers) if len(words) > 2 else ()
+        return next((r for r, row in rows if any(words in worded(said) for said in row)), None)
 
     def says(self, text: str) -> bool:
         """Whether a text stands around the table or in its corner."""
         return holds(self.outside, text) or holds(self.corner, text)
-
-    @cached_property
-    def _said(self) -> list[str]:
-        """The words of each header row; a line for each text, so that no name goes on in the next one."""
-        return ["\n".join(map(worded, row)) for row in self.headers]
 
 
 class NameJudge:

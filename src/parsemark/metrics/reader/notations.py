@@ -14,15 +14,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from parsemark.metrics.reader.texts import KEPT_TEXTS, SIGNED_AMOUNT, bare, is_numeric, numbers, tight
-from parsemark.metrics.reader.units import are_same_units
+from parsemark.metrics.reader.units import are_same_quantities, are_same_units
 
 SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
+_DATE = re.compile(r"(\d{4}[-/.])?(\d\d?)([-/.])(\d\d?)(\3\d{4})?")
 _TIME = re.compile(r"\d?\d:\d\d(?::\d\d)?")
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTENED = re.compile(r"([^\W\d_]+)(\.?)")
 _LEAST_SHORT = 3
 """Letters that a word has to have if it is cut short without a full stop."""
+_SHORT_FOR = {"no": "number", "nr": "number"}
+"""Words whose abbreviation has other letters."""
 _GREEK = {
     unicodedata.name(letter).split()[-1].lower(): letter for letter in map(chr, range(ord("α"), ord("ω") + 1))
 } | {"lambda": "λ", "sigma": "σ"}
@@ -34,6 +37,8 @@ _LEGIBLE = 0.25
 """Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
+_CONVERTED = 0.1
+"""Severity of a value that is given in a smaller or larger size of its unit."""
 _SIGN_LOST = 0.97
 """Likeness of a text to that with a sign which nobody misses."""
 _UNSIGNED = 0.75
@@ -170,10 +175,12 @@ def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) ->
     """Whether two words, each with its full stop, are the same, or one stops short or leaves letters out."""
     (short, stop), (word, _) = sorted((one, other), key=lambda found: len(found[0]))
     short, word = short.lower(), word.lower()
-    if short == word or not stop:
-        return short == word or (len(short) >= _LEAST_SHORT and word.startswith(short))
+    if short == word or (len(short) >= _LEAST_SHORT and word.startswith(short)):
+        return True
     rest = iter(word)
-    return short[0] == word[0] and all(letter in rest for letter in short)
+    left_out = short[0] == word[0] and all(letter in rest for letter in short)
+    known = _SHORT_FOR.get(short) == word
+    return known or (left_out and (stop != "" or _LEAST_SHORT <= len(short) <= len(word) / 2))
 
 
 def _are_initials(one: str, other: str) -> bool:
@@ -181,7 +188,7 @@ def _are_initials(one: str, other: str) -> bool:
     short, text = (one, other) if len(one) < len(other) else (other, one)
     if not short.isupper() or len(short) < 2:
         return False
-    return "".join(word[0] for word in text.split()).upper() == short
+    return "".join(word[0] for word in text.replace(" and ", " & ").split()).upper() == short
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
@@ -217,6 +224,12 @@ def _is_flat_power(power: str, given: str) -> bool:
     return _flat(given) == written or (power.startswith("1e-") and _flat(given) == written.removeprefix("1x"))
 
 
+def _day_and_month(text: str) -> str:
+    """A date of digits with the smaller of its day and month first; empty if it is none."""
+    found = _DATE.fullmatch(text)
+    return f"{found[1]} {sorted((found[2], found[4]))} {found[5]}" if found else ""
+
+
 def by(fold: _Fold, having: str = "") -> Callable[[str, str], bool]:
     """Whether two texts are the same when they are folded, and say something then."""
     return lambda truth, pred: having in truth and fold(truth) == fold(pred) != ""
@@ -228,7 +241,7 @@ def first_of(rules: Rules, truth: str, pred: str) -> Difference | None:
 
 
 Rules = Sequence[tuple[Callable[[str, str], bool], Difference]]
-_ABBREVIATED = misread(_SIGN_LOST, "abbreviated")
+_ABBREVIATED = misread(0.995, "abbreviated")
 _NOTATIONS: Rules = (
     (by(lambda text: _unlettered(tight(text))), SAME),
     (are_same_units, SAME),
@@ -241,13 +254,15 @@ OF_NAMES: Rules = (
     *_NOTATIONS,
     (_is_other_case, SAME),
     (_is_opposite, misread(_UNSIGNED, SIGN_CHANGED)),
-    (_is_abbreviated, _ABBREVIATED),
+    (lambda t, p: abs(len(t) - len(p)) > 2 and _is_abbreviated(t, p), _ABBREVIATED),
+    (_is_abbreviated, misread(_SIGN_LOST, "a letter or two cut off")),
 )
 OF_VALUES: Rules = (
     *_NOTATIONS,
     (lambda t, p: _are_flat(t, p) and _on_the_line(tight(t)) == _on_the_line(tight(p)), SAME),
     (_are_flat, noted("scripts set flat")),
     (_has_lost_colons, noted("colons lost")),
+    (are_same_quantities, noted("units converted", 0.9, _CONVERTED)),
     (
         lambda t, p: "±" in t and numbers(t) == numbers(p) and by(_unsigned)(t, p),
         noted("the sign of a deviation"),
@@ -260,6 +275,7 @@ OF_NUMBERS: Rules = (
     (by(_folding((r"[\s,;]+", ""))), noted("numbers run together")),
     (lambda t, p: "e-" in t and _is_flat_power(t, tight(p)), noted("scripts set flat", 0.75, _LEGIBLE)),
     (lambda t, p: _is_flat_power(t, tight(p)), noted("scripts set flat")),
+    (by(_day_and_month), misread(0.0, "day and month exchanged")),
     (by(lambda text: " ".join(sorted(_AMOUNT.findall(text)))), noted("parts in another order", 0.6)),
 )
 """Two ways to write the same digits, as one number or as several."""

@@ -33,36 +33,37 @@ _CACHE = 50_000
 _LONGEST_FLAT = 600
 
 
-class Fill(Enum):
-    """How an empty cell in a header row is read."""
+class How(Enum):
+    """How a name was read, and how much better than the one as given such a reading has to be."""
 
     __hash__ = object.__hash__  # members are single; that of Enum is written in Python
 
-    NOT = "not"
-    """As empty."""
-    PADDED = "padded"
-    """As covered by the name to its left, as in Markdown, which has no spans."""
-    RAGGED = "ragged"
-    """The same, also where the row has ended and there is no cell at all."""
+    GIVEN = 0.0
+    CARRIED = 0.01
+    """An empty cell was read as a repetition of the one before, as in Markdown, which has no spans."""
+    SHORT = 0.1
+    """The same, also where the header row has ended before the columns it covers, and there is no cell."""
+    COUNTED = 0.35
+    """Names were given to the columns in turn."""
 
 
-def column_paths(sheet: Sheet, header_rows: Iterable[int], fill: Fill) -> list[Path]:
+def column_paths(sheet: Sheet, header_rows: Iterable[int], how: How) -> list[Path]:
     """The header path of each column, given which rows are headers."""
-    rows = [_filled(sheet, r, fill) for r in header_rows]
+    rows = [_filled(sheet, r, how) for r in header_rows]
     return [tuple(t for t, _ in groupby(filter(None, c))) for c in zip(*rows, strict=True)] or [
         ()
     ] * sheet.n_cols
 
 
-def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
+def _filled(sheet: Sheet, row: int, how: How) -> list[str]:
     """The texts of a header row, its empty cells filled."""
     texts, present = list(sheet.texts[row]), sheet.present[row]
-    if fill is Fill.NOT or all(present):
+    if how is How.GIVEN or all(present):
         return texts
     # A row of one name is a title, whether or not it says how far it reaches.
     title = len(texts) - texts.count("") == 1
     for col in range(1, len(texts)):
-        if not present[col] and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
+        if not present[col] and (title or how is How.SHORT or not sheet.holes[row][col]):
             texts[col] = texts[col - 1]
     return texts
 
@@ -156,37 +157,28 @@ def match(truth: Path, given: Path) -> PathMatch:
 
 def _flat(truth: Path, given: Path) -> bool:
     """Whether the given levels hold the true ones and nothing else but separators."""
-    ours, theirs = _as_one(truth), _as_one(given)
-    rest = theirs.tight
-    if len(rest) > _LONGEST_FLAT or ours.signed != theirs.signed:
+    (_, letters, signed, levels), (rest, *others, _) = _as_one(truth), _as_one(given)
+    if len(rest) > _LONGEST_FLAT or signed != others[1]:
         return False
-    if len(truth) != len(given) and ours.letters == theirs.letters != "":
+    if len(truth) != len(given) and letters == others[0] != "":
         return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
-    for level in ours.levels:
+    for level in levels:
         if level not in rest:
             return False
         rest = rest.replace(level, " ")
     return not any(c.isalnum() for c in rest)
 
 
-class _JoinedPath(NamedTuple):
-    """The levels of a path as one text."""
-
-    tight: str
-    letters: str
-    """Its words without what parts them."""
-    signed: frozenset[str]
-    """Its numbers that have a sign, which is no separator."""
-    levels: list[str]
-    """The levels, tight, the longest first."""
-
-
 @lru_cache(_CACHE)
-def _as_one(path: Path) -> _JoinedPath:
+def _as_one(path: Path) -> tuple[str, str, frozenset[str], list[str]]:
+    """The levels of a path as one tight text, its words without what parts them, and its numbers with a sign.
+
+    A sign is no separator. The tight levels follow, the longest first.
+    """
     joined = " ".join(path)
     signed = frozenset(_SIGNED.findall(joined)) if "-" in joined else frozenset()
     levels = sorted(map(tight, path), key=len, reverse=True)
-    return _JoinedPath(tight(joined), worded(joined).replace(" ", ""), signed, levels)
+    return tight(joined), worded(joined).replace(" ", ""), signed, levels
 
 
 def _rest(text: str, truth: Path) -> str:
@@ -234,12 +226,7 @@ def _compared(level: str, text: str) -> _Compared:
     elif diff.change is not Change.NONE and _essential(level) == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
         diff = misread(_without_brackets(level), "what stood in brackets")
-    elif (
-        ("(" in level or "[" in level)
-        and diff.change in (Change.MISREAD, Change.OTHER)
-        and not diff.cause
-        and _is_other_unit(level, text)
-    ):
+    elif diff.change in (Change.MISREAD, Change.OTHER) and not diff.cause and _is_other_unit(level, text):
         # It tells less than none.
         diff = misread(min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
     return _Compared(diff, is_near, len(tight(level)) if held else 0)
@@ -286,10 +273,7 @@ def holds(text: str, part: str) -> bool:
 
 def _unexplained(text: str, truth: Path) -> float:
     """Share of a given level that the true levels do not account for."""
-    covered = 0
-    for level in truth:
-        compared = _compared(level, text)
-        if compared.is_near:
-            return 0.0
-        covered += compared.covered
-    return 1.0 - min(1.0, covered / max(1, len(tight(text)))) if covered else 1.0
+    compared = [_compared(level, text) for level in truth]
+    if any(found.is_near for found in compared):
+        return 0.0
+    return 1.0 - min(1.0, sum(found.covered for found in compared) / max(1, len(tight(text))))

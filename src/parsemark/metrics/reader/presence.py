@@ -137,11 +137,8 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
     by_column: defaultdict[int, set[int]] = defaultdict(set)
     single: list[Position] = []
-    every_column = len(cols) == pred.n_cols
     for r in range(side.pred_header, pred.n_rows):
         answered = rows.get(r)
-        if answered is not None and every_column and all(truth.present[answered]):
-            continue  # nothing is there that the truth does not ask for
         if r in moved or (answered is None and tuple(pred.texts[r]) in heads):
             continue  # a row that slipped, or a header that comes again
         section = answered is None and is_heading(pred, r)

@@ -55,7 +55,10 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     """The best account of a prediction as an answer to one table."""
     if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
         return Account((), Asked(truth, structure, parameters.no_value).total)
-    truth, pages = _written_alike(truth, pages)
+    # Numbers and other values of all tables are written in one way.
+    pairs = [in_one_way(truth, sheet) for sheet in pages.sheets]
+    truth = pairs[0][0] if pairs else in_one_way(truth, truth)[0]
+    pages = dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs))
     best: Account | None = None
     others = (in_one_way(other, other)[0] for other in layouts(truth, structure, pages.sheets))
     for layout in chain([truth], others):
@@ -69,12 +72,6 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
                 return best
     nothing = Event(Kind.ROW_MISSING, asked.total, "All is missing: the output has no table.")
     return best or Account((nothing,), asked.total)
-
-
-def _written_alike(truth: Sheet, pages: Pages) -> tuple[Sheet, Pages]:
-    """The truth and the tables of a prediction with numbers and other values written in one way."""
-    pairs = [in_one_way(truth, sheet) for sheet in pages.sheets or [truth]]
-    return pairs[0][0], dataclasses.replace(pages, sheets=tuple(pred for _, pred in pairs if pages.sheets))
 
 
 def _words(sheet: Sheet) -> set[str]:
@@ -137,19 +134,13 @@ class _Reader:
             return len(words) >= _RELATED * len(self.words)
         # Few cells that hold many may have run the words together as well.
         said = "".join(tight(text) for row in pred.texts for text in row)
-        texts = {tight(text) for row in self.truth.texts for text in row if text}
-        return sum(text in said for text in texts) >= _RELATED * len(texts)
+        return sum(text in said for text in self.asked.said) >= _RELATED * len(self.asked.said)
 
     def better(self, one: Account, other: Account) -> Account:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(
-        self,
-        pred: Sheet,
-        best: Account | None = None,
-        extra: tuple[Event, ...] = (),
-    ) -> Account:
+    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
         """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
 
         Args:
@@ -211,10 +202,8 @@ class _Reader:
             apart = 1 - share(lambda group: 1 / len(group.lines))
             apart = max(apart, _ROWS_TOGETHER) if of_rows else apart
             if of_rows and all(map(self.goes_on, groups)):
-                message = (
-                    f"{which} are given as one: a text goes on, or deviations stand behind their values."
-                )
-                yield Event(Kind.PADDED, held, message)
+                why = "a text goes on, or deviations stand behind their values"
+                yield Event(Kind.PADDED, held, f"{which} are given as one: {why}.")
             elif share(lambda group: group.separate) >= _SEPARATE:
                 yield Event(Kind.PADDED, held, f"{which} are folded into one, each part on its own line.")
             else:

@@ -8,17 +8,19 @@ A row that is torn apart, a cell of three lines given as three rows, is joined w
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, product, takewhile
-from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from parsemark.formats.notation import is_placeholder
 from parsemark.metrics.reader.align import Alignment, best_path
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Entries, Sheet
@@ -32,6 +34,8 @@ _SHARE = 0.5
 _LONGEST = 2000
 """Characters of a row; longer ones are left as they are."""
 _MOST_ROWS = 400
+_UP_TO = re.compile(r"(?<=\w)\s?[–—]\s?(?=\w)|(?<=\d)(?:-|\s-\s)(?=\d)")
+_DASH = re.compile(r"(?<=[\w%])[–—-]$")
 _GAIN = 0.05
 """Likeness that a piece has to add."""
 _MOST_LINES = 6
@@ -46,7 +50,7 @@ class Grouped:
     held: float
     """Number of cells in which they are run together."""
     separate: float
-    """Share of these cells in which each part stands on a line of its own."""
+    """Share of these cells in which each part stands on a line of its own, or they say from what to what."""
     glued: float
     """Share of these cells in which not even a space is between the parts."""
 
@@ -113,9 +117,7 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int =
 def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Regrouped | None:
     """`regroup_columns` for rows; torn rows are joined, and headers flattened, elsewhere."""
     found = regroup_columns(truth.transposed(), pred.transposed(), join=False, kept=n_header)
-    if found is None:
-        return None
-    return Regrouped(found.sheet.transposed(), found.merged, found.split)
+    return dataclasses.replace(found, sheet=found.sheet.transposed()) if found else None
 
 
 def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
@@ -165,17 +167,13 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
 
 
 def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
-    found = [(c, tight(sheet.full(row, c))) for c in range(sheet.n_cols) if sheet.starts[row][c]]
-    return [(c, text) for c, text in found if text]
+    columns = (c for c, starts in enumerate(sheet.starts[row]) if starts)
+    return [(c, text) for c in columns if (text := tight(sheet.full(row, c)))]
 
 
 def _locate(
     ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str
 ) -> tuple[_Parts, dict[int, tuple[int, ...]]]:
-    if one == other and [t for _, t in ours] == [t for _, t in theirs]:
-        same = list(zip(ours, theirs, strict=True))
-        parts = {p: [(c, 0, len(t))] for (c, t), (p, _) in same}
-        return parts, {c: (p,) for (c, _), (p, _) in same}
     places = _places(list(accumulate((len(text) for _, text in ours), initial=0)), one, other)
     ends = list(accumulate(len(text) for _, text in theirs))
     bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
@@ -206,11 +204,12 @@ def _places(positions: list[int], one: str, other: str) -> list[int]:
 
 def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> Grouped:
     held = [r for r, row in rows.items() if len(row.parts.get(column, ())) > 1]
-    separate = sum(pred.shown[r][column].count("\n") == len(rows[r].parts[column]) - 1 for r in held)
-    glued = sum(len(pred.shown[r][column].split()) < len(rows[r].parts[column]) for r in held)
+    cells = [(pred.shown[r][column], len(rows[r].parts[column])) for r in held]
+    joints = [text.count("\n") or len(_UP_TO.findall(text)) for text, _ in cells]
+    separate = sum(n == count - 1 for n, (_, count) in zip(joints, cells, strict=True))
+    glued = sum(len(text.split()) < count for text, count in cells)
     n = max(1, len(held))
-    cells = float(sum(len(rows[r].parts[column]) for r in held))
-    return Grouped(lines, cells, separate / n, glued / n)
+    return Grouped(lines, float(sum(count for _, count in cells)), separate / n, glued / n)
 
 
 def _rebuilt(
@@ -238,20 +237,14 @@ def _cut(pred: Sheet, r: int, column: int, lines: tuple[int, ...], row: _Row | N
         text, shown, _, *rest = pred.cell(r, column)
         return [(text, shown, starts and not k, *rest) for k in range(len(lines))]
     whole = tight(pred.full(r, column))
-    pieces = [whole[slice(*parts[line])] if line in parts else "" for line in lines]
-    return [(pred.folded(piece), piece, starts or not piece, bool(piece), False) for piece in pieces]
+    pieces = [_DASH.sub("", whole[slice(*parts[line])]) if line in parts else "" for line in lines]
+    return [("" if is_placeholder(p) else p, p, starts or not p, bool(p), False) for p in pieces]
 
 
-class Joined(NamedTuple):
-    """A prediction with torn rows joined."""
-
-    sheet: Sheet
-    torn: frozenset[int] = frozenset()
-    """The rows of the truth that were torn."""
-
-
-def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) -> Joined:
-    """The prediction with torn rows joined, or as it is if there are none.
+def joined_rows(
+    truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int
+) -> tuple[Sheet, frozenset[int]]:
+    """The prediction with torn rows joined, if there are some, and the rows of the truth that were torn.
 
     Args:
         truth: The truth.
@@ -260,7 +253,7 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
         n_header: So many leading rows of the prediction are none of data.
     """
     if len(alignment.rows) == pred.n_rows or not alignment.rows:
-        return Joined(pred)
+        return pred, frozenset()
     matched = sorted(alignment.rows.items(), key=lambda pair: pair[1])
     first = min(matched[0][1], n_header)
     bounds = [first - 1, *(p for _, p in matched), pred.n_rows]
@@ -281,7 +274,7 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
             # Deviations may stand below their values.
             if not all(says_deviations(pred, r, 1) for r in best if r != partner):
                 torn.append(row)
-    return Joined(_merge(pred, groups), frozenset(torn)) if groups else Joined(pred)
+    return (_merge(pred, groups) if groups else pred), frozenset(torn)
 
 
 def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:
@@ -295,15 +288,14 @@ def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | No
     going_on = [r for r in range(first + 1, truth.n_rows) if _may_go_on(truth, r)]
     if not going_on:
         return None
-    said = {tight(text) for sheet in given for row in sheet.texts for text in row if text}
+    said = {tight(text) for sheet in given for text in sheet.said if text}
     groups: dict[int, list[int]] = {}
     begins = {r: r for r in range(truth.n_rows)}
     for row in going_on:
         begin = begins[row - 1]
         group = [*groups.get(begin, [begin]), row]
-        wanted = {
-            tight(truth.text_in([(r, c) for r in group])) for c in range(truth.n_cols) if truth.texts[row][c]
-        }
+        columns = [c for c, text in enumerate(truth.texts[row]) if text]
+        wanted = {tight(truth.text_in([(r, c) for r in group])) for c in columns}
         if all(any(text.startswith(part) for text in said) for part in wanted):
             groups[begin] = group
             begins[row] = begin
@@ -320,14 +312,9 @@ def _may_go_on(truth: Sheet, row: int) -> bool:
 def _best_group(
     wanted: list[tuple[str, int]], pred: Sheet, partner: int, above: list[int], below: list[int]
 ) -> list[int]:
-    """The rows around one that make it most like a true one when they are joined to it.
+    """The rows above and below a partner that make it most like what is wanted when joined to it.
 
-    Args:
-        wanted: The true texts, and where they should stand.
-        pred: The prediction.
-        partner: The row that answers the true one.
-        above: Rows above it that are free.
-        below: Rows below it.
+    What is wanted are texts of the truth, each with the column where it should stand.
     """
 
     def is_piece(row: int) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, compress, islice, takewhile
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from parsemark.formats.notation import fold_notation, is_placeholder
@@ -61,8 +60,6 @@ _STEPS: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]],
 )
 """How cells are folded beyond notation: a sign that such a cell has, a pattern, and what is put for it."""
 _LONGEST_KEPT = 200
-_header = attrgetter("header")
-_NOBODY_SAYS = frozenset({None})
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
     {c: str(unicodedata.digit(c)) for c in map(chr, range(0x0660, 0x1E960)) if c.isdecimal()}
@@ -163,11 +160,6 @@ class Sheet:
     def full(self, row: int, col: int) -> str:
         """The folded text of a cell, placeholders too."""
         return self.texts[row][col] or fold_notation(self.shown[row][col])
-
-    @staticmethod
-    def folded(text: str) -> str:
-        """A text that is folded already, empty for a placeholder."""
-        return "" if is_placeholder(text) else text
 
     def goes_on(self, row: int, col: int) -> bool:
         """Whether a cell that says something goes on here from the left."""
@@ -327,9 +319,6 @@ def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
 
 
 def _starts(grid: Grid[int]) -> Grid[bool]:
-    entries = [index for row in grid for index in row]
-    if HOLE not in entries and len(set(entries)) == len(entries):
-        return [[True] * len(row) for row in grid]
     firsts: dict[int, tuple[int, int]] = {}
     for r, row in enumerate(grid):
         for c, index in enumerate(row):
@@ -338,7 +327,7 @@ def _starts(grid: Grid[int]) -> Grid[bool]:
 
 
 def _flagged_rows(table: Table, rows: Sequence[int]) -> int | None:
-    if _NOBODY_SAYS.issuperset(map(_header, table.cells)):
+    if all(cell.header is None for cell in table.cells):
         return None
     written = ([table.cells[i] for i in table.grid[r] if i != HOLE] for r in rows)
     told = ([cell.header for cell in cells if cell.text.strip()] for cells in written)

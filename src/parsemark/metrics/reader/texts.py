@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 SIGNED_AMOUNT = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
@@ -71,20 +70,11 @@ def bare(text: str) -> str:
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
-class Features(NamedTuple):
-    """What tells quickly how alike two texts may be."""
-
-    bare: str
-    """The text `tight` and `bare`."""
-    numeric: bool
-    numbers: tuple[str, ...]
-
-
 @lru_cache(KEPT_TEXTS)
-def features(text: str) -> Features:
-    """The features of a folded text."""
+def features(text: str) -> tuple[str, bool, tuple[str, ...]]:
+    """What tells quickly how alike two texts may be: one `tight` and `bare`, is it numeric, its numbers."""
     if _DECIMAL.fullmatch(text):
-        return Features(text, True, (text,))
+        return (text, True, (text,))
     if _WORDS.fullmatch(text):
-        return Features(text.replace(" ", "").lower(), False, ())
-    return Features(bare(tight(text)), is_numeric(text), numbers(text))
+        return (text.replace(" ", "").lower(), False, ())
+    return (bare(tight(text)), is_numeric(text), numbers(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from decimal import Decimal
 from functools import lru_cache
 
 _BASE = r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
@@ -18,6 +19,8 @@ _MEASURED = re.compile(r"([+-]?[\d.]++)\s*(.+)")
 _BRACKETED = re.compile(r"([^(\[]++)[(\[](.*)[)\]]")
 _MICRO = re.compile(rf"(?<![^\W\d_])[µμ](?={_BASE}(?![^\W\d_]))")
 """The prefix of a unit, for which a u is written where there is no µ."""
+_PREFIXES = dict(zip("TGMkdcmµunp", (12, 9, 6, 3, -1, -2, -3, -6, -6, -9, -12), strict=True)) | {"": 0}
+_QUANTITY = re.compile(rf"([+-]?\d{{1,12}}(?:\.\d{{1,12}})?)\s*([{''.join(_PREFIXES)}]?)({_BASE})")
 _ONE_SIGN = str.maketrans("µμl", "uuL")
 _WRITTEN = frozenset("/^·µμ")
 """What one of two ways to write a unit has."""
@@ -44,6 +47,19 @@ def are_same_units(one: str, other: str) -> bool:
         return True
     ours, theirs = _measured(one), _measured(other)
     return ours == theirs and ours is not None
+
+
+def are_same_quantities(one: str, other: str) -> bool:
+    """Whether two folded texts are one quantity in two sizes of its unit.
+
+    >>> are_same_quantities("1.2 kW", "1200 W"), are_same_quantities("1.2 kW", "120 W")
+    (True, False)
+    """
+    ours, theirs = _QUANTITY.fullmatch(one), _QUANTITY.fullmatch(other)
+    if ours is None or theirs is None or ours[3] != theirs[3]:
+        return False
+    sizes = [Decimal(found[1]).scaleb(_PREFIXES[found[2]]) for found in (ours, theirs)]
+    return sizes[0] == sizes[1]
 
 
 def are_other_units(one: str, other: str) -> bool:

@@ -94,6 +94,9 @@ def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
     for name in _TEXTS:
         if isinstance(test.get(name), str):
             test[name] = normalise(test[name])
+    for name in ("pdf", "text", "before", "after", "math"):
+        if test.get(name) is not None and not isinstance(test[name], str):
+            raise CorpusError(f"{name} must be a text, not {str(test[name])[:40]}")
     problem = _problem(kind, test)
     if problem:
         raise CorpusError(problem)
