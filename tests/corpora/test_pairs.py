@@ -16,6 +16,7 @@ from tests.corpora.tagging import Text, write_tagged
 from parsemark.corpora import load_corpus
 from parsemark.corpora.carried import sources
 from parsemark.corpora.carried.laying import read_pair
+from parsemark.corpora.carried.page_letters import signs_of
 from parsemark.corpora.carried.tagged import TaggedDocument
 from parsemark.errors import CorpusError
 from parsemark.model import Category, Element
@@ -253,6 +254,10 @@ def test_a_table_of_which_the_source_lacks_the_head_is_refused(tmp_path: Path) -
     assert [t.refused for t in found.tables] == [
         "text stands right above or below it that is in no element: 'NameNo'"
     ]
+
+
+def test_the_asterisk_of_tex_is_one() -> None:
+    assert signs_of("1.5∗∗") == signs_of("1.5^{**}") == ".**"
 
 
 def test_signs_and_currencies_of_cells_are_those_of_the_page(tmp_path: Path) -> None:

@@ -65,7 +65,9 @@ def letters_of(text: str) -> tuple[str, list[int]]:
 
 def signs_of(text: str) -> str:
     """What of a text is no letter, other than blanks and what marks scripts."""
-    return "".join(c for c in text if not folded_letters(c) and not c.isspace() and c not in _MARKUP)
+    return "".join(
+        c for c in text.replace("∗", "*") if not folded_letters(c) and not c.isspace() and c not in _MARKUP
+    )
 
 
 @dataclass(frozen=True, slots=True)
