@@ -9,6 +9,7 @@ from PIL import Image
 from tests.corpora.small_files import make_pdf
 
 from parsemark.corpora import load_corpus
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing import parse
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.engine.scoring.score import score_run
@@ -84,6 +85,19 @@ def test_broken_files_are_tried_and_counted(run: Run) -> None:
     assert failed is not None and (failed.value, failed.n) == (0, 3)
     said = " ".join(plain_verdict(summary, scored_records(run, "tables"), "x"))
     assert "no answer" not in said, said
+
+
+def test_outputs_from_elsewhere_are_not_asked_to_survive(run: Run, tmp_path: Path) -> None:
+    """They have a record for each page of the run, or its bundle could not be verified."""
+    before = scored(run, weak={"bad-p1": None})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "scan-p1.md").write_text("words")
+    corpus = load_corpus(run.manifest.corpus.spec)
+    imported = import_predictions(run.path, corpus, tmp_path / "elsewhere", protocols=("tables",))
+    records = {r.sample: r.status for r in imported.records() if r.parser == "elsewhere"}
+    assert records["bad-p1"] == Status.NO_PREDICTION and len(records) == run.table("samples").height
+    notes = score_run(imported, protocols=["tables"], n_workers=1)[0].notes
+    assert [n for n in notes if "broken" in n] == [n for n in before.notes if "broken" in n]
 
 
 def test_nobody_is_asked_to_survive_what_is_no_pdf(tmp_path: Path) -> None:

@@ -52,6 +52,15 @@ def test_text_words_and_glyphs_agree(page: Path) -> None:
     assert len(pdf.page_shapes(page)) == pdf.count_pages(page)
 
 
+def test_text_and_words_agree_from_right_to_left(tmp_path: Path) -> None:
+    """By itself pdfium turns brackets, and at times whole words, round."""
+    typst = pytest.importorskip("typst")
+    (tmp_path / "a.typ").write_text('#set text(lang: "he", font: "Libertinus Serif")\nנמל ישן (מזרח) 275')
+    typst.compile(str(tmp_path / "a.typ"), output=str(tmp_path / "a.pdf"))
+    words = " ".join(word.text for word in pdf.page_words(tmp_path / "a.pdf", 1))
+    assert pdf.page_text(tmp_path / "a.pdf", 1) == words == "נמל ישן (מזרח) 275"
+
+
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 @pytest.mark.parametrize("cropped", [False, True])
 def test_what_a_page_inherits_is_as_its_own(tmp_path: Path, rotation: int, cropped: bool) -> None:

@@ -43,6 +43,9 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(plain_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
     assert "Only more than a thousand more labelled documents would tell x from best." in said
+    unlabelled = summary.model_copy(update={"ranking": ranking, "protocol": "evidence"})
+    said = " ".join(plain_verdict(unlabelled, [], "demo"))
+    assert "Only more than a thousand more documents would tell x from best." in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
     assert plain_verdict(alone, [], "demo")[0] == "best: its table extraction score is 0.90 (F)."
 

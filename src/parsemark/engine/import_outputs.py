@@ -78,6 +78,10 @@ def import_predictions(
             record = _record(run, page.sample, parser, read)
             digest.update(record.key.encode())
             journal.append(record.to_json())
+        there = set(run.table("samples")["sample"]) if pages is None else set()
+        for sample in corpus.broken:  # of a run that has tried parsers on them: every page has a record
+            if sample.id in there:
+                journal.append(_record(run, sample.id, parser, None).to_json())
     RunFolder.of(run).parses.fold()
     entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))

@@ -60,6 +60,9 @@ def page_text(pdf: Path, page_number: int) -> str:
     with open_page(pdf, page_number) as page:
         text = page.get_textpage()
         content: str = text.get_text_range()
+        if is_right_to_left(content):  # pdfium turns lines round at times
+            codes = (code for _, code in character_codes(text) if code != LINE_END_HYPHEN)
+            content = "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
         text.close()
     return " ".join(content.replace(HYPHEN_IN_TEXT, "").split())
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from parsemark.errors import CorpusError, FormatError
-from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.model import Box, Category, Element, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureInfo, FigureSums
@@ -128,11 +128,14 @@ class MeasuredProtocol(PageProtocol):
         try:
             return self.measure(truth, prediction)
         except (AttributeError, LookupError, TypeError) as error:
-            try:
-                self.measure(truth, Prediction(prediction.sample, prediction.parser, text="a"))
-            except (AttributeError, LookupError, TypeError):
-                why = f"it is not made as the board makes it ({error})"
-                raise UnreadableTruthError(f"{UNREADABLE}: {why}") from error
+            placed = Element("a", Category.TEXT_BLOCK, Box(0, 0, 9, 9), 0, "a")
+            blank = Prediction(prediction.sample, prediction.parser, text="a")
+            for sound in (blank, replace(blank, elements=(placed,))):
+                try:
+                    self.measure(truth, sound)
+                except (AttributeError, LookupError, TypeError):
+                    why = f"it is not made as the board makes it ({error})"
+                    raise UnreadableTruthError(f"{UNREADABLE}: {why}") from error
             raise
 
     def result_files(self, board: BoardRun) -> Files:

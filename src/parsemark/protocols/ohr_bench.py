@@ -99,6 +99,14 @@ def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
     return found
 
 
+@lru_cache(4)
+def _stages_of(path: str) -> frozenset[str]:
+    """The stages that any line of a file of results has."""
+    stages = ("retrieval_results", *_STAGES)
+    lines = read_results(path).values()
+    return frozenset(name for name in stages if any(getattr(line, name) is not None for line in lines))
+
+
 @dataclass(frozen=True)
 class OhrBenchProtocol(MeasuredProtocol):
     """Evidence and answers, as OHR-Bench scores them.
@@ -107,7 +115,8 @@ class OhrBenchProtocol(MeasuredProtocol):
 
     Args:
         results: A file of what a search fetched and a model answered, a line of JSON for each question and
-            parser, as `parsemark rag` writes it; what it does not have is taken from the question itself.
+            parser, as `parsemark rag` writes it; what it does not have is taken from the question itself. A
+            question without a line is worth nothing in the stages that other lines have.
         empty_left_out: Empty answers and searches leave the mean, as upstream has it; else worth nothing.
     """
 
@@ -140,6 +149,9 @@ class OhrBenchProtocol(MeasuredProtocol):
             found["lcs"] += [] if lcs is None else [lcs]
             for stage, names in _STAGES.items():
                 given = self._given(question, prediction.parser, stage)
+                if given is None and self._asks(stage):
+                    for figure in names:
+                        found[figure].append(0.0)
                 scores = {} if given is None else answer_scores(str(given), str(question["answers"]))
                 if scores and (scores["valid"] or not self.empty_left_out):
                     for figure, name in names.items():
@@ -152,8 +164,14 @@ class OhrBenchProtocol(MeasuredProtocol):
         given = None if line is None else getattr(line, what)
         return question.get(what, {}).get(parser) if given is None else given
 
+    def _asks(self, what: str) -> bool:
+        """Whether the file of results speaks of a stage: who has no line for a question earns 0 then."""
+        return bool(self.results) and what in _stages_of(self.results)
+
     def _evidence(self, question: Mapping[str, Any], prediction: Prediction) -> float | None:
         fetched = self._given(question, prediction.parser, "retrieval_results")
+        if fetched is None and self._asks("retrieval_results"):
+            return 0.0
         if fetched is None:
             return evidence_share([markdown_of(prediction)], question["evidence_context"])
         lcs = retrieval_lcs({**question, "retrieval_results": fetched})

@@ -44,7 +44,7 @@ def scored_counts(tables: RunTables, counts: Mapping[str, int]) -> dict[str, int
 
 
 def survived(tables: RunTables) -> pl.DataFrame:
-    """For each parser and each broken file, at its first page, whether all its pages were answered.
+    """For each parser that was run and each broken file, at its first page, whether all pages were answered.
 
     A file is broken if it cannot be opened here, or if its objects are not where it says; one that does not
     begin as a PDF does is none.
@@ -53,6 +53,7 @@ def survived(tables: RunTables) -> pl.DataFrame:
     pages = tables.read("samples", "sample", "document", where=pl.col("sample").is_in(broken))
     answered = (pl.col("status") == str(Status.OK)).all().alias("survived")
     parses = tables.read("parses", "sample", "parser", "status", where=pl.col("sample").is_in(broken))
+    parses = parses.filter(pl.col("status") != str(Status.NO_PREDICTION))
     found = parses.join(pages, on="sample").group_by("parser", "document")
     return found.agg(pl.col("sample").min(), answered).sort("parser", "document")
 

@@ -11,6 +11,8 @@ from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.page_kinds import unscored
 from parsemark.protocols.summary import Summary, Verdict
+from parsemark.registry import parse_spec
+from parsemark.stats.comparison import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 
 WEAK_BY = 0.1
@@ -54,7 +56,7 @@ def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str)
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
     said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
     for other in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]:
-        said += _settled_by(best, other, verdicts[other])
+        said += _settled_by(best, other, verdicts[other], _needs_labels(summary))
     return said + _costs(best, records)
 
 
@@ -133,15 +135,21 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
     return said
 
 
-def _settled_by(best: str, other: str, verdict: Verdict) -> list[str]:
+def _needs_labels(summary: Summary) -> bool:
+    """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
+    return parse_spec(summary.protocol).name != "evidence"
+
+
+def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> list[str]:
     """How many more documents would tell two parsers apart, if they went on as they do; or nothing."""
     if not verdict.difference or verdict.low is None or verdict.high is None:
         return []
     half = (verdict.high - verdict.low) / 2
     more = math.ceil(verdict.n_documents * ((half / abs(verdict.difference)) ** 2 - 1))
-    number = f"About {counted(max(more, 1), 'more labelled document')}"
+    document = "labelled document" if needs_labels else "document"
+    number = f"About {counted(max(more, FEWEST_DOCUMENTS - verdict.n_documents, 1), f'more {document}')}"
     if more > MOST_LABELS:
-        number = "Only more than a thousand more labelled documents"
+        number = f"Only more than a thousand more {document}s"
     return [f"{number} would tell {other} from {best}."]
 
 

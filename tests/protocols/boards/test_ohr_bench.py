@@ -70,6 +70,16 @@ def test_what_was_fetched_counts_where_it_is_known() -> None:
     assert values("ohr-bench", page(), "text")["lcs"] is None
 
 
+def test_leaving_out_lines_of_results_does_not_pay(tmp_path: Path) -> None:
+    """A parser without a line had its whole page counted as fetched, and led."""
+    line = {"parser": "other", "ID": "q", "generated": "842", "retrieval_results": []}
+    (tmp_path / "r.jsonl").write_text(json.dumps(line))
+    question = {**QUESTION, "ID": "q"}
+    del question["generated"]
+    found = values(f"ohr-bench(results={tmp_path / 'r.jsonl'})", page(ohr_bench_questions=[question]), "842")
+    assert (found["lcs"], found["f1"], found["e2e_f1"]) == (0, 0, None)
+
+
 def test_the_dictionary_of_chinese_words_is_in_no_folder_of_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
