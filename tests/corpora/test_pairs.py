@@ -256,6 +256,21 @@ def test_a_table_of_which_the_source_lacks_the_head_is_refused(tmp_path: Path) -
     ]
 
 
+def test_a_raised_star_behind_a_cell_is_its_own(tmp_path: Path) -> None:
+    """It was taken for the label of the next cell."""
+    page: list[Text] = [
+        (-1, 20, 60, "Key"), (-1, 100, 60, "Value"), (-1, 20, 90, "Rate"),
+        (-1, 46, 86, "^*"), (-1, 100, 90, "-4.5"),
+    ]  # fmt: skip
+    source = "<tr><td>Key</td><td>Value</td></tr><tr><td>Rate<sup>*</sup></td><td>-4.5</td></tr>"
+    found = read(tmp_path, [page], "a.html", f"<table>{source}</table>")
+    (table,) = [e.table for e in found.pages[1].elements if e.table]
+    assert [[text.replace("^", "") for text in row] for row in table.text_rows()] == [
+        ["Key", "Value"],
+        ["Rate*", "-4.5"],
+    ]
+
+
 def test_the_asterisk_of_tex_is_one() -> None:
     assert signs_of("1.5∗∗") == signs_of("1.5^{**}") == ".**"
 

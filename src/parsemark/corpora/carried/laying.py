@@ -375,7 +375,9 @@ class _LaidTree:
         if not indices:
             return self._own_signs(page, owners, own, piece.text, before + 1)
         first, last = indices[0], indices[-1]
-        behind = re.sub(r".*\w", "", piece.text, flags=re.DOTALL)
+        behind = signs_of(
+            re.sub(r".*\w", "", piece.text, flags=re.DOTALL)
+        )  # the mark of a note is written `^*`
         last = self._own_signs(page, owners, own, behind, last + 1)
         k = last + 1
         while (
