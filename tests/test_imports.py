@@ -1,6 +1,8 @@
 """No import circle in the package: what is imported late, or only for types, counts too."""
 
 import ast
+import importlib
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,3 +86,18 @@ def test_a_circle_is_found_however_it_is_imported(text: str, is_circle: bool, tm
         (root / f"{name}.py").write_text(content)
     expected = [frozenset({"made.a", "made.b"})] if is_circle else []
     assert circles(import_graph(root)) == expected
+
+
+OURS = [
+    path for folder in ("tests/faults", "bench") for path in sorted((SOURCE.parents[1] / folder).glob("*.py"))
+]
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_only_we_run_imports_names_that_are_there(path: Path) -> None:
+    """No test runs these scripts, so a name that was changed is found when somebody needs them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("parsemark"):
+            module = importlib.import_module(str(node.module))
+            for alias in node.names:
+                assert hasattr(module, alias.name) or importlib.util.find_spec(f"{node.module}.{alias.name}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.corpora.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
 
-from parsemark.corpora.latex.sources import gather
+from parsemark.corpora.latex.sources import locate, read_document
 from parsemark.system.pdflatex import CompileLimits, compile_latex
 
 N_ARCHIVES = 400
@@ -112,7 +112,7 @@ def _archives(work: Path) -> Iterator[Case]:
         path.write_bytes(gzip.compress(data))
         begun = time.process_time()
         try:
-            documents = list(gather([path]))
+            documents = [read_document(found) for found in locate([path])]
             held = len(documents) == 1 and time.process_time() - begun < 5
             yield Case(name, held, f"{time.process_time() - begun:.1f} s")
         except Exception as error:  # what is looked for

@@ -220,10 +220,14 @@ def board_agreement(run: Run) -> BoardAgreement:
         UsageError: There are fewer than two protocols with figures, or fewer than three parsers.
     """
     raw, neutral, rules = _boards(run)
-    if len(raw) < 2 or len(next(iter(raw.values())).parsers) < MIN_PARSERS:
+    n_parsers = len(run.manifest.parser_names)
+    if n_parsers < MIN_PARSERS:
+        there = counted(n_parsers, "parser")
+        raise UsageError(f"{run.path} has {there}; agreement of ranks needs {MIN_PARSERS}.")
+    if len(raw) < 2:
         raise UsageError(
-            f"{run.path} has {len(raw)} protocols with figures; agreement of ranks needs two, and "
-            f"{MIN_PARSERS} parsers. Score it by more: parsemark boards {run.path} --protocol dp-bench"
+            f"{run.path} has {len(raw)} protocols that tell its parsers apart; agreement of ranks needs "
+            f"two. Score it by more: parsemark boards {run.path} --protocol dp-bench"
         )
     parsers = tuple(next(iter(raw.values())).parsers)
     pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]
@@ -268,7 +272,8 @@ def _pair(
     pages = first.counted() & second.counted()
     tau = kendall(first.draws(), second.draws())
     steps = [tau, kendall(first.draws(None, pages), second.draws(None, pages))]
-    if a in neutral and b in neutral:
+    are_both_spellings_known = a in neutral and b in neutral
+    if are_both_spellings_known:
         first, second = neutral[a], neutral[b]
     steps.append(kendall(first.draws(None, pages), second.draws(None, pages)))
     kinds = tuple(kind for kind in KINDS if first.kind(kind) and second.kind(kind))
@@ -281,6 +286,8 @@ def _pair(
     rules, turned = _turned(first, second, kinds, by_rule)
     parts += [turned, apart[-1] - turned]
     shares = {source: Spread.of(part) for source, part in zip(SOURCES, parts, strict=True)}
+    if not are_both_spellings_known:  # its part is in what follows
+        shares["serialisation"] = Spread(None)
     return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, int(pages.sum()), rules)
 
 

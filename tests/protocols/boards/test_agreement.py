@@ -163,7 +163,7 @@ def test_too_few_protocols_are_refused(tmp_path: Path) -> None:
     (tmp_path / "out" / "p.md").write_text("a")
     run = import_predictions(tmp_path / "run", load_corpus(str(tmp_path / "corpus")), tmp_path / "out")
     score_run(run, n_workers=1)
-    with pytest.raises(UsageError, match="needs two, and 3 parsers"):
+    with pytest.raises(UsageError, match="has 1 parser; agreement of ranks needs 3"):
         board_agreement(run)
 
 
@@ -228,6 +228,7 @@ def test_what_matching_alone_turns_round_is_told_from_the_measures(tmp_path: Pat
     between = {frozenset((pair.first, pair.second)): pair for pair in told.pairs}
     boards = between[frozenset(("tables", "dp-bench"))]
     assert set(boards.rules) == {"ngrams", "order"}
+    assert boards.shares["serialisation"].value is None, "no output was scored in the neutral spelling"
     # Two of the six pairs of parsers are turned round by the rule alone, and no other is.
     assert boards.shares["matching"].value == pytest.approx(2 / 6)
     measures, before = boards.shares["measures"].value, boards.disagreement.value
