@@ -1,5 +1,6 @@
 """Types of errors: counted from the stored matches, told by the metric, and shown where they happened."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from parsemark.errors import StoreError
 from parsemark.metrics.reader.events import Kind
 from parsemark.model import Cell, Element, Table
 from parsemark.protocols import get_protocol
@@ -14,7 +16,7 @@ from parsemark.protocols.tables.presentation import ERROR_KINDS, OF_EVENT, expla
 from parsemark.report.chunks import decode
 from parsemark.report.source import RunSource
 from parsemark.store import Run
-from parsemark.verdicts.errors import Errors, find_errors
+from parsemark.verdicts.errors import Errors, errors_beside, errors_between, find_errors
 
 Open = Callable[..., Any]
 
@@ -32,6 +34,16 @@ def table(rows: list[list[str]], **changes: Any) -> Element:
 
 
 TRUTH = [["City", "People", "Area"], ["Bonn", "335", "141"], ["Kiel", "247", "118"], ["Trier", "112", "117"]]
+
+
+def test_damaged_predictions_are_named_where_errors_are_counted(source: RunSource, tmp_path: Path) -> None:
+    run = Run.open(shutil.copytree(source.run.path, tmp_path / "run"))
+    (run.path / "predictions.parquet").write_bytes(b"no table")
+    a, b = run.manifest.parser_names[:2]
+    with pytest.raises(StoreError, match="predictions"):
+        errors_beside(run, "tables", a, b)
+    with pytest.raises(StoreError, match="predictions"):
+        errors_between(run, run, "tables", [a])
 
 
 def test_every_event_of_the_reader_has_a_type() -> None:

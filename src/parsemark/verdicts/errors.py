@@ -17,7 +17,7 @@ from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
 from parsemark.protocols.presentation import ErrorKind, Explanation
-from parsemark.store import Run
+from parsemark.store import Run, report_damage
 from parsemark.system.files import write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
 
@@ -169,21 +169,22 @@ def error_changes(
 def errors_between(old: Run, new: Run, protocol: str, parsers: Sequence[str]) -> dict[str, Changes]:
     """Count the errors of parsers in two runs; a baseline without stored errors has those of its matches."""
     shown = get_protocol(protocol).presentation()
-    sides = [stored_errors(run, protocol, parsers) for run in (old, new)]
-    before, now = sides
-    if before is None or now is None:
-        before, now = (
-            match_errors(shown, run.summary(protocol), run.run_tables(protocol)) for run in (old, new)
-        )
+    with report_damage(old), report_damage(new):
+        before, now = (stored_errors(run, protocol, parsers) for run in (old, new))
+        if before is None or now is None:
+            before, now = (
+                match_errors(shown, run.summary(protocol), run.run_tables(protocol)) for run in (old, new)
+            )
     return {parser: error_changes(before, now, shown.error_kinds, parser) for parser in parsers}
 
 
 def errors_beside(run: Run, protocol: str, a: str, b: str) -> Changes:
     """Count the errors of two parsers of a run: those of B as `old`, those of A as `new`."""
-    rows = stored_errors(run, protocol, [a, b])
     shown = get_protocol(protocol).presentation()
-    if rows is None:
-        rows = match_errors(shown, run.summary(protocol), run.run_tables(protocol))
+    with report_damage(run):
+        rows = stored_errors(run, protocol, [a, b])
+        if rows is None:
+            rows = match_errors(shown, run.summary(protocol), run.run_tables(protocol))
     now, before = (sum(error_counts(rows, parser).values(), Counter()) for parser in (a, b))
     return changes_of(before, now, shown.error_kinds)
 
