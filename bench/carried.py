@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -52,12 +52,12 @@ Documents = Iterator[tuple[str, dict[int, Page], TaggedDocument]]
 class Figures:
     """What agrees, and of how many."""
 
-    right: Counter[str] = field(default_factory=Counter)
+    right: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     total: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
     def add(self, what: str, is_right: bool | float, said: str = "") -> None:
-        self.right[what] += is_right  # type: ignore[assignment]
+        self.right[what] += is_right
         self.total[what] += 1
         if SHOW and said and is_right < (0.9 if what == "table boxes (IoU)" else 1):
             print(f"    {what}: {said}"[:400])

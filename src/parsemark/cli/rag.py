@@ -30,12 +30,12 @@ def rag(
     from parsemark.store import Run
     from parsemark.system.files import write_text
 
-    opened, lines = Run.open(run), []
-    for parser in opened.manifest.parser_names:
-        if judge is None:
-            lines += [line for line, *_ in searched(opened, parser, top)]
-            continue
+    opened = Run.open(run)
+    parsers = opened.manifest.parser_names
+    if judge is None:
+        lines = [line for parser in parsers for line, *_ in searched(opened, parser, top)]
+    else:  # one limit on cost for all parsers
         with JudgeOptions([judge], answers, concurrency, max_cost).opened() as (judges, asker):
-            lines += answered(opened, parser, judges[0], asker, top)
+            lines = [line for p in parsers for line in answered(opened, p, judges[0], asker, top)]
     write_text(out, "".join(line.model_dump_json(exclude_none=True) + "\n" for line in lines))
     typer.echo(f"{len(lines)} lines in {out}.")

@@ -222,7 +222,8 @@ def test_what_matching_alone_turns_round_is_told_from_the_measures(tmp_path: Pat
     assert result.exit_code == 0 and "| ngrams, order |" in result.output, result.output
     opened = Run.open(found.path)
     in_order = opened.summary("tables(match=order)").parsers
-    assert in_order["flawed"]["te_f1_con"].value > in_order["swapped"]["te_f1_con"].value  # type: ignore[operator]
+    flawed, swapped = (in_order[name]["te_f1_con"].value for name in ("flawed", "swapped"))
+    assert flawed is not None and swapped is not None and flawed > swapped
     told = board_agreement(opened)
     assert "tables(match=order)" not in told.protocols
     between = {frozenset((pair.first, pair.second)): pair for pair in told.pairs}
