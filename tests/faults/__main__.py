@@ -7,9 +7,10 @@ import resource
 import sys
 import time
 
-from parsemark.system.scratch import ScratchFolder
 from tests.faults.common import Case
 from tests.faults.suites import SUITES, attack_of
+
+from parsemark.system.scratch import ScratchFolder
 
 SECTIONS = (
     "kills",
