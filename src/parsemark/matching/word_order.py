@@ -156,6 +156,6 @@ def _ways(place: Sequence[int | None]) -> dict[int, float]:
     import numpy as np
 
     here = [i for i, at in enumerate(place) if at is not None]
-    went = np.argsort(np.argsort([place[i] for i in here])) - np.arange(len(here))
+    went = np.argsort(np.argsort([place[i] or 0 for i in here])) - np.arange(len(here))
     around = np.lib.stride_tricks.sliding_window_view(np.pad(went, _AROUND, "symmetric"), 2 * _AROUND + 1)
     return dict(zip(here, np.abs(went - np.median(around, axis=1)).tolist(), strict=True))
