@@ -244,12 +244,11 @@ class _Connection:
         if status == 429 and _NO_QUOTA & _error_codes(data):
             message = f"{where} gives no more quota: {self._said(data)}"
             return CallFailedError(Answered.RATE_LIMITED, message, lasting=True)
-        if status == 429:
-            message = f"{where} limits the rate: {self._said(data)}"
-            return CallFailedError(Answered.RATE_LIMITED, message, retry=True, retry_after_s=wait)
-        if status in (408, 409, 425) or status >= 500:
-            message = f"{where} answered HTTP {status}: {self._said(data)}"
-            return CallFailedError(Answered.UNREACHABLE, message, retry=True, retry_after_s=wait)
+        if status in (408, 409, 425, 429) or status >= 500:
+            kind = Answered.RATE_LIMITED if status == 429 else Answered.UNREACHABLE
+            what = "limits the rate" if status == 429 else f"answered HTTP {status}"
+            message = f"{where} {what}: {self._said(data)}"
+            return CallFailedError(kind, message, retry=True, retry_after_s=wait)
         hint = " Try output=json or output=text." if b"response_format" in data else ""
         kind = Answered.UNFIT if status in (400, 413, 422) else Answered.REJECTED
         return CallFailedError(
@@ -418,16 +417,10 @@ def published_price(model: str, base_url: str) -> Price | None:
     """
     with needed_for("The price of a model"):
         from genai_prices import Usage, calc_price
-    million = 1_000_000
+    # Each kind of token alone, so that steps in the price by length do not mix.
+    thousand = (Usage(input_tokens=1000, output_tokens=0), Usage(input_tokens=0, output_tokens=1000))
     try:
-        # Each kind of token alone, so that steps in the price by length do not mix.
-        prices = [
-            float(calc_price(usage, model_ref=model, provider_api_url=base_url).total_price)
-            for usage in (
-                Usage(input_tokens=million // 1000, output_tokens=0),
-                Usage(input_tokens=0, output_tokens=million // 1000),
-            )
-        ]
+        prices = [calc_price(used, model_ref=model, provider_api_url=base_url) for used in thousand]
     except (LookupError, ValueError):
         return None
-    return Price(prices[0] * 1000, prices[1] * 1000)
+    return Price(*(float(price.total_price) * 1000 for price in prices))

@@ -85,16 +85,13 @@ class RowsInOrder:
     def put(self, line: int, place: tuple[int, int], row: str) -> None:
         """A row of a line: the number of its judge, the number of the repeat, and the text."""
         self._rows[line].append((place, row))
-        while self._begun and len(self._rows[self._begun[0]]) >= self._n_rows:
+        self.finish(self._n_rows)
+
+    def finish(self, n_rows: int = 0) -> None:
+        """Write the first lines that have so many rows; by default what is left, where rows never came."""
+        while self._begun and len(self._rows[self._begun[0]]) >= n_rows:
             for _, text in sorted(self._rows.pop(self._begun.pop(0))):
                 self._write(text + "\n")
-
-    def finish(self) -> None:
-        """Write what is left, where rows never came."""
-        for line in self._begun:
-            for _, text in sorted(self._rows.pop(line)):
-                self._write(text + "\n")
-        self._begun = []
 
 
 @dataclass

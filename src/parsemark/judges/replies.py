@@ -24,10 +24,6 @@ _THOUGHT_END = re.compile(r"</think(?:ing)?>")
 Form = TypeVar("Form", bound=BaseModel)
 
 
-class _TwiceError(ValueError):
-    pass
-
-
 def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = "") -> JudgeOutcome:
     """The reply as an object of `form`, or the status that says why it is none.
 
@@ -96,7 +92,7 @@ def _objects(text: str, form: type[Form], key: str, shown: str) -> list[Form]:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) != len(keys):
-        raise _TwiceError("a key is given twice")
+        raise ValueError("a key is given twice")
     return dict(pairs)
 
 

@@ -91,10 +91,5 @@ def _against_others(rater: tuple[str, int], units: Sequence[Mapping[tuple[str, i
     if len(own) < MIN_SHARED:
         return None
     others = [np.mean([value for name, value in unit.items() if name != rater]) for unit in own]
-    return _pearson(np.array([unit[rater] for unit in own]), np.array(others))
-
-
-def _pearson(one: Floats, other: Floats) -> float | None:
-    if one.std() == 0 or other.std() == 0:
-        return None
-    return float(np.corrcoef(one, other)[0, 1])
+    said = [unit[rater] for unit in own]
+    return float(np.corrcoef(said, others)[0, 1]) if np.std(said) and np.std(others) else None

@@ -25,14 +25,7 @@ from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
-from parsemark.formats.latex.joining import (
-    PrintedCell,
-    Slot,
-    join_rows,
-    rows_spanned_over,
-    spanned_over,
-    without,
-)
+from parsemark.formats.latex.joining import PrintedCell, Slot, join_rows, rows_spanned_over, without
 from parsemark.formats.latex.rows import RowLine
 from parsemark.model import Cell, Table
 
@@ -97,7 +90,7 @@ def place_table(grid: TexGrid) -> PlacedTable:
     if n_header is not None:
         n_header -= sum(row < n_header for row in removed)
     cells = without(cells, removed)
-    cells = without(cells, cols=spanned_over(cells, n_cols))
+    cells = without(cells, cols=set(range(n_cols)) - {c.col for c in cells})  # no cell begins there
     cells.sort(key=lambda c: (c.row, c.col))
     n_cols = max((c.col + c.colspan for c in cells), default=0)
     table = Table(grid.n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))
