@@ -174,11 +174,8 @@ def numbered(voices: Sequence[Hashable]) -> NDArray[np.int64]:
 def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
     """How far each parser is to be believed, 0 to 1: its agreement with the voices of the others.
 
-    Weights and agreements are made from each other until they stand still.
-
-    Args:
-        likeness: (parsers, parsers), the mean; NaN where two were never compared.
-        voices: The voice that each parser belongs to.
+    Weights and agreements are made from each other until they stand still. `likeness` is the mean over pages,
+    (parsers, parsers); NaN where two were never compared.
     """
     weights = np.ones(len(likeness))
     for _ in range(_ROUNDS):
@@ -194,13 +191,8 @@ def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
 def likeness_to_others(likeness: Floats, voices: NDArray[np.int64], weights: Floats) -> Floats:
     """Of each parser and page, the mean likeness to the other voices, one vote for each of them.
 
-    Args:
-        likeness: (parsers, parsers, pages); NaN where two were not compared.
-        voices: The voice that each parser belongs to.
-        weights: Of each parser.
-
-    Returns:
-        (parsers, pages); one half where there is nothing to compare with.
+    `likeness` is (parsers, parsers, pages), NaN where two were not compared. The result is (parsers, pages),
+    one half where there is nothing to compare with.
     """
     known = ~np.isnan(likeness)
     filled = np.where(known, likeness, 0.0)

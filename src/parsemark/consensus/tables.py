@@ -124,13 +124,7 @@ def vote(
 ) -> tuple[Table, dict[tuple[int, int], float]]:
     """The model's grid; in each of its cells the text of the greatest weight among tables of its size.
 
-    Args:
-        model: The table whose grid is taken.
-        tables: By parser.
-        weights: By parser.
-
-    Returns:
-        The table, and by row and column the weight that speaks for the text of a cell.
+    With it, by row and column, the weight that speaks for the text of a cell.
     """
     equal = {p: t for p, t in tables.items() if (t.n_rows, t.n_cols) == (model.n_rows, model.n_cols)}
     cells = []

@@ -122,9 +122,8 @@ def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
 def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[int]:
     """Words of stretches that stand before what they follow; of both the smaller one has moved.
 
-    Args:
-        pairs: Stretches of which the first comes before the second.
-        place: Where each word of the page stands in the output, if that is sure.
+    Of each pair of stretches the first comes before the second; `place` is where each word of the page surely
+    stands in the output.
     """
     medians: dict[tuple[int, int], float | None] = {}
 

@@ -34,6 +34,8 @@ class EditTree:
     """Elements below the root, markup inside cells included: the denominator of TEDS."""
     row_lengths: tuple[int, ...] | None = field(default=None)
     """Cells of each row if the tree is table > tr > td, else None."""
+    _own: dict[bool, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The kernel's trees with tags encoded by its own codes, as rows or not."""
 
     @cached_property
     def tag_codes(self) -> Mapping[str, str]:
@@ -50,15 +52,9 @@ class EditTree:
         """The kernel's tree, with tags encoded by `codes`."""
         if codes is not self.tag_codes:
             return self._build(codes, as_rows)
-        return self._own_rows if as_rows else self._own_tree
-
-    @cached_property
-    def _own_rows(self) -> Any:
-        return self._build(self.tag_codes, as_rows=True)
-
-    @cached_property
-    def _own_tree(self) -> Any:
-        return self._build(self.tag_codes, as_rows=False)
+        if as_rows not in self._own:
+            self._own[as_rows] = self._build(codes, as_rows)
+        return self._own[as_rows]
 
     def _build(self, codes: Mapping[str, str], as_rows: bool) -> Any:
         if not as_rows:
@@ -105,9 +101,7 @@ def tree_of_rows(rows: Rows) -> EditTree:
 def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = read_span) -> EditTree:
     """The tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves.
 
-    Args:
-        table: The element.
-        span: Reads `colspan` and `rowspan`.
+    `colspan` and `rowspan` are read by `span`.
     """
     labels: list[str] = []
     leftmost: list[int] = []

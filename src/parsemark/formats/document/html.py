@@ -11,7 +11,7 @@ from typing import Any
 from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.document.formulas import display_formulas
-from parsemark.formats.html.markup import Tag, read_comments, read_tags, unescape
+from parsemark.formats.html.markup import Tag, read_comments, read_tags, replace_tags, unescape
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.html.text import fragment_text
 from parsemark.formats.markdown.fences import blanked
@@ -61,10 +61,7 @@ def read_html_blocks(text: str) -> list[Block]:
 def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = ()) -> list[Block]:
     """The blocks of HTML without comments, which begins at `offset` of a text.
 
-    Args:
-        text: The HTML.
-        offset: Where it begins.
-        taken: Blocks that were found before, and are blank in the HTML.
+    Those that were `taken` before are blank in it.
     """
     source = without_controls(text)
     tables = find_html_tables(source, leave_out=True)
@@ -93,15 +90,10 @@ def _formulas(source: str) -> list[Block]:
     parts.append((position, len(source)))
     verbatim = _elements(source, _VERBATIM)
     return [
-        replace(
-            block,
-            start=block.start + begin,
-            end=block.end + begin,
-            latex=unescape(_BREAK.sub(" ", block.latex or "")),
-        )
+        replace(f, start=f.start + begin, end=f.end + begin, latex=unescape(_BREAK.sub(" ", f.latex or "")))
         for begin, end in parts
-        for block in display_formulas(source[begin:end])
-        if not _is_inside(block.start + begin, verbatim)
+        for f in display_formulas(source[begin:end])
+        if not _is_inside(f.start + begin, verbatim)
     ]
 
 
@@ -245,7 +237,8 @@ class _HtmlReader:
         if not part.strip():
             return
         if self.category == Category.CODE_TXT:
-            self.add(start, end, text=unescape(_without_tags(part)).strip("\n"), is_certain=True)
+            bare = replace_tags(part, lambda tag: "\n" if tag.name == "br" else "")
+            self.add(start, end, text=unescape(bare).strip("\n"), is_certain=True)
             return
         text = clean(fragment_text(part))
         if not text:
@@ -280,12 +273,3 @@ class _HtmlReader:
 def _first_number(tag: Tag) -> int:
     start = tag.attributes().get("start", "1")
     return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
-
-
-def _without_tags(part: str) -> str:
-    pieces: list[str] = []
-    position = 0
-    for tag in read_tags(part):
-        pieces += [part[position : tag.start], "\n" if tag.name == "br" else ""]
-        position = tag.end
-    return "".join([*pieces, part[position:]])

@@ -50,10 +50,7 @@ def read_latex_table(source: str, *, definitions: Definitions | None = None) -> 
 def find_latex_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
     """Every LaTeX table of a text, with its place.
 
-    Args:
-        text: The text.
-        leave_out: Whether a table that cannot be read is left out; else it raises `FormatError` with its
-            position.
+    One that cannot be read raises `FormatError` with its position, unless such ones are to be left out.
     """
     found: list[FoundTable] = []
     for environment in find_environments(text):
