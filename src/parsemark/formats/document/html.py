@@ -148,10 +148,10 @@ class _HtmlReader:
         """Name of the heading, caption or code that is open."""
         self.text_since = -1
         """The mark behind which text was seen already."""
-        self.n_lists = 0
         self.list_start = 0
         self.items: list[str] = []
         self.numbers: list[int | None] = []
+        """Of each list that is open the number of its next item; None where it has none."""
 
     def read(self) -> None:
         """Read all tags."""
@@ -201,17 +201,14 @@ class _HtmlReader:
     def see_list(self, tag: Tag) -> None:
         self.flush(tag.start, tag.end)
         if tag.name in _LISTS and not tag.closes:
-            if not self.n_lists:
+            if not self.numbers:
                 self.list_start = tag.start
-            self.n_lists += 1
             self.numbers.append(_first_number(tag) if tag.name == "ol" else None)
-        elif tag.name in _LISTS and self.n_lists:
+        elif tag.name in _LISTS and len(self.numbers) > 1:
             self.numbers.pop()
-            self.n_lists -= 1
-            if not self.n_lists:
-                self.n_lists = 1
-                self.end_lists(tag.end)
-        elif tag.name == "li" and not tag.closes and self.n_lists:
+        elif tag.name in _LISTS:
+            self.end_lists(tag.end)
+        elif tag.name == "li" and not tag.closes and self.numbers:
             number = self.numbers[-1]
             self.items.append("" if number is None else f"{number}. ")
             if number is not None:
@@ -245,7 +242,7 @@ class _HtmlReader:
             return
         if self.category == Category.EQUATION_ISOLATED:
             self.add(start, end, latex=text.removeprefix("$").removesuffix("$"))
-        elif self.n_lists and self.category == Category.TEXT_BLOCK:
+        elif self.numbers and self.category == Category.TEXT_BLOCK:
             if self.items and (not self.items[-1] or self.items[-1].endswith(". ")):
                 self.items[-1] += text
             else:
@@ -261,13 +258,11 @@ class _HtmlReader:
 
     def end_lists(self, end: int) -> None:
         """End the list that is open, as one block with a line for each item."""
-        if self.n_lists:
-            text = "\n".join(item for item in self.items if item.strip())
-            if text:
-                self.blocks.append(
-                    Block(Category.LIST_GROUP, self.offset + self.list_start, self.offset + end, text=text)
-                )
-        self.n_lists, self.items, self.numbers = 0, [], []
+        text = "\n".join(item for item in self.items if item.strip())
+        if self.numbers and text:
+            place = self.offset + self.list_start, self.offset + end
+            self.blocks.append(Block(Category.LIST_GROUP, *place, text=text))
+        self.items, self.numbers = [], []
 
 
 def _first_number(tag: Tag) -> int:

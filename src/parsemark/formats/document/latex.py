@@ -174,17 +174,14 @@ class _LatexReader:
             self._formula(whole, inner if plain in UNWRAPPED else whole)
         elif plain in _CODE:
             start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
-            self._add(_CODE[plain], whole, text=self._raw_between(start, closes), is_certain=True)
+            begin, stop = self.source.tokens[start - 1].end, self.source.tokens[closes].start
+            shown = self.source.text[begin:stop].strip("\n")
+            self._add(_CODE[plain], whole, text=shown, is_certain=True)
         elif plain in _LISTS and (items := self._items(inner)):
             self._list(whole, items, numbered=plain in ("enumerate", "compactenum"))
         elif plain not in _HIDDEN and depth < MAX_LATEX_DEPTH:
             start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
             self.read((start, closes), _FLOATS.get(plain, caption), depth + 1)
-
-    def _raw_between(self, start: int, closes: int) -> str:
-        tokens = self.source.tokens
-        begin = tokens[start - 1].end
-        return self.source.text[begin : tokens[closes].start].strip("\n")
 
     def _table(self, whole: Range, inner: Range, name: str) -> None:
         start, end = self._place(whole)
