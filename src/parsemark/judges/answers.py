@@ -32,7 +32,7 @@ def packed_request(encoded: str) -> bytes:
 
 
 class AnswerStore:
-    """An open file of answers; by default `judges/answers.sqlite` in `$PARSEMARK_CACHE` or `~/.cache/parsemark`."""
+    """A file of answers; by default `judges/answers.sqlite` in the cache folder (`$PARSEMARK_CACHE`)."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_folder("judges", "answers.sqlite")
