@@ -115,6 +115,9 @@ class _Asked:
         return self.outcome.status in FINAL or self.outcome.n_replies > more_answers
 
 
+_Arrived = asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]]
+
+
 def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine; in a thread of its own where a loop runs already, as it does in a notebook."""
     try:
@@ -194,7 +197,7 @@ class Asker:
 
     async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
         endpoints: dict[Judge, _Endpoint] = {}
-        arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]] = asyncio.Queue()
+        arrived: _Arrived = asyncio.Queue()
         async with AsyncExitStack() as opened:
             try:
                 async with asyncio.TaskGroup() as tasks:
@@ -241,11 +244,7 @@ class Asker:
             asked.take(reply, now=False)
         return asked
 
-    async def _send_all(
-        self,
-        endpoint: _Endpoint,
-        arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]],
-    ) -> NoReturn:
+    async def _send_all(self, endpoint: _Endpoint, arrived: _Arrived) -> NoReturn:
         """Send one question after the other; what comes of them is read elsewhere."""
         while True:
             asked = await endpoint.todo.get()
@@ -255,9 +254,7 @@ class Asker:
                 came = failure
             arrived.put_nowait((asked, endpoint, came))
 
-    async def _read_all(
-        self, arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]], deliver: Deliver
-    ) -> NoReturn:
+    async def _read_all(self, arrived: _Arrived, deliver: Deliver) -> NoReturn:
         """Deliver what has arrived; a question without an answer is lined up once more."""
         while True:
             asked, endpoint, came = await arrived.get()

@@ -135,14 +135,10 @@ def reference_table(document: str) -> Any:
     return next(iter(html.fromstring(document, parser=parser).findall("body/table")), None)
 
 
-def _whole_span(value: str | None) -> int:
-    """A span as upstream reads it: what is no number is an error."""
-    return 1 if value is None else int(value)
-
-
 def reference_tree(table: etree._Element) -> EditTree:
     """A table's tree with spans of any size; its elements are counted without processing instructions."""
-    tree = tree_of_element(table, _whole_span)
+    # A span that is no number is an error upstream.
+    tree = tree_of_element(table, lambda value: 1 if value is None else int(value))
     spans = [int(n) for label in tree.labels if label.startswith("td ") for n in label.split()[1:]]
     usual = all(0 < span < 2**31 for span in spans)
     n_elements = len(table.xpath(".//*"))  # type: ignore[arg-type]

@@ -177,14 +177,9 @@ def _is_mark(symbols: Symbols, position: int) -> bool:
 
 def _is_renamed(written: str | None, given: str | None, times: int, truth: Symbols) -> bool:
     """Whether a name is given everywhere by one that the formula does not use: it is still distinct."""
-    return (
-        written is not None
-        and given is not None
-        and _names(written)
-        and _names(given)
-        and given not in truth
-        and truth.count(written) == times
-    )
+    if written is None or given is None or given in truth or truth.count(written) != times:
+        return False
+    return _names(written) and _names(given)
 
 
 def _names(symbol: str) -> bool:

@@ -258,7 +258,9 @@ class _LatexReader:
                 else:
                     found.append((self.source.raw((opened + 1, index)).strip(), opened, index + 1))
                     opened = None
-            elif opened is None and self.source.is_command(index, "(") and closes != ALONE and closes < end:
+            elif (
+                opened is None and token[:2] == (TokenKind.COMMAND, "(") and closes != ALONE and closes < end
+            ):
                 found.append((self.source.raw((index + 1, closes)).strip(), index, closes + 1))
                 index = closes
             index = self.source.after(index)
