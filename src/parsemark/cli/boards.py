@@ -58,6 +58,8 @@ def boards(
             score_run(opened, protocols=missing, n_workers=workers, events=events)
     for line in agreement_lines(board_agreement(opened)):
         typer.echo(line)
+    if missing:
+        running.say_old_report(opened, console)
 
 
 def agreement_lines(found: BoardAgreement) -> list[str]:
