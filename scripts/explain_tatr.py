@@ -38,7 +38,7 @@ def tatr(
 
     trial = try_parser(get_parser("tatr(attention=true)"), pdf, page, timeout_s=timeout_s)
     looks: list[dict[str, Any]] = json.loads(trial.answer.output or b"{}").get("attention") or []
-    whole = render_page(pdf, page, 72).convert("RGB")
+    whole = render_page(pdf, page, 72)
     small = [_drawn(whole, look, number) for number, look in enumerate(looks)]
     rows = -(-len(small) // _COLUMNS)
     height = small[0].height if small else 0

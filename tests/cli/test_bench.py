@@ -129,6 +129,11 @@ def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:
     (outputs / "s005.md").symlink_to(folder / "secret.md")
     shown = parsemark(folder, "score", "--predictions", "my-tool", "-c", "corpus", "-o", "mine")
     told = " ".join(shown.split())
+    assert "older than these scores" not in told
+    (folder / "mine" / "report").mkdir()
+    (folder / "mine" / "report" / "index.html").write_text("of yesterday")
+    again = parsemark(folder, "score", "mine")
+    assert "The run's report is older than these scores. Renew it: parsemark report mine" in again
     assert (
         "stranger.md (no sample or document of that name)" in told
         and "notes.docx (not a known format)" in told

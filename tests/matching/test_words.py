@@ -226,3 +226,15 @@ def test_what_a_field_says_is_asked_for_in_no_order() -> None:
     first, none = (word_fates(page, (), atoms(text)) for text in (f"Mueller {COPY}", COPY))
     assert first.of_page[-1] is Fate.KEPT and not first.moved
     assert none.of_page[-1] is Fate.LOST
+
+
+@pytest.mark.parametrize("between", ["Nobody knew why.", " ".join(f"between{k}x" for k in range(12))])
+def test_what_stands_between_two_paragraphs_that_change_places_has_not_moved(between: str) -> None:
+    """It is out of order with both, and may be shorter or longer than their lines."""
+    rest = [" ".join(f"{letter}{k}x" for k in range(100, 110)) for letter in "abcdefgh"]
+    lines = [*rest[:4], *LINES[:2], between, *LINES[2:4], *rest[4:]]
+    page = page_of(lines)
+    order = [0, 1, 2, 3, 7, 8, 6, 4, 5, *range(9, 13)]
+    found = word_fates(page, (), atoms(" ".join(lines[k] for k in order)))
+    told = {page[i].line for i in found.moved}
+    assert told & {4, 5} and told & {7, 8} and told <= {4, 5, 7, 8}

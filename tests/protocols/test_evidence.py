@@ -165,6 +165,8 @@ def test_the_viewer_draws_lost_words_and_marks_invented_ones_the_worst_page_firs
     assert any("<ins>In 2031 it was 99,999</ins>" in text for text in of["liar"])
     assert not any("<ins>" in text or "<del>" in text for text in of["honest"])
     assert any("not judged: the page is a picture" in text for text in of["honest"])
+    assert not any("true reading order" in text or ">split or merged<" in text for text in pages.values())
+    assert any(re.search(r'<figcaption[^>]*><span class="match-kind miss">lost<', t) for t in of["lossy"])
 
 
 def test_the_viewer_of_all_protocols_has_the_findings_of_a_page(run: Run) -> None:

@@ -68,6 +68,9 @@ def test_the_cells_of_two_parsers_are_told_apart(open_page: Open, paired: Path, 
     assert page.locator(".three-sides .side").nth(0).locator("td, th").count() == cells.n_cells
     apart = page.locator(".three-sides .side").nth(1).locator("td.apart").count()
     assert apart >= counts[1] + counts[2]
+    colour = "e => getComputedStyle(e).color"
+    wrong = page.locator(".three-sides ins").first.evaluate(colour)
+    assert wrong != page.locator(".kind-pair .kind").first.evaluate(colour)  # green is what is right
 
 
 @pytest.mark.browser

@@ -59,6 +59,8 @@ def boards(
     asked = {with_options(spec, serialise="raw") for spec in specs} if protocol else ()
     for line in agreement_lines(board_agreement(opened, asked)):
         typer.echo(line)
+    if missing:
+        running.say_old_report(opened, console)
 
 
 def agreement_lines(found: BoardAgreement) -> list[str]:

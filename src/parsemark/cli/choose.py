@@ -67,6 +67,7 @@ def choose(
     with running.stoppable(console) as events:
         run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
+    running.say_old_report(run, console)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
         choice = room.choose(
             run,

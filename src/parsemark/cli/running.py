@@ -55,6 +55,13 @@ def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> 
         console.print(leaderboard(summary, console.width))
 
 
+def say_old_report(run: Run, console: Console) -> None:
+    """Say that the report of a run is older than what was scored just now, and how to renew it."""
+    if (run.path / "report" / "index.html").is_file():
+        again = f"parsemark report {shlex.quote(str(run.path))}"
+        console.print(f"The run's report is older than these scores. Renew it: {again}", soft_wrap=True)
+
+
 def say_unread(run: Run, parser: str, console: Console) -> None:
     """Say which outputs could not be read, and why; the first ones."""
     failed = [r for r in run.records() if r.parser == parser and r.status not in ("ok", "no_prediction")]

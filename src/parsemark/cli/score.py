@@ -138,6 +138,7 @@ def score(
             template=template,
         )
     running.show_summaries(opened, summaries, console)
+    running.say_old_report(opened, console)
     if predictions is not None:
         running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)

@@ -8,7 +8,7 @@ known as the same, or as of one kind: text, the PDF they were taken from, maker.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,9 +24,12 @@ from parsemark.model import Sample
 from parsemark.pdf import (
     BROKEN,
     NO_PDF,
+    Frame,
     Kinds,
     PageWord,
+    jpegs,
     open_picture,
+    page_jpegs,
     producer,
     render_page,
     save_picture_pdf,
@@ -70,12 +73,31 @@ def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Ima
     try:
         if not row["pdf"]:
             return None if scan is None else page_image(Sample(*place, None, image=scan), dpi)
-        path = Path(row["pdf"])
-        if row["pdf_sha256"] and _hash(path, path.stat().st_mtime_ns) != row["pdf_sha256"]:
-            return None
-        return render_page(path, row["page_number"], dpi).convert("RGB")
+        path = _parsed_pdf(row)
+        return None if path is None else render_page(path, row["page_number"], dpi)
     except (CorpusError, OSError):
         return None
+
+
+def sample_jpegs(
+    row: dict[str, Any], dpi: int, scan: Path | None, frames: Sequence[Frame]
+) -> list[bytes] | None:
+    """The page as JPEGs that fit into frames; None as `render_sample`."""
+    try:
+        if row["pdf"]:
+            path = _parsed_pdf(row)
+            return None if path is None else page_jpegs(path, row["page_number"], dpi, frames)
+    except (CorpusError, OSError):
+        return None
+    picture = render_sample(row, dpi, scan)
+    return None if picture is None else jpegs(picture, frames)
+
+
+def _parsed_pdf(row: dict[str, Any]) -> Path | None:
+    """The PDF of a page, if it is still the one that was parsed."""
+    path = Path(row["pdf"])
+    is_same = not row["pdf_sha256"] or _hash(path, path.stat().st_mtime_ns) == row["pdf_sha256"]
+    return path if is_same else None
 
 
 @lru_cache(maxsize=64)

@@ -21,6 +21,8 @@ _LONG = 4
 """Letters from which on the shape of a word says whether it is turned."""
 _ABOVE = 3
 """How many cells above one come before it."""
+_AROUND = 100
+"""Words before and behind one that say how far all around it went."""
 _AT_ONCE = 256
 """Cells that are compared with all others at once."""
 
@@ -120,7 +122,10 @@ def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
 
 
 def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[int]:
-    """Words of stretches that stand before what they follow; of both the smaller one has moved.
+    """Words of stretches that stand before what they follow.
+
+    Of both, that one has moved which went farther from its place: what stands between two paragraphs that
+    change places is out of order with both, and has not moved. If both went equally far, the smaller one.
 
     Args:
         pairs: Stretches of which the first comes before the second.
@@ -137,7 +142,20 @@ def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[i
             medians[key] = median(places) if 2 * len(places) >= len(cell) else None
         return medians[key]
 
+    ways: dict[int, float] = {}
     for one, other in pairs:
         first, second = where(one), where(other)
         if first is not None and second is not None and first > second:
-            yield from min(one, other, key=len)
+            ways = ways or _ways(place)
+            went = [-median(ways[i] for i in cell if i in ways) for cell in (one, other)]
+            yield from min(zip(went, (len(one), len(other)), (one, other), strict=True))[2]
+
+
+def _ways(place: Sequence[int | None]) -> dict[int, float]:
+    """How far each word went from its place among those of the page, beyond what most around it went."""
+    import numpy as np
+
+    here = [i for i, at in enumerate(place) if at is not None]
+    went = np.argsort(np.argsort([place[i] or 0 for i in here])) - np.arange(len(here))
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(went, _AROUND, "symmetric"), 2 * _AROUND + 1)
+    return dict(zip(here, np.abs(went - np.median(around, axis=1)).tolist(), strict=True))

@@ -104,8 +104,8 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
     from pypdfium2 import raw
 
     with open_page(pdf, page_number) as page:
-        items = islice(painted_objects(page), _MAX_ITEMS)
-        shapes = [b for item, b in items if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_TEXT]
+        items = islice(painted_objects(page, but=raw.FPDF_PAGEOBJ_TEXT), _MAX_ITEMS)
+        shapes = [bounds for _, bounds in items]
         layer = page.get_textpage()
         text = str(layer.get_text_range()).replace(HYPHEN_IN_TEXT, "")
         # Runs of characters: their own boxes take ten times as long.
@@ -153,13 +153,13 @@ def text_kinds(text: str) -> Kinds:
     >>> text_kinds("Die Kosten und der Ertrag sind mit den Zahlen von 2019 nicht zu vergleichen")["language"]
     'German'
     """
-    dense = [c for c in text if not c.isspace()]
+    words = text.split()
+    dense = "".join(words)
     if len(dense) < MIN_LAYER:
         return {"layer": NO_LAYER}
     counts = Counter(dense)
     bad = counts["\ufffd"] + sum(n for c, n in counts.items() if unicodedata.category(c) in _MEANINGLESS)
-    words = text.split()
-    numeric = sum(any(c.isdigit() for c in word) for word in words) / len(words)
+    numeric = sum(any(map(str.isdigit, word)) for word in words) / len(words)
     greek = sum(n for c, n in counts.items() if "α" <= c <= "ω")
     signs = greek + sum(n for c, n in counts.items() if _SIGN.match(c))
     has_formulas = signs > 0.005 * len(dense) and greek <= len(dense) / 4
@@ -182,7 +182,8 @@ def _language(words: Sequence[str], counts: Mapping[str, int]) -> str:
     script = scripts.most_common(1)[0][0]
     if script != "Latin":
         return "Chinese" if script == "Cjk" else script
-    found = Counter(re.sub(r"\W", "", word.casefold()) for word in words)
+    folded = (word.casefold() for word in words)
+    found = Counter(word if word.isalnum() else re.sub(r"\W", "", word) for word in folded)
     hits = {name: sum(found[w] for w in stops) for name, stops in _LANGUAGES.items()}
     best = max(hits, key=lambda name: hits[name])
     return best if hits[best] >= max(3, 0.03 * len(words)) else "unclear"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import time
 from array import array
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,9 @@ MAX_SIDE = 32_000
 _NO_DATE = time.gmtime(0)
 """So that equal pages give equal PDFs."""
 _MAX_QUALITY = 95
+_JPEG_QUALITY = 65
+_AS_PILLOW_KEEPS_THEM = {"rev_byteorder": True, "prefer_bgrx": True}
+"""Pixels of red, green, blue and one byte unused: those of three bytes are put in order one by one."""
 
 
 def render_page(pdf: Path, page_number: int, dpi: int, *, forms: bool = False) -> Image.Image:
@@ -49,6 +53,32 @@ def _rendered(pdf: Path, page_number: int, dpi: int, forms: bool) -> tuple[int, 
         return shot.width, shot.height, shot.stride, PickleBuffer(shot.buffer)
 
 
+Frame = tuple[int, int]
+"""Width and height into which a picture has to fit, in pixels."""
+
+
+@in_child()
+def page_jpegs(pdf: Path, page_number: int, dpi: int, frames: Sequence[Frame]) -> list[bytes]:
+    """A page as `jpegs`, which are made where it is drawn: they are a fortieth of its pixels."""
+    with open_page(pdf, page_number) as page:
+        shot = _shot(page, page_number, pdf, dpi, **_AS_PILLOW_KEEPS_THEM)
+        size = shot.width, shot.height
+        return jpegs(Image.frombuffer("RGBX", size, shot.buffer, "raw", "RGBX", shot.stride, 1), frames)
+
+
+def jpegs(picture: Image.Image, frames: Sequence[Frame]) -> list[bytes]:
+    """A picture as large as each frame allows, but no larger than it is (WebP takes seven times as long)."""
+    written = []
+    for wide, high in frames:
+        fitting, stream = picture, io.BytesIO()
+        if (scale := min(wide / picture.width, high / picture.height)) < 1:
+            size = max(1, round(scale * picture.width)), max(1, round(scale * picture.height))
+            fitting = picture.resize(size, Image.Resampling.HAMMING, reducing_gap=2.0)
+        fitting.save(stream, format="JPEG", quality=_JPEG_QUALITY)
+        written.append(stream.getvalue())
+    return written
+
+
 @in_child()
 def sharp_pixels(pdf: Path, page_numbers: Sequence[int], dpi: int) -> list[tuple[int, int, Pixels]]:
     """Width, height and pixels (red, green, blue and one byte unused) of pages, without any smoothing."""
@@ -57,7 +87,7 @@ def sharp_pixels(pdf: Path, page_numbers: Sequence[int], dpi: int) -> list[tuple
         for number in page_numbers:
             page = document[number - 1]
             sharp = dict.fromkeys(("no_smoothtext", "no_smoothimage", "no_smoothpath"), True)
-            shot = _shot(page, number, pdf, dpi, **sharp, rev_byteorder=True, prefer_bgrx=True)
+            shot = _shot(page, number, pdf, dpi, **sharp, **_AS_PILLOW_KEEPS_THEM)
             shots.append((shot.width, shot.height, PickleBuffer(shot.buffer)))
             page.close()
     return shots
@@ -188,13 +218,20 @@ def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
         ]
 
 
-def painted_objects(page: Any) -> Iterator[tuple[Any, Edges | None]]:
-    """What is painted on a page, with left, bottom, right and top where these are known."""
+def painted_objects(page: Any, but: int | None = None) -> Iterator[tuple[Any, Edges | None]]:
+    """What is painted on a page, with left, bottom, right and top where these are known.
+
+    Args:
+        page: An open page.
+        but: The type of objects that are passed over.
+    """
     from pypdfium2 import raw
 
     edges = [ctypes.c_float() for _ in range(4)]
     for index in range(raw.FPDFPage_CountObjects(page)):
         item = raw.FPDFPage_GetObject(page, index)
+        if but is not None and raw.FPDFPageObj_GetType(item) == but:
+            continue
         is_known = raw.FPDFPageObj_GetBounds(item, *edges)
         left, bottom, right, top = (e.value for e in edges)
         yield item, (left, bottom, right, top) if is_known else None

@@ -87,6 +87,7 @@ def _write(site: Site) -> None:
                 figures=[(i.label, values[i.name]) for i in source.summary.figures if i.name in values],
                 image=f"images/{page_file(row['page'])}.jpg" if row["page"] in site.images else None,
                 sample=row["sample"],
+                of_truth=views.of_rows is None,
                 status=str(prediction.status),
                 parser=parser,
                 page=truth or Page(row["sample"], *(view.size or _size(row))),

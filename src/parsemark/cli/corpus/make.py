@@ -258,15 +258,27 @@ def carry(
     address: opt.Address = None,
 ) -> None:
     """Take the truth that the PDFs of a folder carry into a corpus, however many they are."""
+    from collections import Counter
+
     from parsemark.cli.printing import page_progress
     from parsemark.engine.harvest import harvest, left_out
     from parsemark.errors import require_known
 
     require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
+    changes: Counter[str] = Counter()
     with page_progress("Reading documents", None) as progress:
         found = harvest(
-            folder, out, kind=kind, workers=workers, executor=executor, address=address, progress=progress
+            folder,
+            out,
+            kind=kind,
+            workers=workers,
+            executor=executor,
+            address=address,
+            progress=progress,
+            changes=changes,
         )
+    kinds = ("new", "changed", "unchanged", "removed")
+    print(f"{folder}: {', '.join(f'{changes[kind]:,} {kind}' for kind in kinds)}")
     for group, counts in found.items():
         print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     for file, outcome, why in left_out(out):

@@ -28,6 +28,7 @@ from parsemark.corpora.carried.page_letters import (
     letters_of,
     signs_of,
 )
+from parsemark.corpora.carried.sheets import NO_VALUE
 from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
 from parsemark.corpora.carried.tagged import TaggedDocument, read_content
 from parsemark.errors import CorpusError, FormatError, PdfError
@@ -37,6 +38,7 @@ from parsemark.pdf import Glyph, in_child
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage, marked_page
 from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
+from parsemark.plain_words import counted
 
 _MAX_TRIES = 60
 _NAMED = 5
@@ -101,6 +103,8 @@ class _LaidBlock:
     cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
     """Row, column, spans, whether it is a header, and its piece, of each cell."""
     is_placed: bool = False
+    unknown: int = 0
+    """Cells of which nobody knows what they show."""
 
     @property
     def letters(self) -> str:
@@ -157,7 +161,7 @@ def _read_pair(pdf: Path, source: Path) -> TaggedDocument:
 def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> TaggedDocument:
     """Lay elements onto the pages of a PDF."""
     letters = PageLetters(pdf)
-    blocks = [made for element in elements if (made := _block(element)).pieces or element.latex]
+    blocks = [b for b in map(_block, elements) if b.pieces or b.element.latex or b.unknown]
     _place_all(letters, blocks)
     _place_formulas(letters, blocks)
     tree = _LaidTree(pdf, letters).make([block for block in blocks if block.is_placed])
@@ -169,10 +173,15 @@ def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> Tagge
 
 def _first_words(block: _LaidBlock) -> str:
     text = " ".join(piece.text for piece in block.pieces) or block.element.latex or ""
-    return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}"
+    why = f" with {counted(block.unknown, 'formula')} without a stored value" if block.unknown else ""
+    return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}{why}"
 
 
 def _block(element: Element) -> _LaidBlock:
+    texts = [element.text or ""] if element.table is None else [cell.text for cell in element.table.cells]
+    if unknown := [text for text in texts if NO_VALUE in text]:
+        known = [_LaidPiece(text, "", []) for text in texts if text not in unknown]
+        return _LaidBlock(element, known, unknown=len(unknown))
     if element.table is not None:
         pieces: list[_LaidPiece] = []
         cells = []

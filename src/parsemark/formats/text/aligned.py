@@ -57,22 +57,23 @@ def _read_block(block: list[TextLine]) -> Table:
     rows = _rows_of([line for i, line in enumerate(lines) if i not in ruled])
     columns = _columns_of(rows)
     check_grid(len(rows), len(columns), block[0].start)
+    spans = _spanned_columns(rows, columns)
     n_headers = _header_rows(rules, len(lines))
     cells = [
         cell
         for r, parts in enumerate(rows)
-        for cell in _row_cells(r, parts, columns, None if n_headers is None else r < n_headers)
+        for cell in _row_cells(r, parts, spans, len(columns), None if n_headers is None else r < n_headers)
     ]
     return Table(len(rows), len(columns), tuple(cells))
 
 
 def _row_cells(
-    row: int, parts: list[_ColumnPart], columns: list[_ColumnPart], header: bool | None
+    row: int, parts: list[_ColumnPart], spans: _Spans, n_columns: int, header: bool | None
 ) -> list[Cell]:
     """Cells of a line: parts in the same columns make one, and columns without a part are empty cells."""
     placed: list[tuple[int, int, list[str]]] = []
     for part in parts:
-        first, last = _spanned_columns(part, columns)
+        first, last = spans[part.extent]
         if placed and first <= placed[-1][1]:
             before = placed.pop()
             placed.append((before[0], max(last, before[1]), [*before[2], part.text]))
@@ -83,7 +84,7 @@ def _row_cells(
         for first, last, texts in placed
     ]
     taken = {col for first, last, _ in placed for col in range(first, last + 1)}
-    return cells + [Cell(row, c, header=header) for c in range(len(columns)) if c not in taken]
+    return cells + [Cell(row, c, header=header) for c in range(n_columns) if c not in taken]
 
 
 def _header_rows(rules: list[int], n_lines: int) -> int | None:
@@ -114,9 +115,9 @@ def _is_aligned(block: list[TextLine]) -> bool:
 
 def _n_fitting(rows: list[list[_ColumnPart]]) -> int:
     """How many lines with several parts have each of them in a column of its own."""
-    columns = _columns_of(rows)
+    spans = _spanned_columns(rows, _columns_of(rows))
     divided = (row for row in rows if len(row) > 1)
-    return sum(len(row) == len({_spanned_columns(part, columns)[0] for part in row}) for row in divided)
+    return sum(len(row) == len({spans[part.extent][0] for part in row}) for row in divided)
 
 
 _PART = re.compile(r"\S+(?: \S+)*")
@@ -128,6 +129,15 @@ class _ColumnPart(NamedTuple):
     start: int
     end: int
     text: str = ""
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Most lines of a table have parts at the same places: what follows from them is found once."""
+        return self[:2]
+
+
+_Spans = dict[tuple[int, int], tuple[int, int]]
+"""First and last column that the parts of an extent stand in."""
 
 
 def _rows_of(lines: list[str]) -> list[list[_ColumnPart]]:
@@ -162,35 +172,39 @@ def _columns_of(rows: list[list[_ColumnPart]]) -> list[_ColumnPart]:
         parts = [part for row in rows for part in row]
         return [_ColumnPart(min(p.start for p in parts), max(p.end for p in parts))] if parts else []
     usual = max(counts, key=lambda n: (counts[n] * n, n))
-    columns = _merged([part for row in rows if len(row) >= usual for part in row])
-    outside = [part for row in rows for part in row if len(row) > 1 and not _overlapping(part, columns)]
-    return _merged([*columns, *outside])
+    columns = _merged({part.extent for row in rows if len(row) >= usual for part in row})
+    extents = {part.extent for row in rows if len(row) > 1 for part in row}
+    outside = {extent for extent in extents if not _overlapping(extent, columns)}
+    return _merged({column.extent for column in columns} | outside)
 
 
-def _spanned_columns(part: _ColumnPart, columns: list[_ColumnPart]) -> tuple[int, int]:
-    """First and last column that a part stands in; the nearest one where it stands in none."""
-    overlapping = _overlapping(part, columns)
-    if overlapping:
-        return overlapping[0], overlapping[-1]
-    after = min(bisect_left([c.start for c in columns], part.end), len(columns) - 1)
-    before = max(after - 1, 0)
-    distance_before = part.start - columns[before].end
-    nearest = before if distance_before <= columns[after].start - part.end else after
-    return nearest, nearest
+def _spanned_columns(rows: list[list[_ColumnPart]], columns: list[_ColumnPart]) -> _Spans:
+    """The columns that each part stands in; the nearest one where it stands in none."""
+    found: _Spans = {}
+    for extent in {part.extent for row in rows for part in row}:
+        if overlapping := _overlapping(extent, columns):
+            found[extent] = overlapping[0], overlapping[-1]
+            continue
+        start, end = extent
+        after = min(bisect_left(columns, end, key=lambda c: c.start), len(columns) - 1)
+        before = max(after - 1, 0)
+        is_nearer = start - columns[before].end <= columns[after].start - end
+        found[extent] = (before, before) if is_nearer else (after, after)
+    return found
 
 
-def _overlapping(part: _ColumnPart, columns: list[_ColumnPart]) -> range:
-    first = bisect_left(columns, part.start + 1, key=lambda c: c.end)
-    last = bisect_left(columns, part.end, key=lambda c: c.start)
+def _overlapping(extent: tuple[int, int], columns: list[_ColumnPart]) -> range:
+    first = bisect_left(columns, extent[0] + 1, key=lambda c: c.end)
+    last = bisect_left(columns, extent[1], key=lambda c: c.start)
     return range(first, max(first, last))
 
 
-def _merged(parts: list[_ColumnPart]) -> list[_ColumnPart]:
-    """Disjoint extents that cover all parts."""
+def _merged(extents: set[tuple[int, int]]) -> list[_ColumnPart]:
+    """Disjoint extents that cover all."""
     merged: list[_ColumnPart] = []
-    for part in sorted(parts):
-        if merged and part.start < merged[-1].end:
-            merged[-1] = _ColumnPart(merged[-1].start, max(merged[-1].end, part.end))
+    for start, end in sorted(extents):
+        if merged and start < merged[-1].end:
+            merged[-1] = _ColumnPart(merged[-1].start, max(merged[-1].end, end))
         else:
-            merged.append(_ColumnPart(part.start, part.end))
+            merged.append(_ColumnPart(start, end))
     return merged

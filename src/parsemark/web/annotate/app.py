@@ -203,5 +203,5 @@ def _person(request: Request) -> str:
 @lru_cache(maxsize=64)
 def _picture(pdf: Path, number: int) -> bytes:
     buffer = io.BytesIO()
-    render_page(pdf, number, PICTURE_DPI).convert("RGB").save(buffer, format="WEBP", quality=75, method=2)
+    render_page(pdf, number, PICTURE_DPI).save(buffer, format="WEBP", quality=75, method=2)
     return buffer.getvalue()
