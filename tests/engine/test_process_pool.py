@@ -2,6 +2,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -158,11 +159,13 @@ def test_a_killed_command_leaves_no_traceback_of_its_processes() -> None:
     assert asked.exitcode == 0
 
 
-def test_a_killed_command_leaves_nothing_that_the_next_does_not_remove(tmp_path: Path) -> None:
-    killed = PLAIN_SCRIPT.replace("print(__name__)", "import os; os.kill(os.getpid(), 9)")
-    for script, left in ((killed, 1), (PLAIN_SCRIPT, 0)):
-        place = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
-        done = subprocess.run([sys.executable, "-c", script], env=place, capture_output=True, check=False)
-        assert b"['A', 'B', 'C']" in done.stdout or left, done.stderr
-        names = [path.name for path in tmp_path.iterdir()]
-        assert len(names) == left and all(name.startswith("parsemark-pool-") for name in names)
+def test_a_killed_command_leaves_nothing_that_the_next_does_not_remove() -> None:
+    last = "import os, sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"
+    killed = PLAIN_SCRIPT.replace("print(__name__)", last)
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # short: names of sockets are
+        place = {**os.environ, "TMPDIR": folder, "PYTHONPATH": str(Path(__file__).parents[2])}
+        for script, left in ((killed, 1), (PLAIN_SCRIPT, 0)):
+            done = subprocess.run([sys.executable, "-c", script], env=place, capture_output=True, check=False)
+            assert b"['A', 'B', 'C']" in done.stdout, done.stderr
+            names = [path.name for path in Path(folder).iterdir()]
+            assert len(names) == left and all(name.startswith("pmrk-") for name in names)

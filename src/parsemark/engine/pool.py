@@ -185,7 +185,7 @@ class ProcessPool(Generic[TaskT]):
 @functools.cache
 def _keep_sockets_swept() -> None:
     """Have Python's server keep its socket where the next pool removes it if this process is killed."""
-    folder = ScratchFolder("parsemark-pool-")
+    folder = ScratchFolder("pmrk-")  # no longer than Python's own: names of sockets have 107 bytes at most
     atexit.register(folder.close)
     vars(multiprocessing.current_process())["_config"]["tempdir"] = str(folder.path)
 
