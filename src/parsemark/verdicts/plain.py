@@ -56,7 +56,9 @@ def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str)
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
     said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
     for other in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]:
-        said += _settled_by(best, other, verdicts[other], _needs_labels(summary))
+        # Pages that speak for themselves need no label.
+        needs_labels = parse_spec(summary.protocol).name != "evidence"
+        said += _settled_by(best, other, verdicts[other], needs_labels)
     return said + _costs(best, records)
 
 
@@ -133,11 +135,6 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
     if failed:
         said.append(f"It gave no answer on {counted(failed, 'page')}.")
     return said
-
-
-def _needs_labels(summary: Summary) -> bool:
-    """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
-    return parse_spec(summary.protocol).name != "evidence"
 
 
 def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> list[str]:
