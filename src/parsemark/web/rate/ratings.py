@@ -167,8 +167,8 @@ class RatingStore:
         values = () if rater is None else (rater,)
         rows = self._db.read(f"{_CURRENT}{where}ORDER BY p.rater, p.place", values)
         return [
-            RatingPlace(*place, bool(is_repeat), score, comment or "", bool(marked))
-            for *place, is_repeat, score, comment, marked in rows
+            RatingPlace(whose, place, pair, bool(is_repeat), score, comment or "", bool(marked))
+            for whose, place, pair, is_repeat, score, comment, marked in rows
         ]
 
     def n_places(self, rater: int) -> int:
