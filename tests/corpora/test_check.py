@@ -121,7 +121,9 @@ def test_text_that_is_not_shown_is_listed(one: Path) -> None:
         element["text"] = "Nothing of the kind."
 
     edit(one, change)
-    assert check_corpus(load_corpus(str(one))).causes == {"text not in the text layer": 1}
+    report = check_corpus(load_corpus(str(one)))
+    assert report.causes == {"text not in the text layer": 1} and not report.is_faithful
+    assert report.summary()[0] == "pages: 1; problems: 0; disagreements: 1"
 
 
 @pytest.mark.latex
@@ -248,6 +250,8 @@ def test_accents_that_old_fonts_set_apart_are_no_difference(truth: str, shown: s
         ("⟼ ≅ ⊨ ∉ ⋈", "7−→∼=|=/∈▷◁", True),
         ("x ≠ y, Łódź", "x\u0338=y,L´od´z", True),
         ("(nk)", "\ufffdnk\x01", True),
+        ("• one ✓", "\uf0b7one\uf0fc", True),
+        ("• one", "\uf0a7one", False),
         ("a ⟹ b", "a=b", False),
         ("a ↦ 7", "a→7", False),
         ("x ≠ y", "x\ufffdy", False),

@@ -197,6 +197,22 @@ def test_a_total_below_a_blank_row_belongs_to_its_table(tmp_path: Path) -> None:
     assert found == [total, "A note on all.", [["Other", "Kind", "Size"], ["z", "1", "2"]]]
 
 
+def test_a_table_with_formulas_without_values_is_named_as_such(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["Item", "Sum"], ["x", 12], ["=A2", "=B2"], ["y", 3], [], ["A note on all of it."]):
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    rows = [["Item", "Sum"], ["x", "12"], ["x", "12"], ["y", "3"]]
+    page = [(-1, 20 + 80 * c, 60 + 20 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)]
+    pdf = write_tagged(tmp_path / "a.pdf", [[*page, (-1, 20, 300, "A note on all of it.")]], [])
+    found = read_pair(pdf, tmp_path / "a.xlsx")
+    assert not found.tables and texts(found) == [(Category.TEXT_BLOCK, "A note on all of it.")]
+    assert found.missing == ("table 'Item Sum x 12 y' with 2 formulas without a stored value",)
+    assert not found.pages[1].covered
+
+
 def test_two_lists_of_word_are_two(tmp_path: Path) -> None:
     made: Any = docx.Document()
     for text, style in (
@@ -337,6 +353,23 @@ def test_texts_over_pages_past_running_heads_and_notes(tmp_path: Path) -> None:
     found = read(tmp_path, [first, second], "a.md", f"{PROSE} and goes on over the page.\n")
     assert texts(found)[0] == (Category.TEXT_BLOCK, PROSE)
     assert texts(found, 2)[0] == (Category.TEXT_BLOCK, "and goes on over the page.")
+
+
+def test_a_repeated_head_that_begins_as_the_next_row_does(tmp_path: Path) -> None:
+    head, rows = ["Item", "Sum"], [[f"item {k} of all", f"{k}.5"] for k in range(1, 7)]
+    pages = [
+        [
+            (-1, 20 + 120 * c, 100 + 20 * r, text)
+            for r, row in enumerate([head, *own])
+            for c, text in enumerate(row)
+        ]
+        for own in (rows[:3], rows[3:])
+    ]
+    lines = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows)
+    source = "<table><thead><tr><th>Item</th><th>Sum</th></tr></thead>" + lines + "</table>"
+    (tmp_path / "a.html").write_text(source)
+    (table,) = read_pair(write_tagged(tmp_path / "a.pdf", pages, []), tmp_path / "a.html").tables
+    assert [part.table.text_rows() for part in table.parts] == [[head, *rows[:3]], [head, *rows[3:]]]
 
 
 def test_what_has_no_place_is_named_and_not_charged(tmp_path: Path) -> None:

@@ -14,11 +14,15 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
+from parsemark.corpora.carried.content import DocumentContent
 from parsemark.corpora.carried.tagged import TaggedDocument, read_tagged
 from parsemark.corpora.files import load_folder, write_manifest, write_page
 from parsemark.errors import CorpusError, PdfError
-from parsemark.model import Category, Table
+from parsemark.model import Box, Category, Table
+from parsemark.pdf import Glyph
 from parsemark.pdf import tags as pdf_tags
+from parsemark.pdf.marked import OwnedPage
+from parsemark.pdf.tags import Content, StructureTag, TagTree
 
 ROWS = [["Name", "One", "Two"], ["alpha", "1", "2"], ["beta", "3", "4"]]
 
@@ -272,7 +276,8 @@ class TestPages:
         texts: list[Text] = [long, (1, 20, 150, "Lost words"), (-1, 20, 170, "more"), (-2, 20, 20, "Head")]
         document = read(tmp_path, [texts], ("P", 0))
         ((where, said),) = document.report()["Pages"]
-        assert (where, said) == ("page 1", "text that is in no element: 'Lost words more'")
+        assert where == "page 1"
+        assert said == "36 of 39 words tagged; text that is in no element: 'Lost words more'"
         assert not document.pages[1].covered
 
     @pytest.mark.parametrize("attached", [True, False])
@@ -442,9 +447,58 @@ def test_the_command(tmp_path: Path) -> None:
     assert said.exit_code == 0, said.output
     assert "agrees: 3 × 3 cells" in said.output and "refused: it has text in only one" in said.output
     data = json.loads(CliRunner().invoke(app, ["corpus", "tags", str(pdf), "--json"]).output)
-    assert ["page 1", "a table whose tags are wrong"] in data["Pages"]
+    assert data["Pages"] == [["page 1", "1 table, 10 of 10 words tagged; a table whose tags are wrong"]]
+    assert max(map(len, said.output.splitlines())) <= 80
     plain = pikepdf.new()
     plain.add_blank_page()
     plain.save(tmp_path / "plain.pdf")
     failed = CliRunner().invoke(app, ["corpus", "tags", str(tmp_path / "plain.pdf")])
     assert failed.exit_code != 0
+
+
+def test_raised_marks_before_their_words(tmp_path: Path) -> None:
+    texts: list[Text] = [
+        *((0, 20, 50, "Name"), (1, 100, 50, "Sum"), (2, 20, 66, "^14"), (3, 27, 70, "Carbon")),
+        *((4, 100, 66, "^4"), (5, 104, 70, "17"), (6, 20, 90, "x"), (7, 100, 90, "18")),
+        *((8, 20, 116, "^1"), (9, 26, 120, "By hand."), (10, 20, 140, "^2"), (11, 60, 142, "Far from it")),
+    ]
+    rows = [("TR", ("TD", 0), ("TD", 1)), ("TR", ("TD", 2, 3), ("TD", 4, 5)), ("TR", ("TD", 6), ("TD", 7))]
+    found = read(tmp_path, [texts], ("Table", *rows), ("P", 8, 9), ("P", 10, 11))
+    assert only_table(found).text_rows()[1] == ["^{14}Carbon", "^417"]
+    assert [e.text for e in found.pages[1].elements if e.text] == ["^1 By hand.", "2 Far from it"]
+
+
+class _HandMade(DocumentContent):
+    """A page of glyphs as a reader gives them: text, left edge, top, size, and number of content."""
+
+    def __init__(self, *glyphs: tuple[str, float, float, float, int]) -> None:
+        numbers = dict.fromkeys(number for *_, number in glyphs)
+        kids = tuple(Content(1, number) for number in numbers)
+        super().__init__(Path("none.pdf"), TagTree((StructureTag("P", "P", kids),), {}))
+        self.drawn = glyphs
+
+    def read_page(self, number: int) -> OwnedPage:
+        edges = [(x, y, x + 6, y + size) for _, x, y, size, _ in self.drawn]
+        signs = tuple(Glyph(g[0], Box(*e), g[0] == "\n") for g, e in zip(self.drawn, edges, strict=True))
+        owners = tuple(g[4] for g in self.drawn)
+        return OwnedPage(300, 400, signs, owners, tuple(edges), frozenset(), ())
+
+
+def test_numbers_and_marks_in_text_from_right_to_left() -> None:
+    number = [
+        ("ב", 80, 50, 10, 1),
+        ("-", 74, 50, 10, 1),
+        *((d, 50 + 6 * k, 50, 10, 1) for k, d in enumerate("2024")),
+    ]
+    line = _HandMade(*number, (".", 44, 50, 10, 1))
+    assert line.text(line.pieces(0)) == "ב-2024."
+    apart = _HandMade(*number, ("ג", 30, 50, 10, 1))
+    assert apart.text(apart.pieces(0)) == "ב-2024 ג"
+    mark = _HandMade(
+        ("*", 62, 47, 7, 1),
+        ("\n", 68, 50, 0, 1),
+        ("א", 74, 50, 10, 2),
+        ("ב", 68, 50, 10, 2),
+        (" ", 80, 50, 10, 2),
+    )
+    assert mark.text(mark.pieces(0)) == "אב*"

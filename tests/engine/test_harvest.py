@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
+from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import hash_of_files
 from parsemark.engine import harvest as module
 from parsemark.engine.harvest import JOURNAL, harvest
@@ -40,6 +42,7 @@ def test_a_folder_becomes_a_corpus(folder: Path, tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["corpus", "carry", str(folder), "--out", str(out), "--workers", "1"])
     assert found.exit_code == 0, found.output
     assert "carries nothing 1, failed 1, taken 3" in found.output
+    assert "5 new, 0 changed, 0 unchanged, 0 removed" in " ".join(found.output.split())
     said = " ".join(found.output.split())
     assert "broken.pdf (failed): " in said and "plain.pdf (carries nothing): it carries no truth" in said
     corpus = load_corpus(str(out))
@@ -85,10 +88,15 @@ def test_one_that_was_killed_goes_on(folder: Path, tmp_path: Path, monkeypatch: 
 
 
 def test_what_was_deleted_leaves_the_corpus(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    harvest(folder, out, workers=1)
+    out, changes = tmp_path / "out", Counter[str]()
+    harvest(folder, out, workers=1, changes=changes)
+    assert changes == Counter(new=5)
     (folder / "b.pdf").unlink()
-    assert harvest(folder, out, workers=1)["documents"]["taken"] == 2
+    with (folder / "a.pdf").open("ab") as file:
+        file.write(b"\n")
+    changes.clear()
+    assert harvest(folder, out, workers=1, changes=changes)["documents"]["taken"] == 2
+    assert changes == Counter(changed=1, unchanged=3, removed=1)
     assert len(load_corpus(str(out))) == 2 and not list(out.glob("*/b[-.]*"))
     folder.rename(tmp_path / "away")
     folder.mkdir()
@@ -97,6 +105,12 @@ def test_what_was_deleted_leaves_the_corpus(folder: Path, tmp_path: Path) -> Non
     ):
         harvest(folder, out, workers=1)
     assert len(load_corpus(str(out))) == 2
+
+
+def test_a_pdf_that_is_changed_in_place_does_not_change_the_corpus(folder: Path, tmp_path: Path) -> None:
+    harvest(folder, tmp_path / "out", workers=1)
+    (folder / "a.pdf").write_bytes(b"something else")
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).ok
 
 
 def test_other_folders_are_refused(folder: Path, tmp_path: Path) -> None:

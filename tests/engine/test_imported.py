@@ -313,3 +313,22 @@ def test_a_file_that_answers_two_documents_is_named(tmp_path: Path) -> None:
     alone = Notes()
     import_predictions(tmp_path / "other", corpus, outputs, events=alone)
     assert not any("is used for pages" in note for note in alone.notes)
+
+
+def test_files_in_folders_answer_the_documents_in_folders_of_that_name(tmp_path: Path) -> None:
+    place, outputs = tmp_path / "pages", tmp_path / "mine"
+    for folder in ("a", "b", "c"):
+        (place / folder).mkdir(parents=True)
+        (outputs / folder).mkdir(parents=True)
+    corpus = folder_corpus(place, "a/x", "b/x", "c/x")
+    for name in ("a/x", "b/x.p1", "b/y"):
+        (outputs / f"{name}.html").write_text(HTML.format(f"of {name}"))
+    notes = Notes()
+    run = import_predictions(tmp_path / "run", corpus, outputs, events=notes)
+    parses = run.table("parses").sort("sample")
+    assert parses["status"].to_list() == ["ok", "ok", "no_prediction"]
+    said = [RunFolder.of(run).blobs.get(blob).decode() for blob in parses["blob"].to_list()[:2]]
+    assert "of a/x" in said[0] and "of b/x.p1" in said[1]
+    assert [note for note in notes.notes if "Not used" in note] == [
+        f"Not used in {outputs}: b/y.html (no sample or document of that name), c (a folder)"
+    ]

@@ -156,3 +156,13 @@ def test_a_killed_command_leaves_no_traceback_of_its_processes() -> None:
     asked.start()
     asked.join()
     assert asked.exitcode == 0
+
+
+def test_a_killed_command_leaves_nothing_that_the_next_does_not_remove(tmp_path: Path) -> None:
+    killed = PLAIN_SCRIPT.replace("print(__name__)", "import os; os.kill(os.getpid(), 9)")
+    for script, left in ((killed, 1), (PLAIN_SCRIPT, 0)):
+        place = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+        done = subprocess.run([sys.executable, "-c", script], env=place, capture_output=True, check=False)
+        assert b"['A', 'B', 'C']" in done.stdout or left, done.stderr
+        names = [path.name for path in tmp_path.iterdir()]
+        assert len(names) == left and all(name.startswith("parsemark-pool-") for name in names)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import resource
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 from tests.faults.common import Case
 from tests.faults.suites import SUITES, attack_of
+
+from parsemark.system.scratch import ScratchFolder
 
 SECTIONS = (
     "kills",
@@ -34,9 +34,9 @@ def main(names: list[str]) -> int:
     for name in names or SECTIONS:
         attack = attack_of(name) if name in SUITES else importlib.import_module(f"tests.faults.{name}").attack
         begun, cpu = time.monotonic(), _cpu_s()
-        with tempfile.TemporaryDirectory(prefix="parsemark-faults-") as work:
+        with ScratchFolder("parsemark-faults-") as work:  # marked as in use: commands sweep what is not
             tried = n_held = 0
-            for case in attack(Path(work)):
+            for case in attack(work):
                 tried, n_held = tried + 1, n_held + case.held
                 if not case.held:
                     failures.append((name, case))

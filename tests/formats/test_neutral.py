@@ -86,6 +86,12 @@ def _words(text: str) -> list[str]:
     return sorted(word for word in re.findall(r"\w+", text) if word not in ("td", "th"))
 
 
+@pytest.mark.parametrize("rest", ["$x$ is small.", "**this** value.", "*this* one.", r"\(X\) and more."])
+def test_lines_that_break_before_a_formula_or_emphasis_go_on(rest: str) -> None:
+    assert spelled(f"It is due to\n{rest}").text == spelled(f"It is due to {rest}").text
+    assert spelled("Prices\n$5.00\n$6.00").text.count("\n\n") == 2
+
+
 @pytest.mark.parametrize(
     "line", ["a wrapped line that is long enough to have been broken by its parser and", "One"]
 )

@@ -14,9 +14,10 @@ from parsemark.model import Cell, Element, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.tables.presentation import ERROR_KINDS, OF_EVENT, explain_pair
 from parsemark.report.chunks import decode
+from parsemark.report.comparison_text import errors_markdown
 from parsemark.report.source import RunSource
 from parsemark.store import Run
-from parsemark.verdicts.errors import Errors, errors_beside, errors_between, find_errors
+from parsemark.verdicts.errors import Errors, changes_of, errors_beside, errors_between, find_errors
 
 Open = Callable[..., Any]
 
@@ -44,6 +45,11 @@ def test_damaged_predictions_are_named_where_errors_are_counted(source: RunSourc
         errors_beside(run, "tables", a, b)
     with pytest.raises(StoreError, match="predictions"):
         errors_between(run, run, "tables", [a])
+
+
+def test_a_protocol_that_lists_no_errors_says_so() -> None:
+    assert "lists no errors by type" in errors_markdown("a", changes_of({}, {}, ()))[0]
+    assert "no errors of any type" in errors_markdown("a", changes_of({}, {}, ERROR_KINDS))[0]
 
 
 def test_every_event_of_the_reader_has_a_type() -> None:

@@ -56,7 +56,8 @@ def boards(
     if missing:
         with running.stoppable(console) as events:
             score_run(opened, protocols=missing, n_workers=workers, events=events)
-    for line in agreement_lines(board_agreement(opened)):
+    asked = {with_options(spec, serialise="raw") for spec in specs} if protocol else ()
+    for line in agreement_lines(board_agreement(opened, asked)):
         typer.echo(line)
     if missing:
         running.say_old_report(opened, console)
@@ -78,6 +79,8 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
             ],
         ),
     ]
+    if not found.pairs:
+        return lines
     lines += ["", "Agreement (Kendall's tau), and what the disagreement comes from:", ""]
     rows = []
     for pair in found.pairs:

@@ -56,7 +56,8 @@ class CheckReport:
         """The figures, one line each, with their denominators; nothing of what the corpus does not have."""
         f = self.figures
         pictures = f", {f.image_only} of them pictures" if f.image_only else ""
-        lines = [f"pages: {self.pages}{pictures}; problems: {len(self.problems)}"]
+        said = f"problems: {len(self.problems)}; disagreements: {len(self.disagreements)}"
+        lines = [f"pages: {self.pages}{pictures}; {said}"]
         if self.grids:
             more = (
                 f"; {self.grids_normalised} more but for normalised columns" if self.grids_normalised else ""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
+from parsemark.corpora.carried.content import readable
 from parsemark.corpora.latex.glyphs import (
     ROOTS,
     without_extension_signs,
@@ -244,7 +245,7 @@ def _mirrored(key: str) -> str:
 
 def _key(text: str) -> str:
     """Folded, without what a text layer cannot say: blanks and script marks. A tilde is never a tie here."""
-    plain = _RING.sub("", text).translate(_PLAIN)
+    plain = _RING.sub("", readable(text)).translate(_PLAIN)
     return _SCRIPT_MARKS.sub("", fold_notation(plain))
 
 

@@ -99,7 +99,7 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
         key: corrected_page(_truth(corpus.read(key), file), changes, file)
         for key, changes in by_sample.items()
     }
-    pdfs = _Pdfs(out / "pdfs")
+    names: dict[Path, str] = {}
     without = 0
     for key in corpus.keys:
         sample = corpus.read(key)
@@ -107,7 +107,7 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
         if truth is None:
             without += 1
         else:
-            write_page(out, replace(sample, truth=truth), pdfs.copied(sample.pdf))
+            write_page(out, replace(sample, truth=truth), _copied(sample.pdf, out, names))
         progress(1)
     settings = {"corrections": file_sha256(file)}
     about = {"generator": "parsemark correct 1"}
@@ -154,23 +154,15 @@ def _corrected_table(element: Element, correction: TruthCorrection, where: str) 
     return replace(element, table=table, html=None, latex=None, attributes={**element.attributes, **why})
 
 
-class _Pdfs:
-    """The PDFs of the copy, each once under a name of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._names: dict[Path, str] = {}
-
-    def copied(self, pdf: Path | None) -> str | None:
-        """The path in the copy; None for a page without a PDF."""
-        if pdf is None:
-            return None
-        if pdf not in self._names:
-            make_folder(self._folder)
-            taken, name, k = set(self._names.values()), pdf.name, 1
-            while name in taken:
-                k += 1
-                name = f"{pdf.stem}-{k}{pdf.suffix}"
-            shutil.copyfile(pdf, self._folder / name)
-            self._names[pdf] = name
-        return f"pdfs/{self._names[pdf]}"
+def _copied(pdf: Path | None, out: Path, names: dict[Path, str]) -> str | None:
+    """Where a PDF is in the copy, each once under a name of its own; None for a page without a PDF."""
+    if pdf is None:
+        return None
+    if pdf not in names:
+        taken, name, k = set(names.values()), pdf.name, 1
+        while name in taken:
+            k += 1
+            name = f"{pdf.stem}-{k}{pdf.suffix}"
+        shutil.copyfile(pdf, make_folder(out, "pdfs") / name)
+        names[pdf] = name
+    return f"pdfs/{names[pdf]}"

@@ -47,11 +47,6 @@ def read_manifest(root: Path) -> CorpusFile:
     return manifest
 
 
-def read_page_file(root: Path, key: str) -> PageFile:
-    """The truth of one page as it is stored."""
-    return read_page(root / "truth" / f"{key}.json")
-
-
 def read_page(path: Path) -> PageFile:
     """The truth of one page from its file."""
     return read_model(path, PageFile, MAX_PAGE_FILE_BYTES)
@@ -59,7 +54,7 @@ def read_page(path: Path) -> PageFile:
 
 def read_sample(root: Path, key: str) -> Sample:
     """One sample of a corpus folder."""
-    data = read_page_file(root, key)
+    data = read_page(root / "truth" / f"{key}.json")
     info = data.page_info
     pdf = None if info.pdf is None else _inside(root, info.pdf, key)
     page = page_from_file(data, key)

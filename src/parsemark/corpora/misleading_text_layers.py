@@ -12,9 +12,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Any
 
-from parsemark.corpora.base import Corpus, load_corpus
+from parsemark.corpora.base import load_corpus
 from parsemark.corpora.files import write_page
 from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
@@ -47,6 +48,13 @@ PICTURE_DPI = 150
 MISREAD = str.maketrans("0123456789lOS", "1234567890105")
 """What stale OCR says: each figure is the next one, and letters are taken for figures."""
 
+_NEXT = str.maketrans(
+    {
+        c: d
+        for row in (ascii_lowercase, ascii_uppercase, digits)
+        for c, d in zip(row, row[1:] + row[0], strict=True)
+    }
+)
 _MAPPING = re.compile(rb"begin(bfchar|bfrange)(.*?)end\1", re.DOTALL)
 _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])")
 _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb03\ufb04"))
@@ -80,8 +88,9 @@ def mislead_corpus(
     corpus = load_corpus(spec)
     new_folder(out, "pdfs")
     made: dict[Path, tuple[str, str]] = {}
-    for sample in _with_pdf(corpus):
-        assert sample.pdf is not None and sample.truth is not None
+    for sample in corpus.samples():
+        if sample.pdf is None or sample.truth is None:
+            raise CorpusError(f"Sample {sample.id} has no PDF or no truth; its text layer cannot lie.")
         if sample.pdf not in made:
             kind, name = kinds[len(made) % len(kinds)], f"pdfs/{sample.document}.pdf"
             write_misleading(sample.pdf, out / name, kind)
@@ -94,13 +103,6 @@ def mislead_corpus(
     settings = {"kinds": list(kinds)}
     about = {"generator": "parsemark lies 1"}
     return write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
-
-
-def _with_pdf(corpus: Corpus) -> Iterator[Sample]:
-    for sample in corpus.samples():
-        if sample.pdf is None or sample.truth is None:
-            raise CorpusError(f"Sample {sample.id} has no PDF or no truth; its text layer cannot lie.")
-        yield sample
 
 
 def write_misleading(pdf: Path, out: Path, kind: str) -> None:
@@ -148,7 +150,7 @@ def changed_mapping(cmap: bytes, kind: str) -> bytes:
     """A ToUnicode map with the lie in it."""
     entries = []
     for code, text in read_mapping(cmap):
-        shown = _shifted(text) if kind == SHIFTED else " " if text in _LIGATURES else text
+        shown = text.translate(_NEXT) if kind == SHIFTED else " " if text in _LIGATURES else text
         entries.append(f"<{code}> <{shown.encode('utf-16-be').hex()}>")
     body = "".join(
         f"{len(block)} beginbfchar\n" + "\n".join(block) + "\nendbfchar\n"
@@ -193,20 +195,8 @@ def read_mapping(cmap: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _decode_token(token: bytes) -> str:
-    digits = b"".join(token.split()).decode()
-    return bytes.fromhex(digits + "0" * (len(digits) % 2)).decode("utf-16-be", errors="replace")
-
-
-def _shifted(text: str) -> str:
-    return "".join(_next(c) for c in text)
-
-
-def _next(character: str) -> str:
-    for first, count in (("a", 26), ("A", 26), ("0", 10)):
-        place = ord(character) - ord(first)
-        if 0 <= place < count:
-            return chr(ord(first) + (place + 1) % count)
-    return character
+    code = b"".join(token.split()).decode()
+    return bytes.fromhex(code + "0" * (len(code) % 2)).decode("utf-16-be", errors="replace")
 
 
 def _add_text(pikepdf: Any, document: Any, page: Any, kind: str) -> None:
@@ -265,7 +255,7 @@ def put_under_picture(
         size = max(word.box.height, 1.0)
         stretch = 100 * word.box.width / (size * len(word.text) / 2)
         place = f"1 0 0 1 {x0 + word.box.x0:.2f} {y1 - word.box.y1:.2f} Tm"
-        code = "".join(f"{unit:04X}" for unit in _utf16(word.text))
+        code = word.text.encode("utf-16-be").hex().upper()
         lines.append(f"{_FONT} {size:.2f} Tf {stretch:.1f} Tz {place} <{code}> Tj")
     lines.append("ET")
     page.obj["/Resources"] = pikepdf.Dictionary(
@@ -273,11 +263,6 @@ def put_under_picture(
         Font=pikepdf.Dictionary({_FONT: _any_character(pikepdf, document)}),
     )
     page.obj["/Contents"] = document.make_stream("\n".join(lines).encode("latin-1"))
-
-
-def _utf16(text: str) -> Iterator[int]:
-    data = text.encode("utf-16-be")
-    return (int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
 
 
 def _any_character(pikepdf: Any, document: Any) -> Any:

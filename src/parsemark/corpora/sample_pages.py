@@ -89,7 +89,9 @@ def sample_pages(
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:
         raise UsageError("There is no page to choose: give PDFs that can be read, and --pages 1 or more.")
-    features = _checked(np.asarray(encode(thumbnails), dtype=np.float64), len(places), encoder)
+    features: Features = np.asarray(encode(thumbnails), dtype=np.float64)
+    if features.ndim != 2 or len(features) != len(places) or not np.isfinite(features).all():
+        raise UsageError(f"{encoder} must give one row of finite numbers for each of {len(places)} pictures.")
     wanted = clusters or max(2, min(20, round(math.sqrt(len(places) / 2))))
     labels, distances = _clusters(_scaled(features), min(wanted, len(places)))
     chosen = _draw(places, labels, distances, min(n_pages, len(places)))
@@ -160,12 +162,6 @@ def _resnet50(torch: Any, models: Any) -> Encoder:
             return np.concatenate([network(prepare(p.convert("RGB"))[None]).numpy() for p in pictures])
 
     return encode
-
-
-def _checked(features: Features, n: int, encoder: str | None) -> Features:
-    if features.ndim != 2 or len(features) != n or not np.isfinite(features).all():
-        raise UsageError(f"{encoder} must give one row of finite numbers for each of {n} pictures.")
-    return features
 
 
 def _described(pictures: Sequence[Image.Image]) -> Features:

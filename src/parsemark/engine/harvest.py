@@ -6,6 +6,7 @@ harvest that was killed goes on where it was, and one that is run again takes wh
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -38,6 +39,8 @@ create index if not exists of_file on files (file);
 create table if not exists settings (root text, kind text);
 """
 _MEMORY_MB = 4096
+_CLONE = 0x40049409
+"""Linux's call that has two files share their bytes until one of them is written to."""
 _TIMEOUT_S = 1800.0
 
 Outcome = tuple[CarriedTask, CarriedDocument | None, str]
@@ -53,6 +56,7 @@ def harvest(
     executor: str = "local",
     address: str | None = None,
     progress: Progress = silent,
+    changes: Counter[str] | None = None,
 ) -> dict[str, dict[str, int]]:
     """Take what the PDFs below a folder carry into the corpus `out`; returns its statistics.
 
@@ -64,6 +68,7 @@ def harvest(
         executor: `local` or `ray`.
         address: Of a Ray cluster.
         progress: Called with the number of documents that are done.
+        changes: Is told how many documents are `new`, `changed`, `unchanged` and `removed`.
 
     Raises:
         UsageError: The folder has none, or none of those it had, or `out` holds something else.
@@ -73,19 +78,20 @@ def harvest(
     if executor not in ("local", "ray"):
         raise UsageError(f"There is no executor {executor!r}; there are local, ray.")
     make_folder(out / "truth")
+    seen: Counter[str] = Counter() if changes is None else changes
     with locked_folder(out), closing(sqlite3.connect(out / JOURNAL)) as journal:
         _begin(journal, root, kind)
         todo = (
             CarriedTask(root, file, kind)
             for file in _walk(root)
-            if not _is_done(journal, root, file, progress)
+            if not _is_done(journal, root, file, progress, seen)
         )
         n = workers or os.cpu_count() or 1
         done = _on_ray(todo, address, workers) if executor == "ray" else _in_processes(todo, n)
         for task, found, why in done:
             _keep(journal, out, task, found, why)
             progress(1)
-        _drop_gone(journal, root, out)
+        seen["removed"] += _drop_gone(journal, root, out)
         return _finish(journal, root, out, kind)
 
 
@@ -139,9 +145,16 @@ def _state(path: Path) -> str:
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
-def _is_done(journal: sqlite3.Connection, root: Path, file: str, progress: Callable[[int], None]) -> bool:
+def _is_done(
+    journal: sqlite3.Connection,
+    root: Path,
+    file: str,
+    progress: Callable[[int], None],
+    seen: Counter[str],
+) -> bool:
     known = journal.execute("select state from documents where file = ?", (file,)).fetchone()
     is_done = known is not None and known[0] == _state(root / file)
+    seen["unchanged" if is_done else "changed" if known else "new"] += 1
     if is_done:
         progress(1)
     return is_done
@@ -186,7 +199,7 @@ def _keep(
     outcome, message = ("failed", why) if found is None else (found.outcome, found.message)
     if found is not None and found.pages:
         name = f"pdfs/{task.file}"
-        _link(task.root / task.file, out / name)
+        _copy(task.root / task.file, out / name)
         files.append((name, file_sha256(out / name)))
         for page, text in found.pages:
             write_text(out / "truth" / f"{page}.json", text)
@@ -199,8 +212,8 @@ def _keep(
         journal.executemany("insert into files values (?, ?, ?)", [(*own, task.file) for own in files])
 
 
-def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> None:
-    """Take documents out of the corpus that the folder no longer has."""
+def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> int:
+    """Take documents out of the corpus that the folder no longer has; returns how many."""
     known = [file for (file,) in journal.execute("select file from documents")]
     gone = [file for file in known if not (root / file).is_file()]
     if gone and len(gone) == len(known):
@@ -211,17 +224,17 @@ def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> None:
         with journal:
             journal.execute("delete from files where file = ?", (file,))
             journal.execute("delete from documents where file = ?", (file,))
+    return len(gone)
 
 
-def _link(source: Path, target: Path) -> None:
-    """The same file at another place, without a copy of its bytes where the disk allows that."""
+def _copy(source: Path, target: Path) -> None:
+    """A file of its own, so that none who changes the other changes the corpus; shares bytes if disks can."""
     make_folder(target.parent)
-    target.unlink(missing_ok=True)
-    try:
-        os.link(source.resolve(), target)
-    except OSError:
-        with replacing(target) as unfinished:
-            shutil.copyfile(source, unfinished)
+    with replacing(target) as unfinished, source.open("rb") as old, unfinished.open("wb") as new:
+        try:
+            fcntl.ioctl(new, _CLONE, old.fileno())
+        except OSError:
+            shutil.copyfileobj(old, new, 1 << 20)
 
 
 def _finish(journal: sqlite3.Connection, root: Path, out: Path, kind: str) -> dict[str, dict[str, int]]:

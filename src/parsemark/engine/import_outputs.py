@@ -1,7 +1,8 @@
 """Outputs that were made elsewhere: files in any format, one per page or one per document.
 
 A file is named after its sample, after its PDF and page (`report.p3.md`, as `export --outputs` writes it), or
-after its document; in the latter case it is taken apart where pages begin (see `page_texts`).
+after its document; in the latter case it is taken apart where pages begin (see `page_texts`). Documents in
+folders may have their files in folders of the same names; these come before those without folders.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def import_predictions(
     wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
     aliases = {alias for place in places.values() for alias in place.aliases}
-    documents_named = {place.document for place in places.values()}
+    documents_named = {name for place in places.values() for name in (place.document, place.whole_name)}
     files, unused = _files_by_name(folder, set(corpus.keys) | aliases | documents_named)
     if not any(_reader(page.sample, places[page.sample], files, _Documents(None)) for page in wanted):
         first = wanted[0].sample
@@ -259,7 +260,11 @@ def _places(corpus: Corpus) -> dict[str, _Place]:
         s.id: (
             s.document,
             s.page_number,
-            (*s.aliases, *(name for name in [names.get(s.id, "")] if often[name] == 1)),
+            (
+                *([f"{s.document.rpartition('/')[0]}/{names[s.id]}"] if "/" in s.document and s.pdf else []),
+                *s.aliases,
+                *(name for name in [names.get(s.id, "")] if often[name] == 1),
+            ),
         )
         for s in found
     }
@@ -316,9 +321,8 @@ def _reader(
     for name in (*place.aliases, sample):
         if (own := files.get(name)) is not None:
             return own, partial(read_output_file, own)
-    if (shared := files.get(place.document)) is not None:
-        return shared, partial(documents.page, shared, place)
-    return None
+    shared = files.get(place.whole_name, files.get(place.document))
+    return None if shared is None else (shared, partial(documents.page, shared, place))
 
 
 def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list[str]]:
@@ -335,8 +339,14 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
     nested = {folder / f"{name}{suffix}" for name in names if "/" in name for suffix in _READERS}
     for path in sorted(nested):
         if path.is_file() and path.resolve().is_relative_to(inside):
-            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
-    for path in sorted(folder.iterdir(), key=place):
+            found.setdefault(path.relative_to(folder).as_posix().removesuffix(path.suffix), path)
+    used = set(found.values())
+    beside = {path for own in used for path in own.parent.iterdir() if path.suffix.lower() in _READERS}
+    unused += [
+        f"{path.relative_to(folder)} (no sample or document of that name)" for path in sorted(beside - used)
+    ]
+    holding = {parent for own in used for parent in own.parents}
+    for path in sorted(set(folder.iterdir()) - holding, key=place):
         name = path.stem if path.stem in names else by_form.get(unicodedata.normalize("NFC", path.stem))
         if path.suffix.lower() not in _READERS:
             why = "a folder" if path.is_dir() else "not a known format"

@@ -6,7 +6,9 @@ long, and goes on with a new one.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import multiprocessing
 import resource
 import signal
@@ -23,6 +25,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from parsemark.engine.forking import Template
 from parsemark.errors import ParsemarkError
 from parsemark.system.processes import describe_exit
+from parsemark.system.scratch import ScratchFolder
 
 TaskT = TypeVar("TaskT")
 
@@ -88,6 +91,7 @@ class ProcessPool(Generic[TaskT]):
         # and none of our threads or locks are copied into them.
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([function.__module__])
+        _keep_sockets_swept()
         self._template = template
         self._waiting: deque[TaskT] = deque()
         self._busy: dict[Connection, _Member[TaskT]] = {}
@@ -176,6 +180,14 @@ class ProcessPool(Generic[TaskT]):
         process.kill()
         process.join()
         pipe.close()
+
+
+@functools.cache
+def _keep_sockets_swept() -> None:
+    """Have Python's server keep its socket where the next pool removes it if this process is killed."""
+    folder = ScratchFolder("parsemark-pool-")
+    atexit.register(folder.close)
+    vars(multiprocessing.current_process())["_config"]["tempdir"] = str(folder.path)
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});")
 _TAG_START = re.compile(r"<(?=[a-zA-Z/!?])")
 _LOOSE_MATH = re.compile(r"\$(?P<left> ?)(?P<inner>[^$\n]*[^$\s])(?P<right> ?)\$(?!\d)")
 """A formula with blanks inside of its dollars, which Markdown itself does not take for one."""
+_FORMULA_START = re.compile(r"\$[^$\n]+\$(?!\d)|\\\(")
 _MATH_SIGN = re.compile(r"[\\^_=<>+{}]")
 _BOLD = re.compile(r"(?<![\w_\\])__(?=[^\s_])([^\n_]+?)(?<=[^\s\\])__(?![\w_])")
 _ITALIC = re.compile(r"(?<![\w_\\])_(?=[^\s_])([^\n_]+?)(?<=[^\s\\])_(?![\w_])")
@@ -242,7 +243,8 @@ def _goes_on(before: str, line: str) -> bool:
     """Whether a line goes on with the sentence of the one before it."""
     if before.endswith(_SENTENCE_END) or _ITEM.match(line) or caption_category(line) is not None:
         return False
-    return line[0].islower() or len(_spelled(before)) >= _LONG_LINE
+    bare = line.lstrip("*_")  # emphasis and formulas stand within sentences, wherever lines break
+    return bare[:1].islower() or _FORMULA_START.match(bare) is not None or len(_spelled(before)) >= _LONG_LINE
 
 
 def _joined(blocks: list[str]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from rapidfuzz.distance import Indel, LCSseq
 
@@ -222,7 +222,7 @@ def _glued(found: WordFates) -> None:
         if fate is not Fate.INVENTED or len(said) < 2 * _MAX_JOINED:
             continue
         for size in range(1, _MAX_JOINED + 1):
-            for start in starts.get(said[:size], ()) if said[:size] in starts else ():
+            for start in starts.get(said[:size], ()):
                 own = _spelling(found, start, said)
                 for i in own:
                     if found.of_page[i] is Fate.LOST:
@@ -314,11 +314,5 @@ def _known(words: Sequence[str]) -> tuple[set[str], set[tuple[str, str]]]:
 
 def _runs(fates: Sequence[Fate], wanted: Fate) -> list[list[int]]:
     """Neighbours with the same fate."""
-    found: list[list[int]] = []
-    for k, fate in enumerate(fates):
-        if fate is wanted:
-            if found and found[-1][-1] == k - 1:
-                found[-1].append(k)
-            else:
-                found.append([k])
-    return found
+    places = enumerate(k for k, fate in enumerate(fates) if fate is wanted)
+    return [[k for _, k in run] for _, run in groupby(places, key=lambda place: place[1] - place[0])]

@@ -177,14 +177,9 @@ def _is_mark(symbols: Symbols, position: int) -> bool:
 
 def _is_renamed(written: str | None, given: str | None, times: int, truth: Symbols) -> bool:
     """Whether a name is given everywhere by one that the formula does not use: it is still distinct."""
-    return (
-        written is not None
-        and given is not None
-        and _names(written)
-        and _names(given)
-        and given not in truth
-        and truth.count(written) == times
-    )
+    if written is None or given is None or given in truth or truth.count(written) != times:
+        return False
+    return _names(written) and _names(given)
 
 
 def _names(symbol: str) -> bool:
@@ -193,12 +188,9 @@ def _names(symbol: str) -> bool:
 
 
 def error_kind(written: str | None, given: str | None, *, mark: bool = False) -> str | None:
-    """What kind of error a pair is; None for one that changes nothing but the layout.
+    """What kind of error a pair is, of which one may be nothing; None if it changes nothing but the layout.
 
-    Args:
-        written: The symbol of the truth; None where there is none.
-        given: What is given for it; None for nothing.
-        mark: Whether both are all that a script says.
+    A `mark` is all that a script says.
     """
     shown = [s for s in (written, given) if s is not None and s not in _LAYOUT]
     if not shown or (len(shown) == 2 and not _ENDS.isdisjoint(shown) and _PUNCTUATION.issuperset(shown)):

@@ -6,6 +6,7 @@ import ctypes
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from parsemark.pdf.text import (
     Glyph,
     PackedGlyphs,
     character_codes,
+    is_right_to_left,
     pack_glyphs,
     unpack_glyphs,
 )
@@ -56,6 +58,11 @@ class OwnedPage:
     """Glyphs that divide a word at the end of a line."""
     shapes: tuple[tuple[int, bool, Box], ...]
     """Owner, whether it is a picture, and place of what is no text."""
+
+    @cached_property
+    def reads_from_right(self) -> bool:
+        """Whether any letter of it is of a script from right to left."""
+        return any(is_right_to_left(glyph.text) for glyph in self.glyphs)
 
     def drawn_near(self, box: Box) -> list[Box]:
         """Lines and fills around a place, pictures apart."""

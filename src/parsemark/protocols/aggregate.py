@@ -98,18 +98,21 @@ def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: flo
     Args:
         sums: (documents, quantities).
         statistic: Maps totals to the value.
-        denominator: The quantity that counts what it is taken over.
+        denominator: The quantity that counts what it is taken over; a mean of figures may have nothing in
+            the first of its parts, and is then taken over the others.
         top: The most that the value can be; None where there is no such value.
     """
     totals = sums.sum(axis=0)
-    n = float(totals[denominator]) if len(sums) else 0.0
+    weights = sums[:, denominator]
+    if denominator == 1 and not weights.any():
+        weights = sums[:, 1::2].sum(axis=1)
+    n = float(weights.sum())
     if n == 0:
         return make_figure(None, 0)
     interval = None
     if statistic is not total_statistic:
         scale = top or 1.0
         bounds: Range = "positive" if top is None else "unit"
-        weights = sums[:, denominator]
         ends = jackknife_interval(sums, lambda of: statistic(of) / scale, bounds, weights=weights)
         interval = (ends[0] * scale, ends[1] * scale) if ends else None
     return make_figure(float(statistic(totals)), n, interval)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from parsemark.errors import UsageError
+from parsemark.errors import PluginError, UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.figures import FigureSums
 from parsemark.protocols.presentation import Presentation
@@ -43,6 +44,12 @@ class PageProtocol(ABC):
     """Raised whenever the same outputs would get other numbers."""
     reads_facts: ClassVar[bool] = False
     """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
+    rules: ClassVar[str] = ""
+    """Whose facts it decides, where it reads facts: those with these rules."""
+    truth_keys: ClassVar[tuple[str, ...]] = ()
+    """Where the annotation of a page keeps truth in the form of its board."""
+    needs_labels: ClassVar[bool] = True
+    """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
     serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 
@@ -179,6 +186,25 @@ def get_protocol(spec: str) -> PageProtocol:
     if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
         raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
     return cls.from_options(parsed.as_dict())
+
+
+@cache
+def all_rules() -> tuple[str, ...]:
+    """The rules that any protocol decides facts by."""
+    return tuple(sorted({str(own.rules) for own in _loadable() if own.rules}))
+
+
+@cache
+def all_truth_keys() -> tuple[str, ...]:
+    """The keys under which any board has truth of its own."""
+    return tuple(sorted(key for own in _loadable() for key in own.truth_keys))
+
+
+def _loadable() -> Iterator[type[PageProtocol]]:
+    for name in PROTOCOLS:
+        with suppress(PluginError):  # of another package, and said where it is used
+            if issubclass(cls := PROTOCOLS.load(name), PageProtocol):
+                yield cls
 
 
 def canonical_specs(specs: Iterable[str]) -> list[str]:

@@ -32,6 +32,7 @@ from parsemark.protocols.result_files import BoardRun, Files, as_json
 PAGE = "dp_bench_page"
 """Where a page keeps its elements as the board's file has them."""
 PageData = Mapping[str, Any]
+_FORM = {"elements": {"category": None, "content": {"text": None, "html": None}}}
 _CATEGORIES = {str(Category.TABLE): "table", str(Category.FIGURE): "figure"}
 _NO_TEXT = ("figure", "table", "chart")
 _OPENING, _CLOSING = re.compile("<table[^>]*?>"), re.compile("</table>")
@@ -50,6 +51,7 @@ class DpBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "dp-bench"
     title: ClassVar[str] = "DP-Bench: text, and first tables"
     comparability: ClassVar[int] = 1
+    truth_keys: ClassVar[tuple[str, ...]] = (PAGE,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("nid", "NID", "Similarity of the text without tables, figures and charts.", main=True),
         score_info("teds", "TEDS", "Of the first table of a page.", "pages with tables", main=True),
@@ -60,7 +62,7 @@ class DpBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The three numbers of a page."""
-        wanted = own_truth(truth, PAGE, dict) or page_data(in_order(truth))
+        wanted = own_truth(truth, PAGE, dict, _FORM) or page_data(in_order(truth))
         found = page_data(predicted_elements(prediction))
         both_empty = not page_text(wanted) and not page_text(found)
         nid = 1.0 if both_empty and not self.empty_is_hundredth else raw_nid(wanted, found) / 100.0

@@ -46,6 +46,7 @@ class GetomniProtocol(MeasuredProtocol):
     name: ClassVar[str] = "getomni"
     title: ClassVar[str] = "getomni's benchmark: text similarity and JSON accuracy"
     comparability: ClassVar[int] = 1
+    truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("text_similarity", "Text", "1 − Levenshtein distance over the longer length.", main=True),
         score_info("json_accuracy", "JSON", "Changed fields over true ones.", "pages with JSON", main=True),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from parsemark.errors import CorpusError, FormatError
 from parsemark.model import Box, Category, Element, Page, Prediction, Status
-from parsemark.plain_words import counted
-from parsemark.protocols.contract import PageProtocol
+from parsemark.plain_words import counted, listed
+from parsemark.protocols.contract import PageProtocol, all_rules, all_truth_keys
 from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
@@ -20,34 +20,68 @@ from parsemark.protocols.rows import PageScores, ScoreRow
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 
-Measures = Mapping[str, float | list[float] | None]
+Measures = Mapping[str, float | list[float] | Mapping[str, float | None] | None]
 
 
 UNREADABLE = "the truth of this page cannot be read"
 _KINDS: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
-BOARD_KEYS = (
-    *("dp_bench_page", "marker_blocks", "ohr_bench_questions", "opendataloader_markdown", "parsebench_cases"),
-    *("rd_tablebench_html", "score_bench_elements", "trueMarkdownOutput", "trueJsonOutput"),
-)
-"""Where pages keep truth in the forms of boards; other keys are those of plugins."""
+Form = Mapping[str, Any]
+"""The keys that a board reads in objects, each with the form of what is below it, or None; `*` is any key."""
 
 
-def check_board_keys(keys: Iterable[str], where: str) -> None:
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant."""
+    folded = {re.sub(r"[\W_]", "", own).lower(): own for own in known}
+    near = get_close_matches(re.sub(r"[\W_]", "", name).lower(), folded, 1, 0.75)
+    return folded[near[0]] if near else None
+
+
+def check_board_keys(keys: Collection[str], where: str) -> None:
     """Refuse a key that is nearly one of a board: it would be read by nobody.
 
     Raises:
         CorpusError: It names the key that was meant, and all that there are.
     """
-    folded = {re.sub(r"[\W_]", "", key).lower(): key for key in BOARD_KEYS}
-    for key in set(keys) - set(BOARD_KEYS):
-        near = get_close_matches(re.sub(r"[\W_]", "", key).lower(), folded, 1, 0.75)
-        if near:
+    known = all_truth_keys() if keys else ()
+    for key in set(keys) - set(known):
+        if meant := nearest_name(key, known):
             raise CorpusError(
-                f"{where}: no board reads the key {key[:40]!r} of its annotation. Did you mean "
-                f"{folded[near[0]]!r}? There are {', '.join(BOARD_KEYS)}."
+                f"{where}: no board reads the key {key[:40]!r} of its annotation. Did you mean {meant!r}? "
+                f"There are {', '.join(known)}."
             )
+
+
+def check_keys(data: Any, form: Form, where: str) -> None:
+    """Refuse a key below a board's own that is nearly one which it reads, and which is not there.
+
+    Raises:
+        UnreadableTruthError: It says where the key stands, and which one was meant.
+    """
+    if isinstance(data, list):
+        for number, one in enumerate(data, 1):
+            check_keys(one, form, f"{where}, entry {number}")
+    for key in data if isinstance(data, dict) else ():
+        if key not in form and (meant := nearest_name(str(key), form.keys() - data.keys())):
+            raise UnreadableTruthError(
+                f"{UNREADABLE}: {where} has the key {str(key)[:40]!r}, which the board does not read. "
+                f"Did you mean {meant!r}?"
+            )
+        if below := form.get(key, form.get("*")):
+            check_keys(data[key], below, f"{where}.{key}")
+
+
+def stray_facts(truth: Page | None, prediction: Prediction) -> list[ScoreRow]:
+    """A row that names the facts of a page which no protocol decides, since nobody has their rules."""
+    known = all_rules() if truth is not None and truth.facts else ()
+    stray = [fact for fact in (truth.facts if truth else ()) if fact.rules not in known]
+    if not stray:
+        return []
+    rules = list(dict.fromkeys(fact.rules[:40] for fact in stray))
+    what = f"{counted(len(stray), 'fact')} ({listed([fact.id for fact in stray])})"
+    said = f"{UNREADABLE}: {what} with the unknown rules {listed(rules)}; known are {', '.join(known)}"
+    return [ScoreRow.of_page(prediction, "stray facts", None, Status.NO_TRUTH, said)]
 
 
 class LeftOutError(ValueError):
@@ -85,7 +119,7 @@ class MeasuredProtocol(PageProtocol):
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """Give the measures of a page by name; None for those that it has not, or where it has none at all.
 
-        A measure that pages have several times, once for each table, is a list.
+        A measure that pages have several times, once for each table, is a list, or a mapping of names.
 
         Raises:
             LeftOutError: The board drops the page.
@@ -115,13 +149,16 @@ class MeasuredProtocol(PageProtocol):
         for name in names:
             value = None if values is None else values.get(name)
             if isinstance(value, list):
-                listed = [ScoreRow.of_page(prediction, name, one, Status.OK) for one in value]
-                rows += [replace(row, element=str(number)) for number, row in enumerate(listed, 1)]
+                value = {str(number): one for number, one in enumerate(value, 1)}
+            if isinstance(value, Mapping):
+                for part, one in value.items():
+                    told = Status.NO_TRUTH if one is None else Status.OK
+                    rows.append(replace(ScoreRow.of_page(prediction, name, one, told), element=part))
                 continue
             rows.append(
                 ScoreRow.of_page(prediction, name, value, status if value is None else Status.OK, why)
             )
-        return PageScores(scores=rows)
+        return PageScores(scores=rows + (stray_facts(truth, prediction) if self.reads_facts else []))
 
     def _measured(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The measures; a truth that is not made as the board makes it fails with any output."""
@@ -172,8 +209,8 @@ def unreadable_notes(tables: RunTables) -> list[str]:
         return []
     first = lost.sort("sample").row(0)
     return [
-        f"The truth of {counted(lost['sample'].n_unique(), 'page')} cannot be read; no parser is "
-        f"charged for it. The first is {first[0]}: {first[1]}."
+        f"The truth of {counted(lost['sample'].n_unique(), 'page')} cannot be read, all or in part; no "
+        f"parser is charged for it. The first is {first[0]}: {first[1]}."
     ]
 
 
@@ -184,15 +221,17 @@ def in_order(page: Page) -> list[Element]:
     return [next(ordered) if element.order is not None else element for element in listed]
 
 
-def own_truth(page: Page, key: str, kind: type = object) -> Any:
+def own_truth(page: Page, key: str, kind: type, form: Form | None = None) -> Any:
     """What the board's own files say of a page, where its loader kept it.
 
     Raises:
-        UnreadableTruthError: It is something else than `kind`.
+        UnreadableTruthError: It is something else than `kind`, or a key in it is misspelt.
     """
     found = None if page.annotation is None else page.annotation.get(key)
     if found is not None and not isinstance(found, kind):
         raise UnreadableTruthError(f"{UNREADABLE}: {key} is not {_KINDS[kind]}")
+    if form is not None:
+        check_keys(found, form, key)
     return found
 
 

@@ -27,15 +27,22 @@ from parsemark.formats import markdown_of
 from parsemark.metrics.bleu import ORDER, bleu_parts
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.model import Page, Prediction
-from parsemark.plain_words import first_problem
-from parsemark.protocols.figures import FigureInfo
+from parsemark.plain_words import counted, first_problem, listed
+from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.measured import MeasuredProtocol, Measures, own_truth, score_info
 from parsemark.protocols.result_files import BoardRun, Files, as_json
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.system.files import cache_folder
 
 QUESTIONS = "ohr_bench_questions"
 """Where a page keeps its questions as the board's file has them, each perhaps with `generated` (parser to the
 answer that a model gave) and `retrieval_results` (parser to the chunks that a search fetched)."""
+_CHUNK = dict.fromkeys(("file_name", "page_idx", "text"))
+_FORM = {
+    **dict.fromkeys(("doc_name", "ID", "answers", "evidence_page_no", "evidence_context", "generated")),
+    "retrieval_results": {"*": _CHUNK},
+}
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _VERDICTS = ("yes", "no", "noanswer")
 _STAGES = {
@@ -123,6 +130,7 @@ class OhrBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "ohr-bench"
     title: ClassVar[str] = "OHR-Bench: evidence and answers"
     comparability: ClassVar[int] = 1
+    truth_keys: ClassVar[tuple[str, ...]] = (QUESTIONS,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("lcs", "LCS", "Words of the evidence that were fetched.", "questions", main=True),
         score_info("f1", "F1", "Of the words of answers.", "questions with answers", main=True),
@@ -143,20 +151,36 @@ class OhrBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The values of each question of a page."""
-        found: dict[str, list[float]] = {info.name: [] for info in self.infos}
-        for question in own_truth(truth, QUESTIONS, list) or ():
-            lcs = self._evidence(question, prediction)
-            found["lcs"] += [] if lcs is None else [lcs]
+        found: dict[str, dict[str, float | None]] = {info.name: {} for info in self.infos}
+        for number, question in enumerate(own_truth(truth, QUESTIONS, list, _FORM) or (), 1):
+            own = str(question.get("ID", number))
+            own = f"{own} ({number})" if own in found["lcs"] else own
+            found["lcs"][own] = self._evidence(question, prediction)
             for stage, names in _STAGES.items():
                 given = self._given(question, prediction.parser, stage)
                 if given is None and self._asks(stage):
                     for figure in names:
-                        found[figure].append(0.0)
+                        found[figure][own] = 0.0
                 scores = {} if given is None else answer_scores(str(given), str(question["answers"]))
                 if scores and (scores["valid"] or not self.empty_left_out):
                     for figure, name in names.items():
-                        found[figure].append(float(scores[name]) if scores["valid"] else 0.0)
+                        found[figure][own] = float(scores[name]) if scores["valid"] else 0.0
         return {name: values or None for name, values in found.items()}
+
+    def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
+        """The summary, which names parsers and questions of the file of results that are not in the run."""
+        summary = super().summary_of(tables, sums, **parts)
+        lines = read_results(self.results) if self.results else {}
+        given = {"parser": {parser for parser, _ in lines}, "question": {own for _, own in lines}}
+        here = {"parser": tables.parsers, "question": tables.read("scores", "element")["element"].to_list()}
+        unknown = {what: sorted(given[what].difference(here[what])) for what in given}
+        notes = [
+            f"{self.results} has lines for {counted(len(names), what)} not in this run, which count for "
+            f"nothing: {listed(names)}."
+            for what, names in unknown.items()
+            if names
+        ]
+        return summary.model_copy(update={"notes": [*summary.notes, *notes]})
 
     def _given(self, question: Mapping[str, Any], parser: str, what: str) -> Any:
         """What a stage gave for a question: by the file of results, else by the question itself."""

@@ -69,6 +69,7 @@ class OpendataloaderProtocol(MeasuredProtocol):
     name: ClassVar[str] = "opendataloader"
     title: ClassVar[str] = "opendataloader-bench: reading order, tables, headings"
     comparability: ClassVar[int] = 1
+    truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info(
             "overall", "Overall", "Mean of NID, TEDS and MHS of a page, those that it has.", main=True

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, listed
 from parsemark.protocols.figures import DocumentSums, FigureInfo, FigureSums
 from parsemark.protocols.summary import Ranking, State, Verdict
 from parsemark.registry import is_derived
@@ -27,8 +27,7 @@ DOMINATES = 0.2
 def rank(figure: FigureSums) -> Ranking:
     """Verdicts on all pairs of parsers in one figure, and the places that the data allow."""
     name, sign = figure.info.name, 1.0 if figure.info.higher_is_better else -1.0
-    value = _values(figure)
-    value = {parser: v for parser, v in value.items() if np.isfinite(v)}
+    value = {parser: v for parser, v in _values(figure).items() if np.isfinite(v)}
     if not value or not len(figure.samples):
         return Ranking(figure=name)
     # What is made of others shows the head-room; the best is a parser that one could choose.
@@ -59,6 +58,7 @@ def rank(figure: FigureSums) -> Ranking:
         kinds=found.kinds.attribute if found.kinds else None,
         n_kinds=found.kinds.n if found.kinds else 0,
         notes=[
+            *_without_value(figure, value),
             *_ranking_notes(figure.info, len(documents.names), resolution, found.kinds),
             *_kinds_notes(figure.info, found, best),
             *_leverage_notes(documents, best, tools or list(value)),
@@ -137,6 +137,12 @@ def _state(contrast: Contrast, info: FigureInfo) -> State:
         return "better" if contrast.difference > 0 else "worse"
     inside = info.margin is not None and max(-contrast.low, contrast.high) <= info.margin
     return "equivalent" if inside else "not_resolved"
+
+
+def _without_value(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
+    missing, info = [parser for parser in figure.sums if parser not in value], figure.info
+    why = f"nothing of what it is taken over ({info.denominator}) is there"
+    return [f"No {info.label}, and so no place, for {listed(missing)}: {why}."] if missing else []
 
 
 def _ranking_notes(

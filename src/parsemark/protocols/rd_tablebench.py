@@ -44,6 +44,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "rd-tablebench"
     title: ClassVar[str] = "RD-TableBench: tables aligned row by row"
     comparability: ClassVar[int] = 1
+    truth_keys: ClassVar[tuple[str, ...]] = (HTML,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info(
             "similarity",

@@ -42,6 +42,11 @@ from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 
 ELEMENTS = "score_bench_elements"
 """Where a page keeps its true elements as the board's files have them."""
+_FORM = {
+    "type": None,
+    "text": dict.fromkeys(("x", "y", "w", "h", "content")),
+    "metadata": {"text_as_html": None},
+}
 BoardElement = Mapping[str, Any]
 _TYPES: dict[str, str] = {
     Category.TITLE: "Title",
@@ -86,6 +91,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "score-bench"
     title: ClassVar[str] = "SCORE: text, tokens, elements and tables"
     comparability: ClassVar[int] = 1
+    truth_keys: ClassVar[tuple[str, ...]] = (ELEMENTS,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("cct", "CCT", "1 − Levenshtein distance over the truth's length.", main=True),
         score_info(
@@ -117,7 +123,8 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The numbers of a page."""
-        wanted = own_truth(truth, ELEMENTS, list) or [board_element(e, truth=True) for e in in_order(truth)]
+        wanted = own_truth(truth, ELEMENTS, list, _FORM)
+        wanted = wanted or [board_element(element, truth=True) for element in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
         values: dict[str, float | None] = {}
         for name, own in document_scores(found, wanted).items():

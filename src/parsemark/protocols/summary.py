@@ -57,6 +57,11 @@ class Verdict(FrozenModel):
     kinds: str | None = None
     """The attribute whose kinds matter."""
 
+    @property
+    def is_level(self) -> bool:
+        """Whether the figures are the same and the documents do not say more: nobody is ahead."""
+        return self.state == "not_resolved" and self.difference is not None and abs(self.difference) < 1e-12
+
     def seen_from(self, parser: str) -> Verdict:
         """The same verdict with `parser` as A."""
         if parser == self.a:

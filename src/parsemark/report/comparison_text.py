@@ -25,7 +25,7 @@ from parsemark.protocols import FigureInfo, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference
-from parsemark.verdicts.errors import ErrorChange
+from parsemark.verdicts.errors import Changes
 from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
@@ -212,8 +212,10 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def errors_markdown(parser: str, changes: Sequence[ErrorChange]) -> list[str]:
+def errors_markdown(parser: str, changes: Changes) -> list[str]:
     """Say how often each type of error happened before and happens now."""
+    if changes is None:
+        return [f"{markdown_cell(parser)}: this protocol lists no errors by type."]
     if not changes:
         return [f"{markdown_cell(parser)}: no errors of any type, before or now."]
     changed = [str(change) for change in changes if change.old != change.new]
@@ -247,7 +249,7 @@ def gate_json(result: GateResult) -> str:
         "checks": [asdict(c) | {"question": c.question} for c in result.checks],
         "skipped": [asdict(s) for s in result.skipped],
         "worse": [asdict(page) for page in result.worse],
-        "errors": {parser: [asdict(c) for c in changes] for parser, changes in result.errors.items()},
+        "errors": {parser: [asdict(c) for c in changes or ()] for parser, changes in result.errors.items()},
         "notes": list(result.notes),
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
@@ -285,7 +287,7 @@ def gate_annotations(result: GateResult) -> str:
         text = "\n".join([f"{check.found}, allowed {check.allowed}", *_first(check.pages)])
         lines.append(_annotation("error", f"{check.parser}: {check.name}", text))
     for parser, changes in result.errors.items():
-        more = [str(change) for change in changes if change.new > change.old]
+        more = [str(change) for change in changes or () if change.new > change.old]
         worse = _first([str(page) for page in result.worse if page.parser == parser])
         if more or worse:
             lines.append(_annotation("warning", f"{parser} got worse", "\n".join([", ".join(more), *worse])))

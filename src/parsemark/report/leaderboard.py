@@ -53,7 +53,7 @@ def _write(site: Site) -> None:
             scripts=(*CHART_SCRIPTS, "js/leaderboard.js"),
             chunk=chunk,
             title=site.title(source),
-            tabs=[(site.title(s), f"{site.leaderboard_name(s)}.html", s is source) for s in site.sources],
+            tabs=_tabs(site, source),
             board=parts[0].board,
             settings=source.summary.settings,
             failures_count=source.summary.failures_count,
@@ -74,6 +74,15 @@ def _write(site: Site) -> None:
             looks_inside=found.looks_inside,
             slice_groups=_groups([part.pages for part in parts]),
         )
+
+
+def _tabs(site: Site, shown: RunSource) -> list[list[tuple[str, str, bool]]]:
+    """The protocols of the run, those of one name in one row: title, address, and whether it is shown."""
+    rows: dict[str, list[tuple[str, str, bool]]] = {}
+    for source in site.sources:
+        tab = (site.title(source), f"{site.leaderboard_name(source)}.html", source is shown)
+        rows.setdefault(source.recipe.name, []).append(tab)
+    return list(rows.values())
 
 
 def _worst_of_best(source: RunSource, images: set[int]) -> list[dict[str, Any]]:

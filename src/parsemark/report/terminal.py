@@ -126,9 +126,9 @@ def _head(label: str) -> str:
 
 
 def _mark(parser: str, summary: Summary) -> Text:
-    if parser == summary.ranking.best:
-        return Text(BEST, style="green")
     verdict = summary.ranking.to_best(parser)
+    if parser == summary.ranking.best or (verdict and verdict.is_level):
+        return Text(BEST, style="green")
     return Text(STATES[verdict.state] if verdict else " ", style="green")
 
 

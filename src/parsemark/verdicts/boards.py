@@ -11,7 +11,7 @@ shares add up to the whole; one is negative where making them alike sets them ap
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
@@ -213,18 +213,23 @@ class _Board:
         return self.cache[key]
 
 
-def board_agreement(run: Run) -> BoardAgreement:
-    """Compare all protocols that a run was scored by.
+def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
+    """Compare the protocols that a run was scored by.
+
+    Args:
+        run: The run.
+        asked: Those that are compared, one alone has ranks and nobody to agree with; by default all.
 
     Raises:
         UsageError: There are fewer than two protocols with figures, or fewer than three parsers.
     """
     raw, neutral, rules = _boards(run)
+    raw = {spec: board for spec, board in raw.items() if not asked or spec in asked}
     n_parsers = len(run.manifest.parser_names)
     if n_parsers < MIN_PARSERS:
         there = counted(n_parsers, "parser")
         raise UsageError(f"{run.path} has {there}; agreement of ranks needs {MIN_PARSERS}.")
-    if len(raw) < 2:
+    if len(raw) < (1 if len(asked) == 1 else 2):
         raise UsageError(
             f"{run.path} has {len(raw)} protocols that tell its parsers apart; agreement of ranks needs "
             f"two. Score it by more: parsemark boards {run.path} --protocol dp-bench"

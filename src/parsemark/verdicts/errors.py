@@ -49,7 +49,8 @@ class ErrorChange:
         return f"{self.label.lower()} {self.old:,} → {self.new:,}"
 
 
-Changes = tuple[ErrorChange, ...]
+Changes = tuple[ErrorChange, ...] | None
+"""None where the protocol lists no errors by type."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,7 @@ def write_errors(run: Run, protocol: str, folder: Path) -> None:
         write_bytes(folder / STORED, stream.getvalue())
 
 
-def error_changes(
-    old: pl.DataFrame, new: pl.DataFrame, kinds: Sequence[ErrorKind], parser: str
-) -> tuple[ErrorChange, ...]:
+def error_changes(old: pl.DataFrame, new: pl.DataFrame, kinds: Sequence[ErrorKind], parser: str) -> Changes:
     """Count each type of error of a parser before and now; types that never happened are left out."""
     before, now = (sum(error_counts(rows, parser).values(), Counter()) for rows in (old, new))
     return changes_of(before, now, kinds)
@@ -189,10 +188,10 @@ def errors_beside(run: Run, protocol: str, a: str, b: str) -> Changes:
     return changes_of(before, now, shown.error_kinds)
 
 
-def changes_of(
-    before: Mapping[str, int], now: Mapping[str, int], kinds: Sequence[ErrorKind]
-) -> tuple[ErrorChange, ...]:
+def changes_of(before: Mapping[str, int], now: Mapping[str, int], kinds: Sequence[ErrorKind]) -> Changes:
     """Put counts of errors side by side, in the order of the protocol."""
+    if not kinds:
+        return None
     found = (ErrorChange(kind.label, before.get(kind.name, 0), now.get(kind.name, 0)) for kind in kinds)
     return tuple(change for change in found if change.old or change.new)
 

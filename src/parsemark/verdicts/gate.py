@@ -23,7 +23,7 @@ from parsemark.verdicts.comparison import (
     require_same_corpus,
     require_same_pages,
 )
-from parsemark.verdicts.errors import ErrorChange, error_changes, match_errors, stored_errors, write_errors
+from parsemark.verdicts.errors import Changes, error_changes, match_errors, stored_errors, write_errors
 from parsemark.verdicts.gate_checks import (
     BEYOND_CHANCE,
     LOST,
@@ -78,7 +78,7 @@ class GateResult:
     """A limit that was not looked at must not look as if it had been kept."""
     worse: tuple[WorsePage, ...] = ()
     """Every page that got worse, of each parser the largest drop first."""
-    errors: Mapping[str, tuple[ErrorChange, ...]] = field(default_factory=dict)
+    errors: Mapping[str, Changes] = field(default_factory=dict)
     """Parser to its types of errors, old and new."""
 
     @property
@@ -201,7 +201,7 @@ def check_against(
         )
     checks: list[GateCheck] = []
     worse: list[WorsePage] = []
-    errors: dict[str, tuple[ErrorChange, ...]] = {}
+    errors: dict[str, Changes] = {}
     for parser, comparison in zip(parsers, compared, strict=True):
         pages = worse_pages(old, new, parser, comparison, kinds)
         checks += minimum_checks(new, limits, parser)

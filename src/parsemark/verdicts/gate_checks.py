@@ -270,5 +270,5 @@ def worse_pages(
 def _why(counts: Sequence[Mapping[str, Mapping[str, int]]], sample: str, kinds: Sequence[ErrorKind]) -> str:
     """Say which types of errors a page has more or fewer of than before."""
     before, now = (side.get(sample, {}) for side in counts)
-    changed = [str(change) for change in changes_of(before, now, kinds) if change.old != change.new]
-    return ", ".join(changed) or "same errors, lower scores"
+    changed = [str(change) for change in changes_of(before, now, kinds) or () if change.old != change.new]
+    return ", ".join(changed) or ("same errors, lower scores" if kinds else "lower scores")

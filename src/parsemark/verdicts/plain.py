@@ -11,7 +11,6 @@ from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.page_kinds import unscored
 from parsemark.protocols.summary import Summary, Verdict
-from parsemark.registry import parse_spec
 from parsemark.stats.comparison import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 
@@ -45,20 +44,21 @@ def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str)
         return _without_truth(summary, records, corpus)
     info = summary.info(summary.primary)
     interval = f", 95 % interval {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
-    name = f"{get_protocol(summary.protocol).title.lower()} score"
+    recipe = get_protocol(summary.protocol)
+    name = f"{recipe.title.lower()} score"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
     open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
     certain = "" if not open_ else f" for now: it is not told apart from {listed(open_)}"
     beginning = f"Take {best}{certain}. Its" if len(summary.parsers) > 1 else f"{best}: its"
     said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
+    if level := [p for p in open_ if verdicts[p].is_level]:
+        said.append(f"Level with it: {listed(level)}; the order among them is that of their names.")
     if same:
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
     said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
     for other in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]:
-        # Pages that speak for themselves need no label.
-        needs_labels = parse_spec(summary.protocol).name != "evidence"
-        said += _settled_by(best, other, verdicts[other], needs_labels)
+        said += _settled_by(best, other, verdicts[other], recipe.needs_labels)
     return said + _costs(best, records)
 
 

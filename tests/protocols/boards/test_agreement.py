@@ -138,7 +138,12 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "| dp-bench |" in result.output and "Over all pairs: pages" in result.output
+    assert "| parser | tables | dp-bench |" in result.output and "marker" not in result.output
+    one = CliRunner().invoke(app, ["boards", str(run.path), "--protocol", "dp-bench"]).output
+    assert "| parser | dp-bench |" in one and "Agreement" not in one
     page = build_report(run.path, run.path / "report").parent / "boards.html"
+    folded = (page.parent / "index.html").read_text().partition("<h1>")[0]
+    assert f"<summary>All {len(Run.open(run.path).protocols)} protocols of this run</summary>" in folded
     text = page.read_text()
     assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
 

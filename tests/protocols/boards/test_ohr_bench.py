@@ -1,10 +1,12 @@
 """OHR-Bench: its own results on examples, and the protocol on pages."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from tests.corpora.writing import write_corpus
 from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks
 from tests.protocols.boards.test_docling_eval import families, same
@@ -18,7 +20,11 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import get_protocol, ohr_bench
+from parsemark.protocols.figures import Figure
+from parsemark.protocols.summary import Ranking, Verdict
+from parsemark.report.terminal import leaderboard
 from parsemark.store import Run
+from parsemark.verdicts.plain import plain_verdict
 
 
 def own_result(family: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -165,6 +171,32 @@ def test_without_a_model_the_search_alone_is_scored(asked: Run, tmp_path: Path) 
     score_run(asked, protocols=[spec], n_workers=1)
     figures = Run.open(asked.path).summary(spec).parsers["good"]
     assert figures["lcs"].value == 1 and figures["f1"].value is None
+
+
+def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(
+    asked: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "given.jsonl"
+    lines = [("good", "q1", "842 million"), ("bad", "q2", "31"), ("godo", "q1", "1"), ("good", "q9", "1")]
+    out.write_text(
+        "\n".join(json.dumps({"parser": p, "ID": q, "generated": g, "end_to_end": g}) for p, q, g in lines)
+    )
+    spec = f"ohr-bench(results={out})"
+    score_run(asked, protocols=[spec], n_workers=1)
+    summary = Run.open(asked.path).summary(spec)
+    said = " ".join(summary.notes)
+    assert "lines for 1 parser not in this run, which count for nothing: godo." in said
+    assert "lines for 1 question not in this run, which count for nothing: q9." in said
+    level = {"value_a": 0.5, "value_b": 0.5, "difference": 0.0, "low": -0.1, "high": 0.1, "p": 1.0}
+    verdict = Verdict(a="a", b="b", figure="f1", **level, state="not_resolved", n_documents=2)
+    ranking = Ranking(figure="f1", best="a", verdicts=[verdict])
+    figures = {name: {"f1": Figure(value=0.5, n=2)} for name in ("a", "b")}
+    tied = summary.model_copy(update={"primary": "f1", "parsers": figures, "ranking": ranking})
+    told = " ".join(plain_verdict(tied, [], ""))
+    assert "Level with it: b; the order among them is that of their names." in told
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(leaderboard(tied))
+    assert console.export_text().count("★") == 3  # both rows and the legend
 
 
 @pytest.mark.parametrize(

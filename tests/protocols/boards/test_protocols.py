@@ -1,10 +1,12 @@
 """Boards that measure pages: folders in their form, scored and summed up; their defects as switches."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -25,11 +27,16 @@ from parsemark.protocols import (
     rd_tablebench,
     score_bench,
 )
-from parsemark.protocols.measured import BOARD_KEYS
+from parsemark.protocols.aggregate import figure_of, mean_of_figures, mean_statistic
+from parsemark.protocols.contract import all_truth_keys
+from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.olmocr.rules import read_test
 from parsemark.protocols.parsebench import protocol as parsebench
+from parsemark.protocols.ranking import rank
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 
+INFO = FigureInfo(name="overall", label="Overall", definition="d", denominator="all dimensions")
 HTML = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
 
 
@@ -251,10 +258,63 @@ def test_a_fact_that_cannot_be_read_is_charged_to_nobody_and_costs_only_itself()
 def test_a_misspelt_key_of_a_board_is_named() -> None:
     known = {dp_bench.PAGE, getomni.JSON, getomni.MARKDOWN, marker_bench.BLOCKS, ohr_bench.QUESTIONS}
     known |= {opendataloader.MARKDOWN, parsebench.CASES, rd_tablebench.HTML, score_bench.ELEMENTS}
-    assert known == set(BOARD_KEYS)
+    assert known == set(all_truth_keys())
     file = page_to_file(Sample("p", "d", 1, page(table())), None)
     for key, meant in (("marker_block", "marker_blocks"), ("rd-tablebench-html", "rd_tablebench_html")):
         with pytest.raises(CorpusError, match=f"{key}.*Did you mean '{meant}'.*dp_bench_page"):
             page_from_file(file.model_copy(update={"annotation": {key: []}}), "p")
     own = {"marker_blocks": [], "of_a_plugin": 1}
     assert page_from_file(file.model_copy(update={"annotation": own}), "p").annotation == own
+
+
+def test_misspelt_keys_below_a_board_s_own_and_unknown_rules_cost_themselves_and_are_named() -> None:
+    element = {"category": "table", "content": {"txt": "", "html": HTML}}
+    for spec, truth, where in (
+        (
+            "dp-bench",
+            page(dp_bench_page={"elements": [element]}),
+            "elements, entry 1.content has the key 'txt'",
+        ),
+        ("score-bench", page(score_bench_elements=[{"tpye": "Table", "text": "a"}]), "has the key 'tpye'"),
+        ("ohr-bench", page(ohr_bench_questions=[{"anwsers": "5"}]), "'anwsers'.*Did you mean 'answers'"),
+        ("parsebench", page(parsebench_cases={"table": {"expected_markdwon": HTML}}), "expected_markdwon"),
+    ):
+        rows = get_protocol(spec).score_page(truth, Prediction("p", "one", text="a"), None).scores
+        assert {row.status for row in rows} == {Status.NO_TRUTH}
+        assert all(re.search(where, row.message or "") for row in rows), rows[0].message
+    facts = tuple(
+        Fact(f"f{k}", "present", rules, {"text": "a b c"})
+        for k, rules in enumerate(("olmocr-bench", "olmocr"))
+    )
+    for spec in ("olmocr", "parsebench"):
+        truth = replace(page(), facts=facts)
+        rows = get_protocol(spec).score_page(truth, Prediction("p", "one", text="a b c"), None).scores
+        named = [row for row in rows if row.message and "unknown rules" in row.message]
+        assert [row.status for row in named] == [Status.NO_TRUTH]
+        assert "1 fact (f1)" in str(named[0].message) and "known are answers, features, olmocr-bench" in str(
+            named[0].message
+        )
+    assert [row.value for row in rows if row.element] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("case_sensitive", "false"), ("page", True), ("max_diffs", True), ("first_n", "3")]
+)
+def test_a_field_of_the_wrong_type_is_refused(field: str, value: object) -> None:
+    test = {"pdf": "a.pdf", "page": 1, "id": "t", "type": "present", "text": "a b", field: value}
+    with pytest.raises(CorpusError, match=f"{field} must be .*, not {value!r}"):
+        read_test(test)
+
+
+def test_a_headline_of_several_parts_needs_not_the_first_one() -> None:
+    """ParseBench's overall of a corpus without tables: a number with a star, or neither."""
+    names = ("p1", "p2")
+    missing = np.zeros((2, 2))
+    parts = [
+        FigureSums(INFO, names, names, {"a": missing, "b": missing}, mean_statistic),
+        FigureSums(INFO, names, names, {"a": np.ones((2, 2)), "b": missing}, mean_statistic),
+    ]
+    whole = mean_of_figures(INFO, parts)
+    assert figure_of(whole, "a").value == 1 and figure_of(whole, "b").value is None
+    ranking = rank(whole)
+    assert ranking.best == "a" and "No Overall, and so no place, for b" in ranking.notes[0]

@@ -19,7 +19,6 @@ make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args
 
 _Pages = Annotated[int | None, typer.Option(min=1, help="How many pages.")]
 _Seed = Annotated[int | None, typer.Option(help="The same seed gives the same corpus.", show_default="0")]
-_Removed = Annotated[str | None, typer.Option(hidden=True)]
 
 
 @make_app.command()
@@ -38,8 +37,6 @@ def synthetic(
     lines: Annotated[
         str, typer.Option(help="Weights of the line styles.")
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
-    papers: _Removed = None,
-    looks: _Removed = None,
     tables_per_page: Annotated[
         float | None,
         typer.Option(help="Mean number of tables on pages that have any.", show_default="one to three"),
@@ -50,13 +47,7 @@ def synthetic(
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
     from parsemark.corpora.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
-    from parsemark.errors import UsageError
 
-    if papers is not None or looks is not None:
-        raise UsageError(
-            "--papers and --looks are gone with the made-up papers; leave them out. Pages that look "
-            "real come from real documents: parsemark corpus make latex --sources PAPERS --out DIR."
-        )
     fresh = Fresh(commit, reveal)
     if (secret := fresh.secret("latex")) is not None:
         options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}")
@@ -258,15 +249,27 @@ def carry(
     address: opt.Address = None,
 ) -> None:
     """Take the truth that the PDFs of a folder carry into a corpus, however many they are."""
+    from collections import Counter
+
     from parsemark.cli.printing import page_progress
     from parsemark.engine.harvest import harvest, left_out
     from parsemark.errors import require_known
 
     require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
+    changes: Counter[str] = Counter()
     with page_progress("Reading documents", None) as progress:
         found = harvest(
-            folder, out, kind=kind, workers=workers, executor=executor, address=address, progress=progress
+            folder,
+            out,
+            kind=kind,
+            workers=workers,
+            executor=executor,
+            address=address,
+            progress=progress,
+            changes=changes,
         )
+    kinds = ("new", "changed", "unchanged", "removed")
+    print(f"{folder}: {', '.join(f'{changes[kind]:,} {kind}' for kind in kinds)}")
     for group, counts in found.items():
         print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     for file, outcome, why in left_out(out):

@@ -125,9 +125,9 @@ def _checked_parts(
             raise RefusedError(f"a span is missing: {why}")
         parts.append(part)
     headed = _with_repeated_heads(content, parts)
-    for part in headed:
-        _raise_if_continued(content.page(part.page), part)
-    return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part in headed)
+    for part, head in headed:
+        _raise_if_continued(content.page(part.page), part, head)
+    return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part, _ in headed)
 
 
 def _rows(content: DocumentContent, index: int) -> list[list[int]]:
@@ -415,8 +415,14 @@ def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
         raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
 
 
-def _raise_if_continued(page: OwnedPage, part: TablePart) -> None:
-    """Refuse a table beside which words of no element stand, as near as its rows are: some are missing."""
+def _raise_if_continued(page: OwnedPage, part: TablePart, head: Box | None) -> None:
+    """Refuse a table beside which words of no element stand, as near as its rows are: some are missing.
+
+    Args:
+        page: Where it stands.
+        part: The table.
+        head: Where its page repeats the head.
+    """
     bands: dict[int, list[float]] = {}
     for cell in part.table.cells:
         if cell.box is not None and cell.rowspan == 1:
@@ -428,25 +434,30 @@ def _raise_if_continued(page: OwnedPage, part: TablePart) -> None:
     near = [
         k
         for k, owner in enumerate(page.owners)
-        if owner == UNMARKED and is_ink(page, k) and around.intersection_area(page.glyphs[k].box) > 0
+        if owner == UNMARKED
+        and is_ink(page, k)
+        and around.intersection_area(page.glyphs[k].box) > 0
+        and not (head is not None and head.holds_centre(page.glyphs[k].box))
     ]
     if near:
         words = "".join(page.glyphs[k].text for k in near[:30])
         raise RefusedError(f"text stands right above or below it that is in no element: {words!r}")
 
 
-def _with_repeated_heads(content: DocumentContent, parts: Sequence[TablePart]) -> list[TablePart]:
-    """Parts on later pages with the head that is repeated there where tags have it once, as an artefact."""
+def _with_repeated_heads(
+    content: DocumentContent, parts: Sequence[TablePart]
+) -> list[tuple[TablePart, Box | None]]:
+    """Parts on later pages with the head that is repeated there where tags have it once, and its place."""
     first = parts[0].table
     n_heads = next((cell.row for cell in first.cells if cell.header is False), 0)
     head = [cell for cell in first.cells if cell.row < n_heads]
     if not n_heads or any(cell.row + cell.rowspan > n_heads for cell in head):
-        return list(parts)
+        return [(part, None) for part in parts]
     wanted = sorted("".join("".join(cell.text.split()) for cell in head))
-    found = [parts[0]]
+    found: list[tuple[TablePart, Box | None]] = [(parts[0], None)]
     for part in parts[1:]:
         shown = _shown_above(content.page(part.page), part.box, wanted)
-        found.append(part if shown is None else _headed(part, head, n_heads, shown))
+        found.append((part if shown is None else _headed(part, head, n_heads, shown), shown))
     return found
 
 

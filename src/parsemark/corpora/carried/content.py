@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -42,6 +43,7 @@ INLINE = frozenset(
 _LABELLED = frozenset({"Note", "FENote", "LI"})
 _JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
 """Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""
+_LONGEST_NUMBER = 40
 _KEPT = 32
 """Pages that are held."""
 
@@ -177,6 +179,8 @@ class DocumentContent:
         number = contents[0].page
         page = self.page(number)
         solid = sorted(k for c in contents for k in self.glyphs_of(c) if not page.glyphs[k].generated)
+        if len(contents) > 1:  # of a script from right to left
+            solid = _from_right(page, solid)
         return _made(number, page, self._text(page, solid, in_math), solid, False) if solid else None
 
     def _text(self, page: OwnedPage, solid: Sequence[int], in_math: bool) -> str:
@@ -285,14 +289,51 @@ def needs_blank(page: OwnedPage, left: int, right: int) -> bool:
         return False  # there is one already
     if left in page.hyphens:
         return False  # what it divides goes on
-    (start, top, end, bottom), (begin, upper, stop, lower) = page.advances[left], page.advances[right]
-    if min(bottom, lower) <= max(top, upper):
-        return True  # the next line
     between = range(left + 1, right)
     made_up = left < right and all(page.glyphs[k].generated for k in between)
     kind = "apart" if not made_up else "blank" if between else "next"
+    return _gap(page, left, right) > _GAPS[kind]
+
+
+def _gap(page: OwnedPage, left: int, right: int) -> float:
+    """How far a glyph is from the one before it in its text, in heights of their line."""
+    (start, top, end, bottom), (begin, upper, stop, lower) = page.advances[left], page.advances[right]
+    if page.reads_from_right:  # the digits of a number are beside their neighbours as a whole
+        start, stop = _edge_of_number(page, left, -1), _edge_of_number(page, right, 1)
+    if min(bottom, lower) <= max(top, upper):
+        return math.inf  # the next line
     gap = max(begin - end, start - stop)  # whatever the direction of the script
-    return gap > _GAPS[kind] * max(bottom - top, lower - upper)
+    return gap / max(bottom - top, lower - upper)
+
+
+def _edge_of_number(page: OwnedPage, index: int, way: int) -> float:
+    """The far edge of what is read from left to right: up to a glyph (-1), or from it on (1)."""
+    k, edge = index, page.advances[index]
+    for _ in range(_LONGEST_NUMBER):
+        k += way
+        if not 0 <= k < len(page.glyphs) or not is_ink(page, k) or is_right_to_left(page.glyphs[k].text):
+            break
+        near = page.advances[k]
+        if abs(near[0] - edge[2] if way > 0 else edge[0] - near[2]) > _GAPS["next"] * (edge[3] - edge[1]):
+            break
+        edge = near
+    return edge[2] if way > 0 else edge[0]
+
+
+def _from_right(page: OwnedPage, solid: Sequence[int]) -> list[int]:
+    """Glyphs in the order of their line where a reader takes a raised mark for a line of its own."""
+    lines: list[list[int]] = []
+    for k in solid:
+        if not lines or any(page.glyphs[j].text in "\r\n" for j in range(lines[-1][-1] + 1, k)):
+            lines.append([])
+        lines[-1].append(k)
+    for at in range(1, len(lines)):
+        one, other = (Box.hull(Box(*page.advances[k]) for k in lines[j]) for j in (at - 1, at))
+        shared = min(one.y1, other.y1) - max(one.y0, other.y0)
+        if shared > min(one.height, other.height) / 2 and other.x0 >= one.x1 - _GAPS["apart"] * other.height:
+            ends = max((n for n, k in enumerate(lines[at], start=1) if is_ink(page, k)), default=0)
+            lines[at - 1 : at + 1] = [lines[at][:ends], lines[at - 1]]
+    return [k for line in lines for k in line]
 
 
 def _is_superscript(page: OwnedPage, index: int) -> bool:
@@ -312,20 +353,30 @@ def _is_superscript(page: OwnedPage, index: int) -> bool:
 
 
 def _is_up(page: OwnedPage, index: int) -> bool:
-    """Whether a glyph is smaller and higher than those before it in its word."""
+    """Whether a glyph is smaller and higher than those before it in its word, or than those behind it.
 
-    def before() -> Iterator[tuple[str, Edges, Edges]]:
-        right = left = index
-        while (left := left - 1) >= 0:
-            if page.glyphs[left].generated:
-                continue
-            if not is_ink(page, left) or needs_blank(page, left, right):
+    A mark of a note may have a blank behind it.
+    """
+
+    def beside(way: int) -> Iterator[tuple[str, Edges, Edges]]:
+        last = k = index
+        may_skip = way > 0
+        while 0 <= (k := k + way) < len(page.glyphs):
+            if not is_ink(page, k):
+                if page.glyphs[k].generated or may_skip:
+                    continue
                 return
-            yield page.glyphs[left].text, page.glyphs[left].box.as_tuple(), page.advances[left]
-            right = left
+            pair = min(last, k), max(last, k)
+            if needs_blank(page, *pair):
+                if not may_skip or _gap(page, *pair) > _GAPS["next"]:
+                    return
+                may_skip = False
+            yield page.glyphs[k].text, page.glyphs[k].box.as_tuple(), page.advances[k]
+            last = k
 
     glyph = page.glyphs[index]
-    return is_raised(glyph.text, glyph.box.as_tuple(), page.advances[index], before())
+    known = glyph.text, glyph.box.as_tuple(), page.advances[index]
+    return is_raised(*known, beside(-1)) or is_raised(*known, beside(1))
 
 
 def hull(boxes: Iterable[Box]) -> Box | None:

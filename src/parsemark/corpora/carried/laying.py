@@ -28,6 +28,7 @@ from parsemark.corpora.carried.page_letters import (
     letters_of,
     signs_of,
 )
+from parsemark.corpora.carried.sheets import NO_VALUE
 from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
 from parsemark.corpora.carried.tagged import TaggedDocument, read_content
 from parsemark.errors import CorpusError, FormatError, PdfError
@@ -37,6 +38,7 @@ from parsemark.pdf import Glyph, in_child
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage, marked_page
 from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
+from parsemark.plain_words import counted
 
 _MAX_TRIES = 60
 _NAMED = 5
@@ -71,23 +73,16 @@ class _LaidPiece:
     """What the page has of it."""
 
     @property
-    def signs(self) -> str:
-        """Those that the page has in it."""
-        return signs_of(self.shown)
-
-    @property
     def is_exact(self) -> bool:
         """Whether the page says just what the source does, other than in formulas."""
         formulas = GAP in self.letters
         said, shown = (cased_letters(text) for text in (self.text, self.shown))
         if not formulas and said not in shown and said.casefold() in shown.casefold():
             return False  # capitals that a style sheet makes
-        if self.in_cell and not formulas and self.signs != signs_of(self.text):
-            readable_signs = _LEADER not in self.signs and _UNREADABLE.isdisjoint(
-                map(unicodedata.category, self.signs)
-            )
-            if readable_signs:
-                return False  # a minus or a currency that only the page has
+        signs = signs_of(self.shown)
+        is_readable = _LEADER not in signs and _UNREADABLE.isdisjoint(map(unicodedata.category, signs))
+        if self.in_cell and not formulas and signs != signs_of(self.text) and is_readable:
+            return False  # a minus or a currency that only the page has
         return all(
             a.stop == b.start or not b.joined or (formulas and b.at > a.at + a.stop - a.start)
             for a, b in pairwise(self.runs)
@@ -101,6 +96,8 @@ class _LaidBlock:
     cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
     """Row, column, spans, whether it is a header, and its piece, of each cell."""
     is_placed: bool = False
+    unknown: int = 0
+    """Cells of which nobody knows what they show."""
 
     @property
     def letters(self) -> str:
@@ -157,7 +154,7 @@ def _read_pair(pdf: Path, source: Path) -> TaggedDocument:
 def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> TaggedDocument:
     """Lay elements onto the pages of a PDF."""
     letters = PageLetters(pdf)
-    blocks = [made for element in elements if (made := _block(element)).pieces or element.latex]
+    blocks = [b for b in map(_block, elements) if b.pieces or b.element.latex or b.unknown]
     _place_all(letters, blocks)
     _place_formulas(letters, blocks)
     tree = _LaidTree(pdf, letters).make([block for block in blocks if block.is_placed])
@@ -169,10 +166,15 @@ def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> Tagge
 
 def _first_words(block: _LaidBlock) -> str:
     text = " ".join(piece.text for piece in block.pieces) or block.element.latex or ""
-    return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}"
+    why = f" with {counted(block.unknown, 'formula')} without a stored value" if block.unknown else ""
+    return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}{why}"
 
 
 def _block(element: Element) -> _LaidBlock:
+    texts = [element.text or ""] if element.table is None else [cell.text for cell in element.table.cells]
+    if unknown := [text for text in texts if NO_VALUE in text]:
+        known = [_LaidPiece(text, "", []) for text in texts if text not in unknown]
+        return _LaidBlock(element, known, unknown=len(unknown))
     if element.table is not None:
         pieces: list[_LaidPiece] = []
         cells = []
@@ -261,14 +263,11 @@ def _place_formulas(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
     """A formula is what stands alone between two texts that are placed, if it has the letters for it."""
     for before, block, after in zip(blocks, blocks[1:], blocks[2:], strict=False):
         latex = block.element.latex
-        if block.pieces or not latex or not (before.is_placed and after.is_placed):
-            continue
-        if not before.pieces or not after.pieces:
+        if block.pieces or not latex or not all(b.is_placed and b.pieces for b in (before, after)):
             continue
         start, stop = before.stop, after.start
-        if not 0 < stop - start <= _FORMULA_LETTERS or any(letters.owned[start:stop]):
-            continue
-        if letters.pages[start] != letters.pages[stop - 1]:
+        is_free = 0 < stop - start <= _FORMULA_LETTERS and not any(letters.owned[start:stop])
+        if not is_free or letters.pages[start] != letters.pages[stop - 1]:
             continue
         said = Counter(letters.text[start:stop])
         meant = Counter(letters_of(re.sub(r"\\(?:[a-zA-Z]+|.)", " ", latex))[0])
@@ -379,21 +378,8 @@ class _LaidTree:
             re.sub(r".*\w", "", piece.text, flags=re.DOTALL)
         )  # the mark of a note is written `^*`
         last = self._own_signs(page, owners, own, behind, last + 1)
-        k = last + 1
-        while (
-            k < len(owners)
-            and owners[k] == UNMARKED
-            and is_ink(page, k)
-            and not folded_letters(page.glyphs[k].text)
-        ):
-            owners[k] = own
-            last, k = k, k + 1
-        k = first - 1
-        while (
-            k >= 0 and owners[k] == UNMARKED and is_ink(page, k) and not folded_letters(page.glyphs[k].text)
-        ):
-            owners[k] = own
-            k -= 1
+        last = self._own_beside(page, owners, own, last + 1, 1) - 1
+        k = self._own_beside(page, owners, own, first - 1, -1)
         ahead = signs_of(piece.text[: piece.where[0]]) if piece.in_cell and k == first - 1 else ""
         while ahead and k >= 0 and owners[k] == UNMARKED and not is_ink(page, k):
             k -= 1  # a currency at the other end of its cell
@@ -415,6 +401,19 @@ class _LaidTree:
                 owners[j] = own
             piece.label = label
         return last
+
+    @staticmethod
+    def _own_beside(page: OwnedPage, owners: array[int], own: int, k: int, step: int) -> int:
+        """Give a text the signs that follow it from a glyph on; gives the first that is none of them."""
+        while (
+            0 <= k < len(owners)
+            and owners[k] == UNMARKED
+            and is_ink(page, k)
+            and not folded_letters(page.glyphs[k].text)
+        ):
+            owners[k] = own
+            k += step
+        return k
 
     @staticmethod
     def _own_signs(page: OwnedPage, owners: array[int], own: int, text: str, start: int) -> int:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from glob import escape
 from pathlib import Path
@@ -32,17 +32,17 @@ class NothingCarriedError(CorpusError):
 
 def load(root: Path) -> Corpus:
     """Load all tagged PDFs below a folder; those without tags are left out, with a remark."""
-    return _loaded(root, "tagged", _tagged_samples)
+    return _loaded(root, "tagged")
 
 
 def load_facts(root: Path) -> Corpus:
     """Load what the outlines, links, forms and tags of all PDFs below a folder say."""
-    return _loaded(root, "carried", _all_samples)
+    return _loaded(root, "carried")
 
 
 def load_pairs(root: Path) -> Corpus:
     """Load all PDFs below a folder with what the source of the same name beside each says."""
-    return _loaded(root, "pairs", _paired_samples)
+    return _loaded(root, "pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def read_carried(task: CarriedTask) -> CarriedDocument:
     """Read one PDF of many; what cannot be read is said and costs itself."""
     pdf, remarks = task.root / task.file, list[Remark]()
     try:
-        samples = list(_KINDS[task.kind](pdf, task.file, remarks))
+        samples = list(_samples(task.kind, pdf, task.file, remarks))
     except (CorpusError, FormatError, *MALFORMED) as error:
         return CarriedDocument(
             "carries nothing" if isinstance(error, NothingCarriedError) else "failed", str(error)
@@ -90,13 +90,11 @@ def read_carried(task: CarriedTask) -> CarriedDocument:
     return CarriedDocument("taken", said, pages, counts)
 
 
-def _loaded(
-    root: Path, name: str, read_samples: Callable[[Path, str, list[Remark]], Iterable[Sample]]
-) -> Corpus:
+def _loaded(root: Path, kind: str) -> Corpus:
     remarks: list[Remark] = []
 
     def read(pdf: Path, _: SampleIds) -> list[Sample]:
-        samples = list(read_samples(pdf, pdf.relative_to(root).as_posix(), remarks))
+        samples = list(_samples(kind, pdf, pdf.relative_to(root).as_posix(), remarks))
         if not samples:
             raise NothingCarriedError("it carries no truth.")
         return samples
@@ -104,39 +102,28 @@ def _loaded(
     files = files_inside(root, "*.pdf", remarks, of="a folder of PDFs")
     samples = read_each(root, files, read, remarks)
     return Corpus.of(
-        f"{name} {root.name}", samples, root=root, version="1", licence="unknown", remarks=remarks
+        f"{kind} {root.name}", samples, root=root, version="1", licence="unknown", remarks=remarks
     )
 
 
-def _tagged_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
-    document = read_tagged(pdf)
-    if document is None or not document.pages:
-        raise NothingCarriedError("it has no structure tree.")
-    remarks.extend(_remarks(where, document))
-    yield from _samples(pdf, where, document)
-
-
-def _all_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
-    document = read_tagged(pdf)
-    if document is None:
-        document = TaggedDocument({}, [], {}, {})
-    remarks.extend(_remarks(where, document))
-    yield from _samples(pdf, where, document)
-
-
-def _paired_samples(pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
+def _document(kind: str, pdf: Path) -> TaggedDocument:
+    if kind != "pairs":
+        document = read_tagged(pdf) or TaggedDocument({}, [], {}, {})
+        if kind == "tagged" and not document.pages:
+            raise NothingCarriedError("it has no structure tree.")
+        return document
     beside = {
         path.suffix.lower(): path for path in pdf.parent.glob(f"{escape(pdf.stem)}.*") if path.is_file()
     }
     source = next((beside[suffix] for suffix in SOURCES if suffix in beside), None)
     if source is None:
         raise NothingCarriedError(f"it has no source beside it ({', '.join(SOURCES)}).")
-    document = read_pair(pdf, source)
+    return read_pair(pdf, source)
+
+
+def _samples(kind: str, pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
+    document = _document(kind, pdf)
     remarks.extend(_remarks(where, document))
-    yield from _samples(pdf, where, document)
-
-
-def _samples(pdf: Path, where: str, document: TaggedDocument) -> Iterator[Sample]:
     name, facts = where.removesuffix(".pdf"), carried_facts(pdf)
     shapes = page_shapes(pdf)
     for number in sorted({*document.pages, *facts}):
@@ -162,13 +149,6 @@ def _shown(pdf: Path, page: TaggedPage) -> Iterator[Element]:
         inside = [word.shown for word in words if element.box and element.box.holds_centre(word.box)]
         if not element.text or not inside or any(inside):
             yield element
-
-
-_KINDS: dict[str, Callable[[Path, str, list[Remark]], Iterable[Sample]]] = {
-    "carried": _all_samples,
-    "tagged": _tagged_samples,
-    "pairs": _paired_samples,
-}
 
 
 def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:

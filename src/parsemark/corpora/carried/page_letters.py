@@ -127,6 +127,8 @@ class PageLetters:
                 continue
             stop = wanted.find(GAP, i)
             part = wanted[i : stop if stop >= 0 else len(wanted)]
+            if runs and not after_gap and at == self.ends[self.pages[at - 1]]:
+                at, joined = self._over_the_page(part, at)
             if n := 0 if after_gap and runs else self._common(part, at):
                 runs.append(LaidRun(i, at, at + n, joined))
                 i, at, joined, after_gap = i + n, at + n, True, False
@@ -149,9 +151,15 @@ class PageLetters:
         is_short = len(wanted) < SURE
         return None if is_short and not self.parts_words(runs[0].start, runs[-1].stop) else runs
 
+    def _over_the_page(self, part: str, at: int) -> tuple[int, bool]:
+        """Where a text goes on behind a page, and whether at once: heads of tables may begin alike."""
+        later = self.places(part[:KEY], at + 1, at + _RUNNING + KEY) if len(part) > _MIN_KEY else ()
+        best = max((at, *later), key=lambda place: self._common(part, place))
+        return best, best == at
+
     def _common(self, part: str, at: int) -> int:
-        """How many letters of a text are those of the pages from a place on."""
-        low, high = 0, min(len(part), len(self.text) - at)
+        """How many letters of a text are those of a page from a place on."""
+        low, high = 0, min(len(part), self.ends[self.pages[at]] - at) if at < len(self.text) else 0
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if self.text.startswith(part[:middle], at) else (low, middle - 1)

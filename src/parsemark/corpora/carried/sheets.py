@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from html import escape
@@ -13,6 +14,8 @@ from typing import Any
 
 from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID
 
+NO_VALUE = "\ufffc"
+"""What a cell shows whose formula has no stored value: nobody knows without computing it."""
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
 _NUMBER = re.compile(
     r'((?:"[^"]*"|\\.|\[[^\]]*\]|[_*].|\.(?![0#?])|[^0#?."\\\[_*])*+)(\.?[0#?][0#?.,]*)(E[+-]0+)?(.*)', re.S
@@ -30,18 +33,22 @@ def sheet_html(path: Path) -> str:
     import openpyxl
 
     book = openpyxl.load_workbook(path, data_only=True, keep_links=False)
-    return "".join(
-        part for sheet in book.worksheets if sheet.sheet_state == "visible" for part in _parts(sheet)
-    )
+    with closing(openpyxl.load_workbook(path, read_only=True, keep_links=False)) as formulas:
+        shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        return "".join(part for sheet in shown for part in _parts(sheet, formulas[sheet.title]))
 
 
-def _parts(sheet: Any) -> Iterator[str]:
+def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
     n_cols = min(sheet.max_column, MAX_COLUMNS)
+    n_rows = min(sheet.max_row, MAX_GRID // max(n_cols, 1))
+    for cell in (c for row in formulas.iter_rows(max_row=n_rows, max_col=n_cols) for c in row):
+        if cell.data_type == "f" and (own := sheet.cell(cell.row, cell.column)).value is None:
+            own.value = NO_VALUE
     spans = {(r.min_row, r.min_col): r for r in sheet.merged_cells.ranges}
     covered = {place for r in spans.values() for place in r.cells} if len(spans) < MAX_COLUMNS else set()
     shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[_letter(c)].hidden]
     rows = []
-    for r in range(1, min(sheet.max_row, MAX_GRID // max(n_cols, 1)) + 1):
+    for r in range(1, n_rows + 1):
         if not sheet.row_dimensions[r].hidden:
             cells = [sheet.cell(r, c) for c in shown]
             rows.append((any(cell.value is not None for cell in cells), cells))

@@ -145,6 +145,12 @@ def _value(element: Any, name: str) -> str:
     return next((str(v) for key, v in element.attrib.items() if etree.QName(key).localname == name), "")
 
 
+def _spans(element: Any, across: str, down: str) -> str:
+    """The attributes of a cell that spans others, by their names in its format."""
+    said = (("colspan", _value(element, across)), ("rowspan", _value(element, down)))
+    return "".join(f' {name}="{int(n)}"' for name, n in said if n.isdigit())
+
+
 def _inside(element: Any, name: str) -> Iterator[Any]:
     return (below for below in element.iter() if _local(below) == name)
 
@@ -196,11 +202,7 @@ class _OpenDocument(_Markup):
 
     def on_table_cell(self, element: Any) -> str:
         tag = "th" if _local(element.getparent().getparent()) == "table-header-rows" else "td"
-        spans = "".join(
-            f' {ours}="{int(n)}"'
-            for ours, theirs in (("colspan", "number-columns-spanned"), ("rowspan", "number-rows-spanned"))
-            if (n := _value(element, theirs)).isdigit()
-        )
+        spans = _spans(element, "number-columns-spanned", "number-rows-spanned")
         again = _value(element, "number-columns-repeated")
         cell = f"<{tag}{spans}>{self.inner(element)}</{tag}>"
         return cell * (min(int(again), MAX_SPAN) if again.isdigit() else 1)
@@ -234,35 +236,11 @@ class _Jats(_Markup):
         **{name: name for name in ("thead", "tbody", "tfoot", "tr")},
     }  # fmt: skip
     skipped = frozenset(
-        {
-            "journal-meta",
-            "article-id",
-            "article-categories",
-            "contrib-group",
-            "aff",
-            "author-notes",
-            "pub-date",
-        }
-        | {
-            "permissions",
-            "history",
-            "counts",
-            "volume",
-            "issue",
-            "fpage",
-            "lpage",
-            "elocation-id",
-            "kwd-group",
-        }
-        | {
-            "graphic",
-            "inline-graphic",
-            "supplementary-material",
-            "related-article",
-            "self-uri",
-            "custom-meta-group",
-        }
-        | {"funding-group", "processing-meta", "alternatives", "inline-formula"}
+        {"journal-meta", "article-id", "article-categories", "contrib-group", "aff", "author-notes"}
+        | {"pub-date", "permissions", "history", "counts", "volume", "issue", "fpage", "lpage"}
+        | {"elocation-id", "kwd-group", "graphic", "inline-graphic", "supplementary-material"}
+        | {"related-article", "self-uri", "custom-meta-group", "funding-group", "processing-meta"}
+        | {"alternatives", "inline-formula"}
     )
 
     def on_title(self, element: Any) -> str:
@@ -290,9 +268,7 @@ class _Jats(_Markup):
         return "".join(tables) + feet
 
     def on_cell(self, element: Any) -> str:
-        spans = "".join(
-            f' {name}="{int(n)}"' for name in ("colspan", "rowspan") if (n := _value(element, name)).isdigit()
-        )
+        spans = _spans(element, "colspan", "rowspan")
         return f"<{_local(element)}{spans}>{self.inner(element)}</{_local(element)}>"
 
     special: ClassVar = {
@@ -362,9 +338,8 @@ class _Word:
         parts = (r.target_part for r in document.part.rels.values() if r.reltype.endswith("/footnotes"))
         part = next(parts, None)
         root = None if part is None else etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False))
-        self.known = (
-            {} if root is None else {note.get(f"{_WORD}id"): note for note in _inside(root, "footnote")}
-        )
+        notes = () if root is None else _inside(root, "footnote")
+        self.known = {note.get(f"{_WORD}id"): note for note in notes}
 
     def read(self) -> Source:
         return "".join(self._blocks(self.body)), self.notes
@@ -408,7 +383,8 @@ class _Word:
                 yield "-"
             elif name == "footnoteReference" and element.get(f"{_WORD}id") in self.known:
                 note = self.known[element.get(f"{_WORD}id")]
-                self.notes.append(f"{len(self.notes) + 1} {''.join(self._text_below(note)).strip()}")
+                said = " ".join("".join(self._text(paragraph)) for paragraph in _inside(note, "p"))
+                self.notes.append(f"{len(self.notes) + 1} {said.strip()}")
                 yield script("sup", str(len(self.notes)))
             elif name != "r" or element.find(f"{_WORD}rPr/{_WORD}vanish") is None:
                 inner = "".join(self._text(element))
@@ -416,17 +392,11 @@ class _Word:
                 is_marked = not tag or inner[:1] in "^_"  # a note's mark is written as raised already
                 yield inner if is_marked else script(tag, inner)
 
-    def _text_below(self, note: Any) -> Iterator[str]:
-        for paragraph in _inside(note, "p"):
-            yield "".join(self._text(paragraph)) + " "
-
     def _tag(self, paragraph: Any, text: str) -> str:
         """What a paragraph is, by its style or those that this one is based on."""
         style_id = _word_value(paragraph, "pPr/pStyle")
-        style, is_listed = (
-            self.styles.get(style_id),
-            _word_value(paragraph, "pPr/numPr/numId") not in ("", "0"),
-        )
+        style = self.styles.get(style_id)
+        is_listed = _word_value(paragraph, "pPr/numPr/numId") not in ("", "0")
         for _ in range(12):
             if style is None:
                 break
@@ -437,9 +407,7 @@ class _Word:
                 return "h1"
             if name.casefold() == "caption":
                 return "p" if caption_category(text) else "figcaption"
-            is_listed = (
-                is_listed or name.startswith("List ") or style.element.find(f".//{_WORD}numPr") is not None
-            )
+            is_listed |= name.startswith("List ") or style.element.find(f".//{_WORD}numPr") is not None
             style = style.base_style
         level = _word_value(paragraph, "pPr/outlineLvl")
         if level.isdigit() and int(level) < _DEEPEST:
@@ -467,13 +435,13 @@ class _Word:
                         open_cells[col] = made
                 col += across
             lines.append(line)
-        cells = (
-            "".join(
-                f'<{t} colspan="{across}" rowspan="{down}">{text}</{t}>' for t, across, down, text in line
-            )
-            for line in lines
-        )
-        return "<table>" + "".join(f"<tr>{line}</tr>" for line in cells) + "</table>"
+        body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
+        return f"<table>{body}</table>"
+
+
+def _cell(cell: list[Any]) -> str:
+    tag, across, down, text = cell
+    return f'<{tag} colspan="{across}" rowspan="{down}">{text}</{tag}>'
 
 
 def _word_value(element: Any, path: str) -> str:

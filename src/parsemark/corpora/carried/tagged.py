@@ -17,6 +17,7 @@ from parsemark.pdf import in_child
 from parsemark.pdf.marked import ARTEFACT, FORM, OwnedPage
 from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, read_tags
+from parsemark.plain_words import counted
 
 _CATEGORIES = {
     **dict.fromkeys(("H", "H1", "H2", "H3", "H4", "H5", "H6", "Title"), Category.TITLE),
@@ -42,6 +43,7 @@ _STYLE_OF_HEADING = re.compile(r"(?:heading|head|h)[\s_-]*([1-9])", re.IGNORECAS
 """Names of styles that LibreOffice up to version 7 maps to paragraphs."""
 _LARGE_PICTURE = 0.1
 """Share of a page; a picture of this size may show a table."""
+_COUNTED = {Category.TABLE: "table", Category.TITLE: "heading", Category.FIGURE: "picture"}
 _AT_EDGE = {"head": Category.HEADER, "foot": Category.FOOTER, None: Category.ABANDON}
 _MAX_LOOSE = 0.02
 """Share of a page's glyphs that no element may have, before the page counts as not wholly tagged."""
@@ -65,6 +67,17 @@ class TaggedPage:
     """Contents that the tree names and the page does not have."""
     doubts: list[str] = field(default_factory=list)
     """Why it does not cover all."""
+    n_words: int = 0
+    """Words that are no artefacts."""
+    n_tagged: int = 0
+    """Those of them that are in an element."""
+
+    def holds(self) -> str:
+        """What its tags cover, in words."""
+        kinds = Counter(element.category for element in self.elements)
+        counts = (counted(kinds[kind], name) for kind, name in _COUNTED.items() if kinds[kind])
+        share = f"{self.n_tagged:,} of {counted(self.n_words, 'word')} tagged"
+        return ", ".join([*counts, share])
 
 
 @dataclass
@@ -103,7 +116,7 @@ class TaggedDocument:
             "Elements": [(role, f"{n:,}") for role, n in sorted(self.roles.items())],
             "Tables": tables,
             "Pages": [
-                (f"page {n}", "; ".join(page.doubts) or "agrees with its tags")
+                (f"page {n}", "; ".join([page.holds(), *(page.doubts or ["agrees with its tags"])]))
                 for n, page in self.pages.items()
             ],
             "Faults": [(fault, f"{n:,}") for fault, n in faults.items() if n],
@@ -370,6 +383,9 @@ def _finish(
         if is_ink(marked, k) and not any(frame.holds_centre(marked.glyphs[k].box) for frame in frames)
     ]
     loose = [k for k in free if marked.owners[k] not in owned and marked.owners[k] != ARTEFACT]
+    ink = [is_ink(marked, k) and owner != ARTEFACT for k, owner in enumerate(marked.owners)]
+    words = [k for k, is_word in enumerate(ink) if is_word and not (k and ink[k - 1])]
+    page.n_words, page.n_tagged = len(words), sum(marked.owners[k] in owned for k in words)
     refused = [t for t in tables if t.refused and page.number in t.pages]
     unreadable = [e for e in page.elements if e.text and _UNREADABLE.search(e.text)]
     page.elements = [e for e in page.elements if e not in unreadable]

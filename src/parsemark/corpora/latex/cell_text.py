@@ -327,18 +327,14 @@ def _line_text(line: Sequence[Character]) -> str:
         script = _script(line, index, size)
         gap = 0.0 if end is None else character.box.x0 - end
         blank = " " if gap > GAP * max(character.size, 0.7 * size) else ""
+        end = character.box.x1
         if pieces and pieces[-1][0] == script:
             pieces[-1] = (script, pieces[-1][1] + blank + character.text)
-            ends[-1] = character.box.x1
-            end = character.box.x1
+            ends[-1] = end
             continue
         starts.append(character.box.x0)
-        ends.append(character.box.x1)
-        if blank and script == "":
-            pieces.append((script, blank + character.text))
-        else:
-            pieces.append((script, character.text))
-        end = character.box.x1
+        ends.append(end)
+        pieces.append((script, character.text if script else blank + character.text))
     for place in range(1, len(pieces)):
         if (pieces[place - 1][0], pieces[place][0]) == ("^", "_") and starts[place] < ends[place - 1]:
             pieces[place - 1], pieces[place] = pieces[place], pieces[place - 1]

@@ -96,17 +96,16 @@ def without_joined_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Co
     """
     missing, extra = missing.copy(), extra.copy()
     # The longest first: a long arrow is the foot of a mapping one as well.
-    made = {sign: fold_notation(pieces) for pieces, sign in sorted(JOINED_SIGNS.items(), key=_longest_first)}
+    made = {
+        sign: fold_notation(pieces)
+        for pieces, sign in sorted(JOINED_SIGNS.items(), key=lambda item: -len(item[0]))
+    }
     for sign, pieces in {**made, **STROKED}.items():
         n = min(missing[sign], *(extra[piece] for piece in pieces))
         missing[sign] -= n
         for piece in pieces:
             extra[piece] -= n
     return +missing, +extra
-
-
-def _longest_first(item: tuple[str, str]) -> int:
-    return -len(item[0])
 
 
 def without_written_signs(missing: Counter[str]) -> Counter[str]:

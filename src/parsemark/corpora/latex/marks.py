@@ -120,7 +120,9 @@ def _read_page(page: Any, number: int) -> MarkedPage:
     for words, paths in ink.matrices.values():
         if is_ruled_grid(words, paths, ink.lines):
             unmarked += ["TikZ matrix with lines"] * 2  # it begins and ends here
-    diagrams = (boxes for cell, boxes in ink.drawings.items() if not _only_divides(boxes, ink.straight[cell]))
+    diagrams = (
+        boxes for cell, boxes in ink.drawings.items() if not len(boxes) == ink.straight[cell] <= MAX_DIVIDING
+    )
     pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in diagrams)]
     frame = Box(0, 0, width, height)
     placed = [_noted(place_cells(table, ink.boxes, pictures), table, frame) for table in tables]
@@ -133,11 +135,6 @@ def _read_page(page: Any, number: int) -> MarkedPage:
         tuple(table for table in placed if table.parent is not None),
         tuple(unmarked),
     )
-
-
-def _only_divides(drawn: list[Box], n_straight: int) -> bool:
-    """Whether what is drawn in a cell are the lines of a divided one."""
-    return len(drawn) == n_straight <= MAX_DIVIDING
 
 
 def _noted(placed: MarkedTable, table: RawTable, page: Box) -> MarkedTable:

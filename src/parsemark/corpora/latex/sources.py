@@ -244,7 +244,9 @@ def _read_archive(path: Path, document: SourceDocument) -> None:
         is_gzip = head.startswith(b"\x1f\x8b")
         unpacked: io.BufferedIOBase = gzip.GzipFile(fileobj=raw) if is_gzip else raw
         bounded = io.BufferedReader(_Bounded(unpacked, MAX_DOCUMENT_BYTES))
-        if not _is_tar(bounded.peek(512)):
+        start = bounded.peek(512)
+        is_plain = len(start) < 512 or start[:1] == b"\\" or b"\0" not in start[:512]
+        if is_plain and start[257:262] != b"ustar":
             _add(document, f"{document.name}.tex", 0, bounded)
             return
         with tarfile.open(fileobj=bounded, mode="r|", tarinfo=_BoundedInfo) as archive:
@@ -289,10 +291,6 @@ def _why_not(member: zipfile.ZipInfo) -> str | None:
     return None
 
 
-def _is_tar(head: bytes) -> bool:
-    return head[257:262] == b"ustar" or (len(head) >= 512 and head[:1] != b"\\" and b"\0" in head[:512])
-
-
 def _add_member(archive: tarfile.TarFile, member: tarfile.TarInfo, document: SourceDocument) -> None:
     name = safe_name(member.name)
     _check_size(member)  # again: an extended header may have changed it
@@ -318,16 +316,12 @@ def _add(document: SourceDocument, name: str, size: int, content: IO[bytes] | io
         return
     if document.n_bytes + len(data) > MAX_DOCUMENT_BYTES:
         raise CorpusError(f"is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB when unpacked")
-    if _clashes(document, name):
+    parents = {str(parent) for parent in PurePosixPath(name).parents}
+    if name in document.folders or any(parent in document.files for parent in parents):
         document.skipped.append(f"{name}: is a file and a folder")
         return
     document.files[name] = data
-    document.folders.update(str(parent) for parent in PurePosixPath(name).parents)
-
-
-def _clashes(document: SourceDocument, name: str) -> bool:
-    parents = map(str, PurePosixPath(name).parents)
-    return name in document.folders or any(parent in document.files for parent in parents)
+    document.folders |= parents
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -131,20 +131,12 @@ def _usual_height(table: Table, marked: MarkedTable) -> float:
 
 def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
     """Whether lines stand on both sides of a column, or above and below a row."""
-    sides = [0.0, 0.0]
-    for rule in marked.rules:
-        if is_col and rule.height > rule.width:
-            middle = rule.centre[0]
-            length = min(rule.y1, box.y1) - max(rule.y0, box.y0)
-            edges = (box.x0, box.x1)
-        elif not is_col and rule.width > rule.height:
-            middle = (rule.y0 + rule.y1) / 2
-            length = min(rule.x1, box.x1) - max(rule.x0, box.x0)
-            edges = (box.y0, box.y1)
-        else:
-            continue
-        for side, edge in enumerate(edges):
-            if abs(middle - edge) <= NEAR_EDGE and length > 0:
-                sides[side] += length
-    wanted = 0.5 * (box.height if is_col else box.width)
-    return all(length > wanted for length in sides)
+    if is_col:
+        flat = [((r.x0 + r.x1) / 2, r.y0, r.y1) for r in marked.rules if r.height > r.width]
+        edges, (low, high) = (box.x0, box.x1), (box.y0, box.y1)
+    else:
+        flat = [((r.y0 + r.y1) / 2, r.x0, r.x1) for r in marked.rules if r.width > r.height]
+        edges, (low, high) = (box.y0, box.y1), (box.x0, box.x1)
+    lines = [(middle, max(0.0, min(stop, high) - max(start, low))) for middle, start, stop in flat]
+    sides = [sum(length for at, length in lines if abs(at - edge) <= NEAR_EDGE) for edge in edges]
+    return all(length > 0.5 * (high - low) for length in sides)

@@ -80,19 +80,21 @@ def read_annotation(
     On turned pages the two files measure differently, so that only the order tells which belong together.
     """
     structure, place = (require_inside(root, pdf.parent / f"{name}-{kind}.xml") for kind in ("str", "reg"))
-    boxes = _region_boxes(place) if place.is_file() else {}
+    boxes = {
+        (table, number): (_integer(region, "page", place), _box(region, place))
+        for table, number, region in (_regions(place) if place.is_file() else ())
+    }
     if not structure.is_file():
         regions = [Region(t, n, page, box, ()) for (t, n), (page, box) in sorted(boxes.items())]
         return Annotation(name, tuple(regions))
     regions = []
     for table, number, element in _regions(structure):
         page = _integer(element, "page", structure)
-        placed = [_cell(cell, structure) for cell in element.iter("cell")]
-        cells = _from_zero(placed)
+        cells, n_repaired = _cells(element, structure)
         on_page = {k: box for k, (p, box) in boxes.items() if p == page and box is not None}
         own = on_page.get((table, number))
         box = own if page in turned_pages else _box_of(cells, own, list(on_page.values()))
-        regions.append(Region(table, number, page, box, cells, sum(p.is_repaired for p in placed)))
+        regions.append(Region(table, number, page, box, cells, n_repaired))
     return Annotation(name, tuple(regions))
 
 
@@ -113,58 +115,33 @@ def _regions(path: Path) -> Iterator[tuple[int, int, etree._Element]]:
             yield table_number, region_number, region
 
 
-def _region_boxes(path: Path) -> dict[tuple[int, int], tuple[int, Box | None]]:
-    return {
-        (table, number): (_integer(region, "page", path), _box(region, path))
-        for table, number, region in _regions(path)
-    }
+def _cells(region: etree._Element, path: Path) -> tuple[tuple[Cell, ...], int]:
+    """The cells with their first row and column as 0, and how many end before they start.
 
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A cell with the numbers of the file, which may be negative."""
-
-    row: int
-    col: int
-    last_row: int
-    last_col: int
-    text: str
-    box: Box | None
-    is_repaired: bool
-
-
-def _cell(element: etree._Element, path: Path) -> _Placed:
-    row, col = (_integer(element, f"start-{axis}", path) for axis in ("row", "col"))
-    last_row, last_col = (
-        _integer(element, f"end-{axis}", path) if element.get(f"end-{axis}") else start
-        for axis, start in (("row", row), ("col", col))
-    )
-    return _Placed(
-        min(row, last_row),
-        min(col, last_col),
-        max(row, last_row),
-        max(col, last_col),
-        clean(element.findtext("content") or ""),
-        _box(element, path),
-        last_row < row or last_col < col,
-    )
-
-
-def _from_zero(placed: list[_Placed]) -> tuple[Cell, ...]:
-    """The cells with their first row and column as 0: some tables begin at 1, or at −1."""
-    first_row = min((p.row for p in placed), default=0)
-    first_col = min((p.col for p in placed), default=0)
-    return tuple(
+    Some tables begin at 1, or at −1.
+    """
+    listed = list(region.iter("cell"))
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for axis in ("row", "col"):
+        starts = [_integer(cell, f"start-{axis}", path) for cell in listed]
+        ends = [
+            _integer(cell, f"end-{axis}", path) if cell.get(f"end-{axis}") else start
+            for cell, start in zip(listed, starts, strict=True)
+        ]
+        spans[axis] = list(zip(starts, ends, strict=True))
+    row, col = (min((min(span) for span in spans[axis]), default=0) for axis in ("row", "col"))
+    cells = tuple(
         Cell(
-            p.row - first_row,
-            p.col - first_col,
-            p.text,
-            p.last_row - p.row + 1,
-            p.last_col - p.col + 1,
-            box=p.box,
+            min(down) - row,
+            min(across) - col,
+            clean(cell.findtext("content") or ""),
+            abs(down[1] - down[0]) + 1,
+            abs(across[1] - across[0]) + 1,
+            box=_box(cell, path),
         )
-        for p in placed
+        for cell, down, across in zip(listed, spans["row"], spans["col"], strict=True)
     )
+    return cells, sum(d[1] < d[0] or a[1] < a[0] for d, a in zip(spans["row"], spans["col"], strict=True))
 
 
 def _box(element: etree._Element, path: Path) -> Box | None:

@@ -152,16 +152,13 @@ def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) 
     kind = category(det["category_type"])
     order = det.get("order")
     order = int(order) if isinstance(order, int | float) else None
-    rest: dict[str, Any] = {key: _optional_text(det.get(key)) for key in ("html", "latex", "text")}
+    said = {key: det.get(key) for key in ("html", "latex", "text")}
+    rest: dict[str, Any] = {key: None if value is None else str(value) for key, value in said.items()}
     rest |= {"ignore": bool(det.get("ignore", False)), "attributes": attributes(det.get("attribute"))}
     rest |= {"box": _box(det.get("poly"), scale, where), "order": order}
     if kind == Category.TABLE:
         return table_element(identifier, **{**rest, "text": None})
     return Element(identifier, kind, **rest)
-
-
-def _optional_text(value: Any) -> str | None:
-    return str(value) if value is not None else None
 
 
 def _box(poly: Any, scale: float, where: str) -> Box | None:
@@ -217,18 +214,15 @@ def attributes(data: object) -> dict[str, AttributeValue]:
         return {}
     spelt: dict[str, AttributeValue] = {}
     for key, value in data.items():
+        name = str(key).strip().lower()
         if isinstance(value, list | tuple):
             spelt |= {_word(item): True for item in value if not _is_nothing(item)}
         elif isinstance(value, str):
             if not _is_nothing(value):
-                spelt[_key(key)] = _value(str(key), value)
+                spelt[name] = _value(str(key), value)
         elif value is None or isinstance(value, bool | int | float):
-            spelt[_key(key)] = value
+            spelt[name] = value
     return spelt
-
-
-def _key(key: Any) -> str:
-    return str(key).strip().lower()
 
 
 def _value(key: str, value: str) -> str | bool:

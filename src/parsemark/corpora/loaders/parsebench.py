@@ -28,10 +28,9 @@ from parsemark.corpora.loaders.files import (
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.parsebench.protocol import CASES, RULES
+from parsemark.protocols.parsebench.protocol import CASES, FLAGS, RULES
 from parsemark.protocols.parsebench.rules import KINDS, is_known
 
-_FLAGS = {"allow_splitting_ambiguous_merged_tables": False, "trm_unsupported": False, "max_top_title_rows": 1}
 _OTHERS = ("layout", "expected_markdown")
 
 
@@ -93,13 +92,13 @@ def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) ->
     for row in rows:
         rule, kind, category = row["rule"], row["type"], row["category"]
         case = cases.setdefault(category, {"flags": {}})
-        case["flags"] |= {key: rule[key] for key in _FLAGS if key in rule}
+        case["flags"] |= {key: rule[key] for key in FLAGS if key in rule}
         if row.get("expected_markdown") and "expected_markdown" not in case:
             case["expected_markdown"] = str(row["expected_markdown"])
         if kind == "expected_markdown":
             continue
         box = _box(rule, width, height) if kind == "layout" else None
-        arguments = {key: value for key, value in rule.items() if key not in ("type", *_FLAGS)}
+        arguments = {key: value for key, value in rule.items() if key not in ("type", *FLAGS)}
         if row.get("page") is not None:
             arguments["page"] = row["page"]
         identifier = f"{category}/{row['number']}"

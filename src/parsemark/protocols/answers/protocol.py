@@ -33,6 +33,7 @@ class AnswersProtocol(PageProtocol):
     title: ClassVar[str] = "Answer look-up"
     comparability: ClassVar[int] = 1
     reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str] = "answers"
 
     scope: Literal["page", "document"] = "page"
     facts: str = ""

@@ -41,6 +41,7 @@ class EvidenceProtocol(PageProtocol):
     name: ClassVar[str] = "evidence"
     title: ClassVar[str] = "Page evidence"
     comparability: ClassVar[int] = 2
+    needs_labels: ClassVar[bool] = False
 
     ocr: Literal["auto", "off"] = "auto"
 

@@ -19,7 +19,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
-from parsemark.protocols.measured import UNREADABLE, unreadable_notes
+from parsemark.protocols.measured import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.rows import PageScores, ScoreRow
@@ -52,8 +52,6 @@ class FactsProtocol(PageProtocol):
     """Every test of a board is passed or not; the score is the mean of the shares of groups of tests."""
 
     reads_facts: ClassVar[bool] = True
-    rules: ClassVar[str]
-    """Which facts it decides: those with these rules."""
     headline: ClassVar[FigureInfo]
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
@@ -90,8 +88,9 @@ class FactsProtocol(PageProtocol):
         A page on which the parser failed passes nothing; its facts stay.
         """
         facts = [fact for fact in truth.facts if self.asks_about(fact)] if truth else []
+        stray = stray_facts(truth, prediction)
         if truth is None or not facts:
-            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
+            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH), *stray])
         has_failed = prediction.status is Status.METRIC_FAILED or (
             prediction.status is not Status.OK and prediction.text is None
         )
@@ -107,7 +106,7 @@ class FactsProtocol(PageProtocol):
             undecided = Status.METRIC_FAILED if outcome.counts else Status.NO_TRUTH
             status = undecided if outcome.passed is None else Status.OK
             rows.append(replace(ScoreRow(*place, value, status, outcome.why or None), pred=outcome.found))
-        return PageScores(scores=rows)
+        return PageScores(scores=rows + stray)
 
     def _outcome(self, fact: Fact, decide: Decide) -> Outcome:
         try:

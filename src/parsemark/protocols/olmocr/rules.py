@@ -55,6 +55,19 @@ KINDS = tuple(_FIELDS)
 _TEXTS = ("text", "before", "after", "cell", *RELATIONS, "appears_before_marker", "appears_after_marker")
 
 
+_TYPES: Mapping[str, tuple[str, type]] = {
+    **dict.fromkeys(("pdf", "text", "before", "after", "math", "format", "marker"), ("a text", str)),
+    **dict.fromkeys(("page", "max_diffs", "first_n", "last_n"), ("a whole number", int)),
+    **dict.fromkeys(("max_length", "max_repeats"), ("a whole number", int)),
+    **{
+        key: ("true or false", bool)
+        for _, options in _FIELDS.values()
+        for key, default in options.items()
+        if isinstance(default, bool)
+    },
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Quirks:
     """Known defects of the board, each as it is by default."""
@@ -94,9 +107,10 @@ def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
     for name in _TEXTS:
         if isinstance(test.get(name), str):
             test[name] = normalise(test[name])
-    for name in ("pdf", "text", "before", "after", "math"):
-        if test.get(name) is not None and not isinstance(test[name], str):
-            raise CorpusError(f"{name} must be a text, not {str(test[name])[:40]}")
+    for name, value in test.items():
+        words, right = _TYPES.get(name, ("", object))
+        if value is not None and (not isinstance(value, right) or (right is int and isinstance(value, bool))):
+            raise CorpusError(f"{name} must be {words}, not {value!r:.40}")
     problem = _problem(kind, test)
     if problem:
         raise CorpusError(problem)

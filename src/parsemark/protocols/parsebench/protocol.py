@@ -21,6 +21,8 @@ from parsemark.protocols.run_tables import RunTables
 RULES = "parsebench"
 CASES = "parsebench_cases"
 """Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
+FLAGS = ("allow_splitting_ambiguous_merged_tables", "trm_unsupported", "max_top_title_rows")
+_FORM = {"*": {"expected_markdown": None, "flags": dict.fromkeys(FLAGS)}}
 _LABELS: dict[str, str] = {
     Category.TITLE: "Section-header",
     Category.LIST_GROUP: "List-item",
@@ -65,7 +67,9 @@ class ParsebenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "parsebench"
     title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
     comparability: ClassVar[int] = 2
+    truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
     reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str] = RULES
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("tables", "Tables", "GriTS of contents and matched records.", "table cases", main=True),
         score_info("charts", "Charts", "Values under their labels.", "chart cases", main=True),
@@ -90,11 +94,11 @@ class ParsebenchProtocol(MeasuredProtocol):
         """The dimensions that a document has rules of."""
         by_category: dict[str, list[Fact]] = {}
         for fact in truth.facts:
-            if fact.rules == RULES:
+            if fact.rules == self.rules:
                 by_category.setdefault(fact.group, []).append(fact)
-        cases: Mapping[str, Any] = own_truth(truth, CASES) or {}
+        cases: Mapping[str, Any] = own_truth(truth, CASES, dict, _FORM) or {}
         markdown = markdown_of(prediction)
-        values: dict[str, float | list[float] | None] = {}
+        values: dict[str, float | None] = {}
         crashed = None if self.crashes_left_out else 0.0
         for category, (name, metric) in _METRICS.items():
             if category in by_category:
@@ -118,9 +122,7 @@ class ParsebenchProtocol(MeasuredProtocol):
             values |= self._grounding(by_category["layout"], truth, prediction)
         return values or None
 
-    def _grounding(
-        self, facts: list[Fact], truth: Page, prediction: Prediction
-    ) -> dict[str, float | list[float] | None]:
+    def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> dict[str, float | None]:
         boxes = predicted_layout(prediction)
         if not boxes:
             return dict.fromkeys(_GROUNDING, None if self.no_boxes_left_out else 0.0)

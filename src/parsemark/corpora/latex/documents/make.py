@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -74,12 +74,6 @@ class Report(BaseModel):
         return [d for d in self.documents if d.problem is not None]
 
 
-@dataclass
-class _Made:
-    report: DocumentReport
-    samples: list[Sample] = field(default_factory=list)
-
-
 @made_whole
 def make_documents(
     sources: Iterable[Path],
@@ -103,8 +97,10 @@ def make_documents(
     require_pdflatex("Making a corpus from LaTeX documents")
     new_folder(out, "pdfs", "truth")
     reports = []
-    for made in _make_all(locate(sources), out, licence, workers):
-        reports.append(made)
+    make = partial(_make_one, out=out, licence=licence)
+    for document, made in in_processes(make, locate(sources), workers):
+        lost = DocumentReport(document=document.name, origin=str(document.path), licence=licence)
+        reports.append(made or lost.model_copy(update={"problem": "ends the program"}))
         progress(1)
     report = Report(documents=sorted(reports, key=lambda r: r.document))
     write_text(out / REPORT, report.model_dump_json(indent=1) + "\n")
@@ -120,16 +116,6 @@ def make_documents(
         generator=GENERATOR,
     )
     return manifest, report
-
-
-def _make_all(
-    documents: list[FoundDocument], out: Path, licence: str, workers: int | None
-) -> Iterable[DocumentReport]:
-    make = partial(_make_one, out=out, licence=licence)
-    for document, report in in_processes(make, documents, workers):
-        yield report or DocumentReport(
-            document=document.name, origin=str(document.path), licence=licence, problem="ends the program"
-        )
 
 
 def _make_one(located: FoundDocument, out: Path, licence: str) -> DocumentReport:
@@ -151,21 +137,23 @@ def _make_one(located: FoundDocument, out: Path, licence: str) -> DocumentReport
         with ScratchFolder("parsemark-") as work:
             try:
                 set_document = typeset(document, main, work)
-                made = _join(document, main, set_document, report)
+                made, samples = _join(document, main, set_document, report)
             except (LatexError, PdfError, *_UNEXPECTED) as error:
                 why = str(error) if isinstance(error, ParsemarkError) else f"cannot be read: {error!r}"
                 problems.append(f"{main} {why}" if len(mains) > 1 else why)
                 continue
             write_bytes(out / "pdfs" / f"{document.name}.pdf", set_document.pdf.read_bytes())
-        for sample in made.samples:
+        for sample in samples:
             write_page(out, sample, f"pdfs/{document.name}.pdf")
-        made.report.other_mains = [name for name in mains if name != main]
-        made.report.notes += problems
-        return made.report
+        made.other_mains = [name for name in mains if name != main]
+        made.notes += problems
+        return made
     return report.model_copy(update={"problem": "; ".join(problems)})
 
 
-def _join(document: SourceDocument, main: str, typeset_document: Typeset, report: DocumentReport) -> _Made:
+def _join(
+    document: SourceDocument, main: str, typeset_document: Typeset, report: DocumentReport
+) -> tuple[DocumentReport, list[Sample]]:
     candidates = read_candidates(document, main)
     by_page: dict[int, list[Element]] = {}
     left_out = dict(typeset_document.left_out)
@@ -210,7 +198,7 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
         "not_set": candidates.passed_over + sum(not c.is_used for c in candidates.tables),
         "notes": [*report.notes, *build.notes, *candidates.problems],
     }
-    return _Made(report.model_copy(update=update), samples)
+    return report.model_copy(update=update), samples
 
 
 def _sample(

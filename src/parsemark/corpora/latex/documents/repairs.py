@@ -140,16 +140,18 @@ def _stand_in(build: Repairable) -> bool:
         build.notes.append(f"{file} is missing; {other} stands in for it")
         return True
     if path.suffix == ".sty" and package_of(file) is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\\DeclareOption*{}\\ProcessOptions\\relax\n", encoding="utf-8")
-        build.notes.append(f"{file} is missing, and no Debian package of TeX has it; made without it")
-        return True
-    if path.suffix == ".tex":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\\relax\n", encoding="utf-8")
-        build.notes.append(f"{file} is missing; the document is made without it")
-        return True
-    return False
+        text, said = (
+            "\\DeclareOption*{}\\ProcessOptions",
+            ", and no Debian package of TeX has it; made without it",
+        )
+    elif path.suffix == ".tex":
+        text, said = "", "; the document is made without it"
+    else:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\\relax\n", encoding="utf-8")
+    build.notes.append(f"{file} is missing{said}")
+    return True
 
 
 def _without_shell(build: Repairable) -> bool:

@@ -85,15 +85,12 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
 
 def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
     """Pages on which the marks are worth nothing, for the two PDFs do not show the same."""
-    changed: dict[int, str] = {}
     one, other = document_glyphs(clean), document_glyphs(marked)
     if not len(one) == len(other) == n_pages:
         raise LatexError("the marks change the number of its pages")
-    for number, (shown, shown_marked) in enumerate(zip(one, other, strict=True), start=1):
-        reason = _difference(_visible_glyphs(shown), _visible_glyphs(shown_marked))
-        if reason is not None:
-            changed[number] = reason
-    return changed
+    shown = zip(map(_visible_glyphs, one), map(_visible_glyphs, other), strict=True)
+    reasons = enumerate((_difference(*pair) for pair in shown), start=1)
+    return {number: reason for number, reason in reasons if reason is not None}
 
 
 def _difference(one: Sequence[Glyph], other: Sequence[Glyph]) -> str | None:

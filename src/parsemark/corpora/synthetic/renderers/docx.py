@@ -223,21 +223,16 @@ class _DocxWriter:
             made._r.rPr.rFonts.set(qn("w:eastAsia"), names[0])
 
     def _field(self, paragraph: Any, code: str) -> None:
-        from docx.oxml import OxmlElement
         from docx.oxml.ns import qn
 
         self._fill(paragraph, plain(" "), 9.0)
         run = paragraph.runs[-1]._r
         for text in list(run.findall(qn("w:t"))):
             run.remove(text)
-        for kind in ("begin", None, "end"):
-            if kind is None:
-                item = OxmlElement("w:instrText")
-                item.text = code
-            else:
-                item = OxmlElement("w:fldChar")
-                item.set(qn("w:fldCharType"), kind)
-            run.append(item)
+        said = _element("w:instrText")
+        said.text = code
+        begin, end = (_element("w:fldChar", fldCharType=kind) for kind in ("begin", "end"))
+        run.extend((begin, said, end))
 
     def _bars(self, index: int, block: FigureBlock) -> None:
         from docx.enum.text import WD_ALIGN_PARAGRAPH

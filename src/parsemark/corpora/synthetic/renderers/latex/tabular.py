@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import groupby
 
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL
 from parsemark.corpora.synthetic.table_draft import Layout, Placed
+
+_BEFORE = {
+    (BOOKTABS, "section"): "\\midrule\n",
+    (BOOKTABS, "total"): "\\midrule\n",
+    (PARTIAL, "total"): "\\hline\n",
+}
+"""The rule before a row of the body, by the style of lines and the kind of the row; none before the first."""
 
 
 def tabular(layout: Layout, line: str, width: float) -> str:
@@ -103,45 +110,24 @@ def _cmidrules(layout: Layout, row: int) -> str:
 
 
 def _rule_before(layout: Layout, row: int, line: str) -> str:
-    item = layout.draft.rows[row - layout.draft.header_rows]
-    first = row == layout.draft.header_rows
-    if line == BOOKTABS and not first and item.kind in ("section", "total"):
-        return "\\midrule\n"
-    if line == PARTIAL and not first and item.kind == "total":
-        return "\\hline\n"
-    return ""
+    place = row - layout.draft.header_rows
+    return _BEFORE.get((line, layout.draft.rows[place].kind), "") if place else ""
 
 
 def _rule_after(layout: Layout, row: int, line: str) -> str:
     if line == FULL:
         return _hline(layout, row)
-    ends_group = layout.draft.row_groups and row + 1 in _group_starts(layout)
-    if line == BOOKTABS and ends_group and row + 1 < layout.n_rows:
-        return "\\addlinespace\n"
-    return ""
-
-
-def _group_starts(layout: Layout) -> set[int]:
-    return {r for (r, c), cell in layout.cells.items() if c == 0 and cell.rowspan > 1}
+    following = layout.cells.get((row + 1, 0))
+    ends_group = layout.draft.row_groups and following is not None and following.rowspan > 1
+    return "\\addlinespace\n" if line == BOOKTABS and ends_group else ""
 
 
 def _hline(layout: Layout, row: int) -> str:
     """A full line, or pieces of it that leave out the cells that go on in the next row."""
-    open_cols = set(_open_below(layout.cells.values(), row))
-    if not open_cols:
+    going_on = [c for c in layout.cells.values() if c.row <= row < c.row + c.rowspan - 1]
+    if not going_on:
         return "\\hline\n"
-    out, start = "", None
-    for col in range(layout.draft.n_cols + 1):
-        closed = col < layout.draft.n_cols and col not in open_cols
-        if closed and start is None:
-            start = col
-        elif not closed and start is not None:
-            out += rf"\cline{{{start + 1}-{col}}}"
-            start = None
-    return f"{out}\n"
-
-
-def _open_below(cells: Iterable[Placed], row: int) -> Iterable[int]:
-    for cell in cells:
-        if cell.row <= row < cell.row + cell.rowspan - 1:
-            yield from range(cell.col, cell.col + cell.colspan)
+    open_cols = {col for c in going_on for col in range(c.col, c.col + c.colspan)}
+    closed = (col for col in range(layout.draft.n_cols) if col not in open_cols)
+    runs = (list(run) for _, run in groupby(enumerate(closed), key=lambda pair: pair[1] - pair[0]))
+    return "".join(rf"\cline{{{run[0][1] + 1}-{run[-1][1] + 1}}}" for run in runs) + "\n"
