@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from parsemark.protocols.figures import Figure, Style
+from parsemark.protocols.figures import Figure, FigureInfo, Style
+from parsemark.protocols.summary import Slice, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
 
@@ -129,6 +130,11 @@ class TableColumn:
     group: str = ""
     """What stands above several neighbouring columns."""
 
+    @classmethod
+    def of(cls, info: FigureInfo, label: str | None = None, group: str = "") -> TableColumn:
+        """A column of a figure, by default under its own name."""
+        return cls(info.label if label is None else label, info.style, info.higher_is_better, group)
+
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
@@ -150,6 +156,25 @@ class DataTable:
     rows: tuple[TableRow, ...]
     head: str = "Parser"
     """What the rows are."""
+
+    @classmethod
+    def of_figures(
+        cls,
+        key: str,
+        title: str,
+        caption: str,
+        summary: Summary,
+        columns: Sequence[tuple[TableColumn, str, Slice | None]],
+    ) -> DataTable:
+        """A row for each parser, the best first; a column is a figure of all pages, or of some of them."""
+        rows = []
+        for parser in summary.ordered():
+            own = [
+                (part.figures.get(parser, {}) if part else summary.parsers[parser]) for *_, part in columns
+            ]
+            cells = (figures.get(name) for figures, (_, name, _) in zip(own, columns, strict=True))
+            rows.append(TableRow(parser, tuple(cells)))
+        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
 
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""

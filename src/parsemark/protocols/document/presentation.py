@@ -159,21 +159,16 @@ def _overall(run: RunView) -> DataTable:
     infos = [info for info in run.summary.shown() if info.main and info.style == "score"]
     languages = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "language")]
     parts: list[Slice | None] = [None, *(languages if len(languages) > 1 else [])]
-    columns = [
-        TableColumn(part.value if part else "all", info.style, info.higher_is_better, info.label)
-        for info in infos
-        for part in parts
-    ]
-    rows = []
-    for parser in run.summary.ordered():
-        own = [part.figures.get(parser, {}) if part else run.summary.parsers[parser] for part in parts]
-        rows.append(TableRow(parser, tuple(figures.get(info.name) for info in infos for figures in own)))
-    return DataTable(
+    return DataTable.of_figures(
         "omnidocbench-2",
         "Whole pages (OmniDocBench, Table 2)",
         "Text, formulas, tables and reading order, on all pages and by language of the page.",
-        tuple(columns),
-        tuple(rows),
+        run.summary,
+        [
+            (TableColumn.of(info, part.value if part else "all", info.label), info.name, part)
+            for info in infos
+            for part in parts
+        ],
     )
 
 
@@ -182,22 +177,13 @@ def _by_source(run: RunView) -> DataTable | None:
     parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "data_source")]
     if len(parts) < 2:
         return None
-    figure = "text_edit"
-    info = run.summary.info(figure)
-    columns = [TableColumn(s.value, info.style, info.higher_is_better) for s in parts]
-    rows = [
-        TableRow(
-            parser,
-            (*(s.figures.get(parser, {}).get(figure) for s in parts), run.summary.figure(parser, figure)),
-        )
-        for parser in run.summary.ordered()
-    ]
-    return DataTable(
+    info = run.summary.info("text_edit")
+    return DataTable.of_figures(
         "omnidocbench-3",
         "Text by type of page (Table 3), OmniDocBench",
         f"{info.label}: {info.definition} Pages: " + ", ".join(f"{s.value} {s.n}" for s in parts) + ".",
-        (*columns, TableColumn("all", info.style, info.higher_is_better)),
-        tuple(rows),
+        run.summary,
+        [(TableColumn.of(info, s.value if s else "all"), info.name, s) for s in (*parts, None)],
     )
 
 
@@ -264,17 +250,14 @@ def _of_elements(
     if not parts:
         return None
     higher = not figure.endswith("_edit")
-    return DataTable(
+    return DataTable.of_figures(
         key,
         f"{title}, OmniDocBench",
         f"{'TEDS' if figure == 'teds' else 'Normalised edit distance'} of matched elements; n: "
         + ", ".join(f"{group} {s.value} {s.n}" for group, s in parts)
         + ".",
-        tuple(TableColumn(s.value, "score", higher, group) for group, s in parts),
-        tuple(
-            TableRow(parser, tuple(s.figures.get(parser, {}).get(figure) for _, s in parts))
-            for parser in run.summary.ordered()
-        ),
+        run.summary,
+        [(TableColumn(s.value, "score", higher, group), figure, s) for group, s in parts],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -262,14 +262,11 @@ def _by_page(
         for page, value in pages.items():
             for label in page_labels(results.page_attributes.get(page, {})):
                 by_label.setdefault(label, []).append(value)
-        tables[name] = _means(by_label, mean)
+        ordered = sorted(by_label.items())
+        tables[name] = {label: mean(own) for label, own in ordered}
         if name == "Edit_dist" and profile.page_variance:
-            tables["Edit_dist_var"] = _means(by_label, _variance)
+            tables["Edit_dist_var"] = {label: _variance(own) for label, own in ordered}
     return tables
-
-
-def _means(by_label: Mapping[str, list[float]], average: Callable[[Sequence[float]], Any]) -> dict[str, Any]:
-    return {label: average(values) for label, values in sorted(by_label.items())}
 
 
 def _variance(values: Sequence[float]) -> float:
