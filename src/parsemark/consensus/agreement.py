@@ -41,13 +41,31 @@ class ParserAgreement:
     engines: Engines = field(default_factory=dict)
 
     def families(self) -> tuple[tuple[str, ...], ...]:
-        """Parsers that depend on each other: declared by their engine, or found by equal errors."""
-        return find_families(self)
+        """Parsers that depend on each other: declared by their engine, or found by equal errors.
+
+        Two good parsers agree on easy pages because both are right. Dependence shows on hard pages, where the
+        others disagree: there, independent parsers err differently. So likeness is averaged with the doubt of
+        the page as weight.
+        """
+        n = len(self.parsers)
+        off = ~np.eye(n, dtype=bool)
+        hardness = 1.0 - np.median(self.likeness[off], axis=0) if n > 1 else np.ones(1)
+        total = hardness.sum()
+        joined = list(range(n))
+        for i in range(n):
+            for j in range(i):
+                engines = [self.engines.get(name, name) for name in (self.parsers[i], self.parsers[j])]
+                alike = total > 0 and float(self.likeness[i, j] @ hardness) / total >= DEPENDENT
+                if engines[0] == engines[1] or alike:
+                    joined = [joined[j] if k == joined[i] else k for k in joined]
+        groups: dict[int, list[str]] = {}
+        for name, group in zip(self.parsers, joined, strict=True):
+            groups.setdefault(group, []).append(name)
+        return tuple(tuple(members) for members in groups.values())
 
     def guesses(self) -> Floats:
         """(parsers, pages): what each page would earn if the other families were right."""
-        membership = _membership(self)
-        return likeness_to_others(self.likeness, membership, self.competence())
+        return likeness_to_others(self.likeness, _membership(self), self.competence())
 
     def competence(self) -> Floats:
         """How far each parser is to be believed, from 0 to 1."""
@@ -70,53 +88,44 @@ def measure_agreement(
     text: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ParserAgreement:
-    """Compare all outputs with each other.
+    """Compare all outputs with each other: their tables, or their whole text.
 
-    Args:
-        predictions: By sample and parser; a missing one counts as failed.
-        parsers: Their names.
-        samples: The pages.
-        engines: What the parsers stand on.
-        text: Compare the whole text instead of the tables.
-        progress: Called with 1 after each page.
+    Predictions are by sample and parser; a missing one counts as failed. `progress` is called with 1 after
+    each page.
     """
     likeness = np.ones((len(parsers), len(parsers), len(samples)))
     for page, sample in enumerate(samples):
         outputs = [_output(predictions.get((sample, parser)), text=text) for parser in parsers]
         for i, one in enumerate(outputs):
             for j in range(i + 1, len(outputs)):
-                likeness[i, j, page] = likeness[j, i, page] = one.likeness(outputs[j])
+                likeness[i, j, page] = likeness[j, i, page] = _likeness(one, outputs[j])
         if progress:
             progress(1)
     return ParserAgreement(tuple(parsers), tuple(samples), likeness, engines)
 
 
-@dataclass(frozen=True)
-class _Output:
-    """What is compared of one parser's answer to one page."""
+_Output = str | tuple[TableInput, ...] | None
+"""What is compared of one parser's answer to one page: its text, or its tables; None if it failed."""
 
-    failed: bool
-    tables: tuple[TableInput, ...] = ()
-    text: str | None = None
 
-    def likeness(self, other: _Output) -> float:
-        """1 for equal answers; a failure agrees with nothing, not even with another failure."""
-        if self.failed or other.failed:
-            return 0.0
-        if self.text is not None or other.text is not None:
-            return Indel.normalized_similarity(self.text or "", other.text or "")
-        return table_likeness(self.tables, other.tables)
+def _likeness(one: _Output, other: _Output) -> float:
+    """1 for equal answers; a failure agrees with nothing, not even with another failure."""
+    if one is None or other is None:
+        return 0.0
+    if isinstance(one, str) or isinstance(other, str):
+        return Indel.normalized_similarity(one, other)
+    return table_likeness(one, other)
 
 
 def _output(prediction: Prediction | None, *, text: bool) -> _Output:
     if prediction is None or prediction.status is not Status.OK:
-        return _Output(failed=True)
-    if text:
-        whole = prediction.text
-        if whole is None:
-            whole = "\n".join(e.text or "" for e in prediction.elements)
-        return _Output(False, text=" ".join(whole.split())[:MAX_TEXT])
-    return _Output(False, prediction_tables(prediction))
+        return None
+    if not text:
+        return prediction_tables(prediction)
+    whole = prediction.text
+    if whole is None:
+        whole = "\n".join(e.text or "" for e in prediction.elements)
+    return " ".join(whole.split())[:MAX_TEXT]
 
 
 def prediction_tables(prediction: Prediction) -> tuple[TableInput, ...]:
@@ -135,31 +144,6 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
     return float(2 * values[rows, columns].sum() / (len(a) + len(b)))
 
 
-def find_families(agreement: ParserAgreement) -> tuple[tuple[str, ...], ...]:
-    """Group dependent parsers.
-
-    Two good parsers agree on easy pages because both are right. Dependence shows on hard pages, where the
-    others disagree: there, independent parsers err differently. So likeness is averaged with the doubt of
-    the page as weight.
-    """
-    n = len(agreement.parsers)
-    off = ~np.eye(n, dtype=bool)
-    hardness = 1.0 - np.median(agreement.likeness[off], axis=0) if n > 1 else np.ones(1)
-    total = hardness.sum()
-    joined = list(range(n))
-    for i in range(n):
-        for j in range(i):
-            one, other = agreement.parsers[i], agreement.parsers[j]
-            declared = agreement.engines.get(one, one) == agreement.engines.get(other, other)
-            alike = total > 0 and float(agreement.likeness[i, j] @ hardness) / total >= DEPENDENT
-            if declared or alike:
-                joined = [joined[j] if k == joined[i] else k for k in joined]
-    groups: dict[int, list[str]] = {}
-    for name, group in zip(agreement.parsers, joined, strict=True):
-        groups.setdefault(group, []).append(name)
-    return tuple(tuple(members) for members in groups.values())
-
-
 def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
     family = {name: k for k, members in enumerate(agreement.families()) for name in members}
     return numbered([family[name] for name in agreement.parsers])
@@ -174,11 +158,8 @@ def numbered(voices: Sequence[Hashable]) -> NDArray[np.int64]:
 def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
     """How far each parser is to be believed, 0 to 1: its agreement with the voices of the others.
 
-    Weights and agreements are made from each other until they stand still.
-
-    Args:
-        likeness: (parsers, parsers), the mean; NaN where two were never compared.
-        voices: The voice that each parser belongs to.
+    Weights and agreements are made from each other until they stand still. `likeness` is the mean over pages,
+    (parsers, parsers); NaN where two were never compared.
     """
     weights = np.ones(len(likeness))
     for _ in range(_ROUNDS):
@@ -194,13 +175,8 @@ def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
 def likeness_to_others(likeness: Floats, voices: NDArray[np.int64], weights: Floats) -> Floats:
     """Of each parser and page, the mean likeness to the other voices, one vote for each of them.
 
-    Args:
-        likeness: (parsers, parsers, pages); NaN where two were not compared.
-        voices: The voice that each parser belongs to.
-        weights: Of each parser.
-
-    Returns:
-        (parsers, pages); one half where there is nothing to compare with.
+    `likeness` is (parsers, parsers, pages), NaN where two were not compared. The result is (parsers, pages),
+    one half where there is nothing to compare with.
     """
     known = ~np.isnan(likeness)
     filled = np.where(known, likeness, 0.0)

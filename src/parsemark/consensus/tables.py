@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
 from parsemark.formats.notation import compact
+from parsemark.kernels.ngrams import multiset_f1
 from parsemark.model import Box, Cell, Element, Prediction, Table
 
 Engines = Mapping[str, str]
@@ -86,7 +86,7 @@ def folded_text(element: Element) -> str:
 
 def shared_cells(a: Table, b: Table) -> float:
     """F1 of the multisets of filled cells."""
-    return _f1(*(Counter(said for cell in t.cells if (said := compact(cell.text))) for t in (a, b)))
+    return multiset_f1(*(Counter(said for cell in t.cells if (said := compact(cell.text))) for t in (a, b)))
 
 
 def same_grid(a: Table, b: Table) -> float:
@@ -94,7 +94,7 @@ def same_grid(a: Table, b: Table) -> float:
 
     Neighbours make it a matter of the grid and not of the words alone.
     """
-    return _f1(_neighbours(a), _neighbours(b))
+    return multiset_f1(_neighbours(a), _neighbours(b))
 
 
 def _neighbours(table: Table) -> Counter[tuple[str, str]]:
@@ -102,11 +102,6 @@ def _neighbours(table: Table) -> Counter[tuple[str, str]]:
     return Counter(
         (text, after) for row in rows for text, after in zip(row, [*row[1:], ""], strict=True) if text
     )
-
-
-def _f1(a: Counter[Any], b: Counter[Any]) -> float:
-    total = a.total() + b.total()
-    return 2 * (a & b).total() / total if total else 1.0
 
 
 def most_typical(tables: Mapping[str, Table], weights: Mapping[str, float]) -> str:
@@ -124,13 +119,7 @@ def vote(
 ) -> tuple[Table, dict[tuple[int, int], float]]:
     """The model's grid; in each of its cells the text of the greatest weight among tables of its size.
 
-    Args:
-        model: The table whose grid is taken.
-        tables: By parser.
-        weights: By parser.
-
-    Returns:
-        The table, and by row and column the weight that speaks for the text of a cell.
+    With it, by row and column, the weight that speaks for the text of a cell.
     """
     equal = {p: t for p, t in tables.items() if (t.n_rows, t.n_cols) == (model.n_rows, model.n_cols)}
     cells = []

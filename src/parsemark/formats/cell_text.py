@@ -46,8 +46,7 @@ def flat_table(table: Table) -> Table:
 
 def clean_limited(text: str, position: int | None = None) -> str:
     """`clean`, refusing a cell that is too long."""
-    if len(text) > MAX_CELL_CHARS:
-        check_cell(text, position)
+    check_cell(text, position)
     return clean(text)
 
 

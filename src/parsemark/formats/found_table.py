@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 
 from parsemark.formats.limits import check_lines
@@ -58,12 +59,4 @@ def split_lines(text: str) -> list[TextLine]:
 
 def blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     """Runs of lines that are not blank."""
-    found: list[list[TextLine]] = []
-    current: list[TextLine] = []
-    for line in lines:
-        if not line.is_blank:
-            current.append(line)
-        elif current:
-            found.append(current)
-            current = []
-    return [*found, current] if current else found
+    return [list(run) for is_blank, run in groupby(lines, lambda line: line.is_blank) if not is_blank]

@@ -6,7 +6,9 @@ file gives a FormatError and not a wrong page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
 from typing import Any
 
 from parsemark.errors import FormatError
@@ -29,21 +31,8 @@ def table_from_json(data: Mapping[str, Any]) -> Table:
 
 def element_to_json(element: Element) -> Json:
     """An element without the fields that are None or empty."""
-    data: Json = {"id": element.id, "category": element.category}
-    for key in ("order", "text", "latex", "html", "confidence"):
-        if getattr(element, key) is not None:
-            data[key] = getattr(element, key)
-    if element.box is not None:
-        data["box"] = list(element.box.as_tuple())
-    if element.table is not None:
-        data["table"] = table_to_json(element.table)
-    if element.ignore:
-        data["ignore"] = True
-    if element.attributes:
-        data["attributes"] = dict(element.attributes)
-    if element.derivation is not None:
-        data["derivation"] = element.derivation
-    return data
+    names = "order text latex html confidence box table ignore attributes derivation"
+    return {"id": element.id, "category": element.category, **_changed(element, names)}
 
 
 def element_from_json(data: Mapping[str, Any]) -> Element:
@@ -67,24 +56,15 @@ def element_from_json(data: Mapping[str, Any]) -> Element:
 
 def page_to_json(page: Page) -> Json:
     """A page with its elements, relations and attributes, and its annotation where it has one."""
-    data: Json = {
+    return {
         "id": page.id,
         "width": page.width,
         "height": page.height,
         "elements": [element_to_json(e) for e in page.elements],
         "relations": [[r.kind, r.source, r.target] for r in page.relations],
         "attributes": dict(page.attributes),
+        **_changed(page, "annotation facts only_tables only_facts covered"),
     }
-    if page.annotation is not None:
-        data["annotation"] = dict(page.annotation)
-    if page.facts:
-        data["facts"] = [fact_to_json(fact) for fact in page.facts]
-    for mark in ("only_tables", "only_facts"):
-        if getattr(page, mark):
-            data[mark] = True
-    if page.covered is not None:
-        data["covered"] = sorted(page.covered)
-    return data
 
 
 def page_from_json(data: Mapping[str, Any]) -> Page:
@@ -108,17 +88,7 @@ def page_from_json(data: Mapping[str, Any]) -> Page:
 def fact_to_json(fact: Fact) -> Json:
     """A fact without the fields that are as they are by default."""
     data: Json = {"id": fact.id, "kind": fact.kind, "rules": fact.rules, "arguments": dict(fact.arguments)}
-    if fact.page != 1:
-        data["page"] = fact.page
-    if fact.derivation != "unknown":
-        data["derivation"] = fact.derivation
-    if fact.group:
-        data["group"] = fact.group
-    if fact.tags:
-        data["tags"] = list(fact.tags)
-    if fact.box is not None:
-        data["box"] = list(fact.box.as_tuple())
-    return data
+    return {**data, **_changed(fact, "page derivation group tags box")}
 
 
 def fact_from_json(data: Mapping[str, Any]) -> Fact:
@@ -141,12 +111,7 @@ def prediction_to_json(prediction: Prediction) -> Json:
     """A prediction without the fields that are None or empty."""
     data: Json = {"sample": prediction.sample, "parser": prediction.parser, "status": str(prediction.status)}
     data["elements"] = [element_to_json(e) for e in prediction.elements]
-    for key in ("text", "message"):
-        if getattr(prediction, key) is not None:
-            data[key] = getattr(prediction, key)
-    if prediction.format != "markdown":
-        data["format"] = prediction.format
-    return data
+    return {**data, **_changed(prediction, "text message format")}
 
 
 def prediction_from_json(data: Mapping[str, Any]) -> Prediction:
@@ -165,15 +130,7 @@ def prediction_from_json(data: Mapping[str, Any]) -> Prediction:
 
 def _cell_to_json(cell: Cell) -> Json:
     data: Json = {"row": cell.row, "col": cell.col, "text": cell.text}
-    if cell.rowspan != 1:
-        data["rowspan"] = cell.rowspan
-    if cell.colspan != 1:
-        data["colspan"] = cell.colspan
-    if cell.header is not None:
-        data["header"] = cell.header
-    if cell.box is not None:
-        data["box"] = list(cell.box.as_tuple())
-    return data
+    return {**data, **_changed(cell, "rowspan colspan header box")}
 
 
 def _cell_from_json(data: Mapping[str, Any]) -> Cell:
@@ -186,6 +143,33 @@ def _cell_from_json(data: Mapping[str, Any]) -> Cell:
         header=data.get("header"),
         box=_box(data.get("box")),
     )
+
+
+_AS_DATA: dict[str, Callable[[Any], Any]] = {
+    "box": lambda box: list(box.as_tuple()),
+    "table": table_to_json,
+    "facts": lambda facts: [fact_to_json(fact) for fact in facts],
+    "covered": sorted,
+    "tags": list,
+    **dict.fromkeys(("attributes", "annotation"), dict),
+}
+"""How fields are written that are no plain data."""
+
+
+@cache
+def _defaults(kind: Any, names: str) -> list[tuple[str, Any, Callable[[Any], Any] | None]]:
+    known = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(kind)}
+    return [(name, known[name], _AS_DATA.get(name)) for name in names.split()]
+
+
+def _changed(part: Any, names: str) -> Json:
+    """Some fields of a part, those that are not as they are by default."""
+    data: Json = {}
+    for name, default, write in _defaults(part.__class__, names):
+        value = getattr(part, name)
+        if value != default:
+            data[name] = write(value) if write else value
+    return data
 
 
 def _box(data: Any) -> Box | None:

@@ -88,9 +88,7 @@ def _find_latex(text: str, *, leave_out: bool = False) -> list[FoundTable]:
 def find_marked_up_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
     """HTML and LaTeX tables; one inside a cell of the other is part of that cell.
 
-    Args:
-        text: The text.
-        leave_out: Whether a table over a limit is left out, so that it costs itself and not the whole page.
+    One over a limit may be left out, so that it costs itself and not the whole page.
     """
     html = find_html_tables(text, leave_out=leave_out)
     latex = [found for found in _find_latex(text, leave_out=leave_out) if _is_latex_table(text, found)]

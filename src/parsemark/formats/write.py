@@ -73,7 +73,7 @@ def write_markdown(table: Table) -> str:
     Markdown cannot say: spans (the text stands in the first position, the others are empty), more than one
     header row or headers in the body, and holes other than at the end of a row (they become empty cells).
     """
-    rows = [_pipe_row(table, row) for row in range(table.n_rows)]
+    rows = [[_pipe_text(text) for text in _texts(table, row) or [""]] for row in range(table.n_rows)]
     has_header = any(cell.header for cell in table.cells if cell.row == 0)
     width = max(table.n_cols, 1)
     if not has_header or not any(rows[0]):
@@ -83,18 +83,17 @@ def write_markdown(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _pipe_row(table: Table, row: int) -> list[str]:
+def _texts(table: Table, row: int) -> list[str]:
+    """The texts of a row up to its last cell; a span stands in its first position."""
     grid = table.grid[row]
-    last = max((c for c, index in enumerate(grid) if index != HOLE), default=0)
-    return [_pipe_text(table, row, col) for col in range(last + 1)] if grid else [""]
+    last = max((c for c, index in enumerate(grid) if index != HOLE), default=-1)
+    cells = [None if index == HOLE else table.cells[index] for index in grid[: last + 1]]
+    return [c.text if c and (c.row, c.col) == (row, col) else "" for col, c in enumerate(cells)]
 
 
-def _pipe_text(table: Table, row: int, col: int) -> str:
-    cell = table.cell_at(row, col)
-    if cell is None or (cell.row, cell.col) != (row, col):
-        return ""
-    text = escape_inline(cell.text)
-    return f"\\{text}" if delimiter_columns(f"|{text}|") is not None else text
+def _pipe_text(text: str) -> str:
+    escaped = escape_inline(text)
+    return f"\\{escaped}" if delimiter_columns(f"|{escaped}|") is not None else escaped
 
 
 def _pipe_line(cells: list[str]) -> str:
@@ -107,23 +106,13 @@ def write_csv(table: Table) -> str:
     CSV cannot say: spans (the text stands in the first position, the others are empty), headers, and holes
     other than at the end of a row, or a whole row of them (they become empty fields).
     """
-    return "".join(f"{_csv_line(table, row)}\n" for row in range(table.n_rows))
-
-
-def _csv_line(table: Table, row: int) -> str:
-    last = max((c for c, index in enumerate(table.grid[row]) if index != HOLE), default=-1)
-    fields = [_csv_field(table, row, col) for col in range(last + 1)]
+    lines = (",".join(map(_csv_field, _texts(table, row))) for row in range(table.n_rows))
     # Readers skip a line with nothing in it, so a row has to show that it is there.
-    return ",".join(fields) or '""'
+    return "".join((line or '""') + "\n" for line in lines)
 
 
-def _csv_field(table: Table, row: int, col: int) -> str:
-    cell = table.cell_at(row, col)
-    if cell is None or (cell.row, cell.col) != (row, col):
-        return ""
-    if _NEEDS_QUOTES.search(cell.text):
-        return '"' + cell.text.replace('"', '""') + '"'
-    return cell.text
+def _csv_field(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 WRITERS = {"html": write_html, "markdown": write_markdown, "latex": write_latex, "csv": write_csv}

@@ -36,13 +36,10 @@ def answer_all(
     asker: Asker,
     deliver: Callable[[Any, JudgeOutcome], None],
 ) -> None:
-    """Ask each question of its text. The value of an outcome is a `BriefAnswer`.
+    """Ask each question of its text: whatever the caller knows it by, the question, and the text.
 
-    Args:
-        asked: Whatever the caller knows a question by, the question, and the text.
-        judge: Who is asked.
-        asker: How.
-        deliver: Gets the question's name and what came of it; a text that is too long is not shown at all.
+    `deliver` gets the question's name and what came of it, a `BriefAnswer` as its value; a text that is too
+    long is not shown at all.
     """
 
     def calls() -> Iterable[Call]:

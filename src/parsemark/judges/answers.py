@@ -26,21 +26,16 @@ CREATE TABLE IF NOT EXISTS replies (
 _VERSION = 1
 
 
-def default_answers_file() -> Path:
-    """`$PARSEMARK_CACHE/judges/answers.sqlite`, or the same in `~/.cache/parsemark`."""
-    return cache_folder("judges", "answers.sqlite")
-
-
 def packed_request(encoded: str) -> bytes:
     """A request as the file keeps it."""
     return zlib.compress(encoded.encode(), 1)
 
 
 class AnswerStore:
-    """An open file of answers."""
+    """A file of answers; by default `judges/answers.sqlite` in the cache folder (`$PARSEMARK_CACHE`)."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_answers_file()
+        self.path = path or cache_folder("judges", "answers.sqlite")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)

@@ -86,33 +86,6 @@ class _Endpoint:
 
 
 @dataclass(slots=True)
-class _Spending:
-    cost_usd: float | None = 0.0
-    spent_usd: float = 0.0
-    seconds: float = 0.0
-    n_replies: int = 0
-    n_sent: int = 0
-
-    def add(self, reply: Reply, *, now: bool) -> None:
-        both = None if self.cost_usd is None or reply.cost_usd is None else self.cost_usd + reply.cost_usd
-        self.cost_usd = both
-        self.spent_usd += (reply.cost_usd or 0.0) if now else 0.0
-        self.seconds += reply.seconds
-        self.n_replies += 1
-        self.n_sent += now
-
-    def finish(self, outcome: JudgeOutcome) -> JudgeOutcome:
-        return replace(
-            outcome,
-            cost_usd=self.cost_usd,
-            spent_usd=self.spent_usd,
-            seconds=self.seconds,
-            n_replies=self.n_replies,
-            stored=self.n_replies > 0 and self.n_sent == 0,
-        )
-
-
-@dataclass(slots=True)
 class _Asked:
     """A call, and what has come of it so far."""
 
@@ -122,22 +95,27 @@ class _Asked:
     key: str
     packed: bytes
     """The first request as it is stored."""
-    spending: _Spending = field(default_factory=_Spending)
-    last: JudgeOutcome = field(default_factory=lambda: JudgeOutcome(Answered.NOT_ASKED))
+    outcome: JudgeOutcome = field(default_factory=lambda: JudgeOutcome(Answered.NOT_ASKED))
 
     def take(self, reply: Reply, *, now: bool) -> None:
-        """A further reply; one that is an answer ends the matter."""
-        self.spending.add(reply, now=now)
-        if self.last.status not in FINAL:
-            self.last = self.call.read(reply)
+        """A further reply, and what it cost; one that is an answer ends the matter."""
+        last = self.outcome
+        known = last.cost_usd is not None and reply.cost_usd is not None
+        self.outcome = replace(
+            last if last.status in FINAL else self.call.read(reply),
+            cost_usd=(last.cost_usd or 0.0) + (reply.cost_usd or 0.0) if known else None,
+            spent_usd=last.spent_usd + ((reply.cost_usd or 0.0) if now else 0.0),
+            seconds=last.seconds + reply.seconds,
+            n_replies=last.n_replies + 1,
+            stored=not now and (last.stored or not last.n_replies),
+        )
 
     def is_settled(self, more_answers: int) -> bool:
         """Whether there is an answer, or there were enough tries."""
-        return self.last.status in FINAL or self.spending.n_replies > more_answers
+        return self.outcome.status in FINAL or self.outcome.n_replies > more_answers
 
-    def outcome(self) -> JudgeOutcome:
-        """What came of it."""
-        return self.spending.finish(self.last)
+
+_Arrived = asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]]
 
 
 def run_to_end(work: Coroutine[Any, Any, None]) -> None:
@@ -219,7 +197,7 @@ class Asker:
 
     async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
         endpoints: dict[Judge, _Endpoint] = {}
-        arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]] = asyncio.Queue()
+        arrived: _Arrived = asyncio.Queue()
         async with AsyncExitStack() as opened:
             try:
                 async with asyncio.TaskGroup() as tasks:
@@ -252,7 +230,7 @@ class Asker:
         asked = self._looked_up(call)
         if asked.is_settled(self.options.more_answers):
             endpoint.ahead.release()
-            deliver(call, asked.outcome())
+            deliver(call, asked.outcome)
         else:
             endpoint.todo.put_nowait(asked)
             await asyncio.sleep(0)  # requests that can send or read do so first
@@ -266,11 +244,7 @@ class Asker:
             asked.take(reply, now=False)
         return asked
 
-    async def _send_all(
-        self,
-        endpoint: _Endpoint,
-        arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]],
-    ) -> NoReturn:
+    async def _send_all(self, endpoint: _Endpoint, arrived: _Arrived) -> NoReturn:
         """Send one question after the other; what comes of them is read elsewhere."""
         while True:
             asked = await endpoint.todo.get()
@@ -280,20 +254,18 @@ class Asker:
                 came = failure
             arrived.put_nowait((asked, endpoint, came))
 
-    async def _read_all(
-        self, arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]], deliver: Deliver
-    ) -> NoReturn:
+    async def _read_all(self, arrived: _Arrived, deliver: Deliver) -> NoReturn:
         """Deliver what has arrived; a question without an answer is lined up once more."""
         while True:
             asked, endpoint, came = await arrived.get()
             if isinstance(came, CallFailedError):
-                outcome = asked.spending.finish(JudgeOutcome(came.status, message=came.message))
+                outcome = replace(asked.outcome, status=came.status, value=None, message=came.message)
             else:
                 asked.take(came, now=True)
                 if not asked.is_settled(self.options.more_answers):
                     endpoint.todo.put_nowait(asked)
                     continue
-                outcome = asked.outcome()
+                outcome = asked.outcome
             self._spent += outcome.spent_usd
             endpoint.ahead.release()
             deliver(asked.call, outcome)
@@ -301,7 +273,7 @@ class Asker:
 
     async def _reply(self, asked: _Asked, endpoint: _Endpoint) -> Reply:
         """One reply, stored; sent again while the endpoint fails in ways that pass."""
-        call, attempt = asked.call, asked.spending.n_replies
+        call, attempt = asked.call, asked.outcome.n_replies
         request, packed = asked.request, asked.packed
         if attempt:
             request = call.judge.request(call.question, attempt)

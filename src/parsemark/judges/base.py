@@ -11,7 +11,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -81,35 +81,21 @@ class Reply:
     """The model that the endpoint says answered."""
 
 
+@dataclass(eq=False)
 class CallFailedError(Exception):
-    """No reply came. The type of failure says whether to try again.
+    """No reply came. The type of failure says whether to try again."""
 
-    Args:
-        status: What the failure counts as.
-        message: What is wrong, without secrets.
-        retry: Whether the same request may succeed later.
-        retry_after_s: How long the endpoint asks to wait.
-        lasting: Whether every further request to this judge would fail in the same way.
-        may_cost: Whether the endpoint may have done the work, and charge for it, all the same.
-    """
-
-    def __init__(
-        self,
-        status: Answered,
-        message: str,
-        *,
-        retry: bool = False,
-        retry_after_s: float | None = None,
-        lasting: bool = False,
-        may_cost: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.retry = retry
-        self.retry_after_s = retry_after_s
-        self.lasting = lasting
-        self.may_cost = may_cost
+    status: Answered
+    message: str
+    """What is wrong, without secrets."""
+    retry: bool = field(default=False, kw_only=True)
+    """Whether the same request may succeed later."""
+    retry_after_s: float | None = field(default=None, kw_only=True)
+    """How long the endpoint asks to wait."""
+    lasting: bool = field(default=False, kw_only=True)
+    """Whether every further request to this judge would fail in the same way."""
+    may_cost: bool = field(default=False, kw_only=True)
+    """Whether the endpoint may have done the work, and charge for it, all the same."""
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,7 @@ def fence_key(*contents: str) -> str:
 
 
 def fenced(blocks: Mapping[str, str]) -> tuple[str, str]:
-    """The rule for the system message, and the blocks, each in its fence.
-
-    Args:
-        blocks: What each block is called, and its contents.
-    """
+    """The rule for the system message, and the blocks, by what they are called, each in its fence."""
     key = fence_key(*blocks.values())
     return RULE.format(key=key), "\n\n".join(fenced_block(name, text, key) for name, text in blocks.items())
 

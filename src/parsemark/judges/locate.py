@@ -103,13 +103,9 @@ def locate(
     asker: Asker,
     deliver: Callable[[Any, JudgeOutcome], None],
 ) -> None:
-    """Ask where each page's truths are in its output. The value of an outcome is a `LocatedTruths`.
+    """Ask where each page's truths are in its output: whatever the caller knows a page by, truths, output.
 
-    Args:
-        pages: Whatever the caller knows a page by, its truths, and the output.
-        judge: Who is asked.
-        asker: How.
-        deliver: Gets the page's name and what came of it.
+    `deliver` gets the page's name and what came of it, a `LocatedTruths` as its value.
     """
 
     def calls() -> Iterator[Call]:
@@ -155,10 +151,7 @@ def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> Locate
 def find_span(text: str, output: str, taken: Sequence[OutputSpan] = ()) -> OutputSpan | None:
     """Where `text` stands in `output`: literally, else where it fits best; None where it does not.
 
-    Args:
-        text: As a model returned it.
-        output: In which it should be.
-        taken: Places that count as used, if the text occurs again elsewhere.
+    Places that are `taken` count as used, if the text occurs again elsewhere.
     """
     from rapidfuzz import fuzz
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import ssl
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -108,6 +109,7 @@ class OpenAI(Judge):
 
     def request(self, question: Question, attempt: int) -> dict[str, Any]:
         """The address and the body; attempts and repeats differ in their seed."""
+        host = urlsplit(self.base_url).hostname
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [
@@ -115,7 +117,8 @@ class OpenAI(Judge):
                 {"role": "user", "content": question.user},
             ],
             "seed": 1000 * question.repeat + attempt,
-            self._limit_name: self.max_tokens,
+            # OpenAI's own endpoint has renamed the limit; the others have not followed.
+            "max_completion_tokens" if host == "api.openai.com" else "max_tokens": self.max_tokens,
         }
         if self.temperature >= 0:
             body["temperature"] = self.temperature
@@ -127,12 +130,6 @@ class OpenAI(Judge):
         elif self.output == "json":
             body["response_format"] = {"type": "json_object"}
         return {"url": f"{self.base_url.rstrip('/')}/chat/completions", "body": body}
-
-    @property
-    def _limit_name(self) -> str:
-        """OpenAI's own endpoint has renamed the limit; the others have not followed."""
-        host = urlsplit(self.base_url).hostname
-        return "max_completion_tokens" if host == "api.openai.com" else "max_tokens"
 
     @property
     def price(self) -> Price | None:
@@ -153,7 +150,7 @@ class OpenAI(Judge):
     async def opened(self, concurrency: int) -> AsyncIterator[_Connection]:
         """A pool of connections to the endpoint."""
         aiohttp = _aiohttp()
-        verify = _certificates() if self.base_url.startswith("https") else False
+        verify = ssl.create_default_context() if self.base_url.startswith("https") else False
         # Neither redirects nor cookies nor netrc: the key goes to the endpoint that was named, nowhere else.
         async with aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=concurrency, ssl=verify),
@@ -195,21 +192,13 @@ class _Connection:
         try:
             async with asyncio.timeout(self._judge.timeout_s):
                 status, headers, data = await self._post(request["url"], body)
-        except TimeoutError as error:
-            raise CallFailedError(
-                Answered.TIMED_OUT,
-                f"no answer within {self._judge.timeout_s:g} s",
-                retry=True,
-                may_cost=not isinstance(error, aiohttp.ConnectionTimeoutError),
-            ) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
+            unsent = isinstance(error, aiohttp.ConnectionTimeoutError | aiohttp.ClientConnectorError)
             # The text of such an error may quote a header; its kind says enough.
-            raise CallFailedError(
-                Answered.UNREACHABLE,
-                f"{self._judge.base_url}: {_kind(error)}",
-                retry=True,
-                may_cost=not isinstance(error, aiohttp.ClientConnectorError),
-            ) from None
+            outcome, why = Answered.UNREACHABLE, f"{self._judge.base_url}: {_kind(error)}"
+            if isinstance(error, TimeoutError):
+                outcome, why = Answered.TIMED_OUT, f"no answer within {self._judge.timeout_s:g} s"
+            raise CallFailedError(outcome, why, retry=True, may_cost=not unsent) from None
         if status != 200:
             raise self._failure(status, headers, data)
         return self._reply(data, time.perf_counter() - begin)
@@ -244,12 +233,11 @@ class _Connection:
         if status == 429 and _NO_QUOTA & _error_codes(data):
             message = f"{where} gives no more quota: {self._said(data)}"
             return CallFailedError(Answered.RATE_LIMITED, message, lasting=True)
-        if status == 429:
-            message = f"{where} limits the rate: {self._said(data)}"
-            return CallFailedError(Answered.RATE_LIMITED, message, retry=True, retry_after_s=wait)
-        if status in (408, 409, 425) or status >= 500:
-            message = f"{where} answered HTTP {status}: {self._said(data)}"
-            return CallFailedError(Answered.UNREACHABLE, message, retry=True, retry_after_s=wait)
+        if status in (408, 409, 425, 429) or status >= 500:
+            kind = Answered.RATE_LIMITED if status == 429 else Answered.UNREACHABLE
+            what = "limits the rate" if status == 429 else f"answered HTTP {status}"
+            message = f"{where} {what}: {self._said(data)}"
+            return CallFailedError(kind, message, retry=True, retry_after_s=wait)
         hint = " Try output=json or output=text." if b"response_format" in data else ""
         kind = Answered.UNFIT if status in (400, 413, 422) else Answered.REJECTED
         return CallFailedError(
@@ -382,13 +370,6 @@ def _is_loopback(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-@lru_cache(maxsize=1)
-def _certificates() -> Any:
-    import ssl
-
-    return ssl.create_default_context()
-
-
 def _aiohttp() -> Any:
     with needed_for("A judge"):
         import aiohttp
@@ -418,16 +399,10 @@ def published_price(model: str, base_url: str) -> Price | None:
     """
     with needed_for("The price of a model"):
         from genai_prices import Usage, calc_price
-    million = 1_000_000
+    # Each kind of token alone, so that steps in the price by length do not mix.
+    thousand = (Usage(input_tokens=1000, output_tokens=0), Usage(input_tokens=0, output_tokens=1000))
     try:
-        # Each kind of token alone, so that steps in the price by length do not mix.
-        prices = [
-            float(calc_price(usage, model_ref=model, provider_api_url=base_url).total_price)
-            for usage in (
-                Usage(input_tokens=million // 1000, output_tokens=0),
-                Usage(input_tokens=0, output_tokens=million // 1000),
-            )
-        ]
+        prices = [calc_price(used, model_ref=model, provider_api_url=base_url) for used in thousand]
     except (LookupError, ValueError):
         return None
-    return Price(prices[0] * 1000, prices[1] * 1000)
+    return Price(*(float(price.total_price) * 1000 for price in prices))

@@ -16,11 +16,8 @@ from parsemark.judges.pairs import Pair, PairVerdict, judge_pairs
 class PairLines:
     """Iterates over the pairs of a file once. What cannot be read is in `problems` afterwards.
 
-    Pairs are known by the number of their line, since a file may use an id twice.
-
-    Args:
-        lines: The lines of the file.
-        on_problem: Receives the number of a line that cannot be read, and why, when it is met.
+    Pairs are known by the number of their line, since a file may use an id twice. `on_problem` receives the
+    number of a line that cannot be read, and why, when it is met.
     """
 
     def __init__(
@@ -64,12 +61,7 @@ class PairLines:
 
 
 class RowsInOrder:
-    """Writes the rows of each line together and in the order of the lines, whenever they come.
-
-    Args:
-        write: Takes the text of a row.
-        n_rows: How many rows each line gets.
-    """
+    """Writes the rows of each line, `n_rows`, together and in the order of the lines, whenever they come."""
 
     def __init__(self, write: Callable[[str], object], n_rows: int) -> None:
         self._write = write
@@ -85,16 +77,13 @@ class RowsInOrder:
     def put(self, line: int, place: tuple[int, int], row: str) -> None:
         """A row of a line: the number of its judge, the number of the repeat, and the text."""
         self._rows[line].append((place, row))
-        while self._begun and len(self._rows[self._begun[0]]) >= self._n_rows:
+        self.finish(self._n_rows)
+
+    def finish(self, n_rows: int = 0) -> None:
+        """Write the first lines that have so many rows; by default what is left, where rows never came."""
+        while self._begun and len(self._rows[self._begun[0]]) >= n_rows:
             for _, text in sorted(self._rows.pop(self._begun.pop(0))):
                 self._write(text + "\n")
-
-    def finish(self) -> None:
-        """Write what is left, where rows never came."""
-        for line in self._begun:
-            for _, text in sorted(self._rows.pop(line)):
-                self._write(text + "\n")
-        self._begun = []
 
 
 @dataclass

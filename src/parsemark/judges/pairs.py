@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import product
 
 from parsemark.judges.ask import Asker
 from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome
@@ -70,25 +71,16 @@ def _calls(
     pairs: Iterable[Pair], judges: Sequence[Judge], repeats: int, deliver: Callable[[PairVerdict], None]
 ) -> Iterator[Call]:
     for pair in pairs:
-        for judge in judges:
-            for repeat in range(repeats):
-                ruled = _without_asking(pair)
-                if ruled is not None:
-                    deliver(_of(pair.id, judge, repeat, ruled))
-                    continue
-                question = pair_question(
-                    pair.truth,
-                    pair.pred,
-                    prompt=judge.prompt_text or judge.prompt,
-                    order=judge.order,
-                    kind=pair.kind,
-                    repeat=repeat,
-                    fence=judge.fence,
-                )
-                read = partial(
-                    read_reply, form=ScoreAnswer, key=question.key, shown=f"{pair.truth}\n{pair.pred}"
-                )
-                yield Call(judge, question, read, (pair.id, repeat))
+        shown = f"{pair.truth}\n{pair.pred}"
+        for judge, repeat in product(judges, range(repeats)):
+            ruled = _without_asking(pair)
+            if ruled is not None:
+                deliver(_of(pair.id, judge, repeat, ruled))
+                continue
+            asked = {"prompt": judge.prompt_text or judge.prompt, "order": judge.order, "kind": pair.kind}
+            question = pair_question(pair.truth, pair.pred, **asked, repeat=repeat, fence=judge.fence)
+            read = partial(read_reply, form=ScoreAnswer, key=question.key, shown=shown)
+            yield Call(judge, question, read, (pair.id, repeat))
 
 
 def _without_asking(pair: Pair) -> JudgeOutcome | None:

@@ -116,16 +116,10 @@ def pair_question(
     repeat: int = 0,
     fence: bool = True,
 ) -> Question:
-    """The question whether `pred` says what `truth` says.
+    """The question whether `pred` says what `truth` says, asked so many times before as `repeat`.
 
-    Args:
-        truth: The original.
-        pred: The extraction.
-        prompt: A name of `PROMPT_VERSIONS`, or a text with `{gt_table}` and `{extracted_table}`.
-        order: Which of both comes first; a prompt with places has an order of its own.
-        kind: What both are.
-        repeat: Asked so many times before.
-        fence: Whether data are fenced, and an answer repeats the fence's key.
+    The `prompt` is a name of `PROMPT_VERSIONS`, or a text with `{gt_table}` and `{extracted_table}`, which
+    has an order of its own. With a fence around the data, an answer repeats the fence's key.
     """
     blocks = {f"ORIGINAL {kind.upper()}": truth, f"EXTRACTED {kind.upper()}": pred}
     template = PRINTED.get(prompt, prompt if "{gt_table}" in prompt else "")

@@ -24,22 +24,12 @@ _THOUGHT_END = re.compile(r"</think(?:ing)?>")
 Form = TypeVar("Form", bound=BaseModel)
 
 
-class _TwiceError(ValueError):
-    pass
-
-
 def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = "") -> JudgeOutcome:
     """The reply as an object of `form`, or the status that says why it is none.
 
     Several objects of that form that say different things are no answer: one of them may be quoted from the
-    data that the model was shown. One without the key of the question that stands in these data word by word
-    is an echo, and no answer.
-
-    Args:
-        reply: What came back.
-        form: Of the answer.
-        key: The nonce of the question; empty where it has none.
-        shown: The data that the model was shown.
+    data that the model was shown. One without the key of the question (if it has one) that stands in these
+    data word by word is an echo, and no answer.
     """
     if reply.refusal or reply.finish == "content_filter":
         return JudgeOutcome(
@@ -96,7 +86,7 @@ def _objects(text: str, form: type[Form], key: str, shown: str) -> list[Form]:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) != len(keys):
-        raise _TwiceError("a key is given twice")
+        raise ValueError("a key is given twice")
     return dict(pairs)
 
 

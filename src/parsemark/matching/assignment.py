@@ -37,15 +37,10 @@ def assign(
     similarity: Similarity,
     confident: Sequence[bool] | None = None,
 ) -> Matching:
-    """Pair truths and predictions one to one, as well as possible.
+    """Pair truths (ids of the rows) and predictions (of the columns) one to one, as well as possible.
 
-    Args:
-        rule: Name of the similarity.
-        truth: Ids of the truths (rows of the matrix).
-        pred: Ids of the predictions (columns of the matrix).
-        similarity: How alike each pair is, 0 to 1.
-        confident: Which predictions count as positive. They are assigned first and the others get what is
-            left, so that a prediction below the confidence threshold never takes a truth from one above it.
+    Predictions that are `confident` count as positive. They are assigned first and the others get what is
+    left, so that a prediction below the confidence threshold never takes a truth from one above it.
     """
     sure = np.ones(len(pred), dtype=bool) if confident is None else np.asarray(confident, dtype=bool)
     pairs: dict[int, int] = {}

@@ -8,6 +8,7 @@ place. There is no threshold of time; pages that are too large are matched by eq
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -62,20 +63,15 @@ class BlockMatching:
 
 
 def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | None = None) -> BlockMatching:
-    """Match non-empty strings that are ready to be compared.
+    """Match non-empty strings that are ready to be compared, truths outside of reading order last.
 
-    Args:
-        truths: Truths in reading order, those outside of it last.
-        preds: Predictions in their order.
-        n_ordered: How many truths have a place in reading order; the others are matched in the second stage
-            alone, wherever they stand. By default all have one.
+    The first `n_ordered` truths, by default all, have a place in reading order; the others are matched in the
+    second stage alone, wherever they stand.
     """
     n_ordered = len(truths) if n_ordered is None else n_ordered
     fixed = _equal_in_order(truths[:n_ordered], preds)
-    open_truths = [t for t in range(len(truths)) if t not in fixed]
-    taken = set(fixed.values())
-    open_preds = [p for p in range(len(preds)) if p not in taken]
     matches = [BlockMatch((t,), (p,)) for t, p in fixed.items()]
+    open_truths, open_preds = _left(truths, preds, matches)
     complete = _fits(truths, preds, open_truths, open_preds)
     if complete:
         finder = _Finder(truths, preds)
@@ -89,12 +85,20 @@ def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | N
         for (rows, columns), found in zip(stretches, candidates, strict=True):
             matches += finder.align(rows, columns, found)
     matches += _moved(truths, preds, matches, compares=complete)
-    answered = {t for m in matches for t in m.truths}
-    used = {p for m in matches for p in m.preds}
-    matches += (BlockMatch((t,), ()) for t in range(len(truths)) if t not in answered)
+    open_truths, open_preds = _left(truths, preds, matches)
+    matches += (BlockMatch((t,), ()) for t in open_truths)
     matches.sort(key=lambda m: m.truths[0])
-    matches += (BlockMatch((), (p,)) for p in range(len(preds)) if p not in used)
+    matches += (BlockMatch((), (p,)) for p in open_preds)
     return BlockMatching(tuple(matches), complete)
+
+
+def _left(
+    truths: Sequence[str], preds: Sequence[str], matches: Sequence[BlockMatch]
+) -> tuple[list[int], list[int]]:
+    """The truths and the predictions that no match has."""
+    answered, used = {t for m in matches for t in m.truths}, {p for m in matches for p in m.preds}
+    open_preds = [p for p in range(len(preds)) if p not in used]
+    return [t for t in range(len(truths)) if t not in answered], open_preds
 
 
 def _fits(truths: Sequence[str], preds: Sequence[str], rows: list[int], columns: list[int]) -> bool:
@@ -124,10 +128,12 @@ def _longest_increasing(pairs: list[tuple[int, int]], truths: Sequence[str]) -> 
         chosen = max((j for j in range(k) if pairs[j][1] < p), key=lambda j: best[j], default=-1)
         best.append(len(truths[t]) + (best[chosen] if chosen >= 0 else 0))
         before.append(chosen)
-    if not pairs:
-        return []
+    return _chain(pairs, before, max(range(len(pairs)), key=lambda j: best[j], default=-1))
+
+
+def _chain(pairs: list[tuple[int, int]], before: list[int], k: int) -> list[tuple[int, int]]:
+    """The pairs up to one, each with the one before it."""
     out = []
-    k = max(range(len(pairs)), key=lambda j: best[j])
     while k >= 0:
         out.append(pairs[k])
         k = before[k]
@@ -135,25 +141,14 @@ def _longest_increasing(pairs: list[tuple[int, int]], truths: Sequence[str]) -> 
 
 
 def _patience(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    from bisect import bisect_left
-
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []
     for k, (_, p) in enumerate(pairs):
         place = bisect_left(tails, p)
         before.append(ends[place - 1] if place else -1)
-        if place == len(tails):
-            tails.append(p)
-            ends.append(k)
-        else:
-            tails[place], ends[place] = p, k
-    out = []
-    k = ends[-1] if ends else -1
-    while k >= 0:
-        out.append(pairs[k])
-        k = before[k]
-    return out[::-1]
+        tails[place : place + 1], ends[place : place + 1] = [p], [k]
+    return _chain(pairs, before, ends[-1] if ends else -1)
 
 
 def _price(edits: int, absorbed: int = 0, place: int = 0) -> int:
@@ -283,10 +278,7 @@ def _moved(
     truths: Sequence[str], preds: Sequence[str], matches: Sequence[BlockMatch], *, compares: bool
 ) -> list[BlockMatch]:
     """What is left on both sides, wherever it stands."""
-    answered = {t for m in matches for t in m.truths}
-    used = {p for m in matches for p in m.preds}
-    open_truths = [t for t in range(len(truths)) if t not in answered]
-    open_preds = [p for p in range(len(preds)) if p not in used]
+    open_truths, open_preds = _left(truths, preds, matches)
     found: list[BlockMatch] = []
     by_text: dict[str, list[int]] = defaultdict(list)
     for p in reversed(open_preds):
@@ -296,10 +288,7 @@ def _moved(
             found.append(BlockMatch((t,), (by_text[truths[t]].pop(),), is_moved=True))
     if not compares:
         return found
-    taken_t = {m.truths[0] for m in found}
-    taken_p = {m.preds[0] for m in found}
-    rows = [t for t in open_truths if t not in taken_t]
-    columns = [p for p in open_preds if p not in taken_p]
+    rows, columns = _left(truths, preds, [*matches, *found])
     if not rows or not columns:
         return found
     costs = np.array([[_unlike(truths[t], preds[p]) for p in columns] for t in rows])

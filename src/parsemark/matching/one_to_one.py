@@ -81,11 +81,9 @@ def content_bag(table: Table, variant: Variant = "literal") -> Bag:
     return chunk_bigrams(table_text(table), overlapping=variant == "overlapping")
 
 
-def content_matrix(
-    truth: Sequence[Element], pred: Sequence[Element], variant: Variant = "literal"
-) -> Similarity:
+def content_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
     """Content-Jaccard of every pair; 0 where a side is no readable table."""
-    return jaccard_matrix([_bag(e, variant) for e in truth], [_bag(e, variant) for e in pred])
+    return jaccard_matrix(*([chunk_bigrams(element_text(e)) for e in side] for side in (truth, pred)))
 
 
 def jaccard_matrix(truth: Sequence[Bag], pred: Sequence[Bag]) -> Similarity:
@@ -95,14 +93,11 @@ def jaccard_matrix(truth: Sequence[Bag], pred: Sequence[Bag]) -> Similarity:
 
 
 def match_by_content(
-    truth: Sequence[Element],
-    pred: Sequence[Element],
-    confident: Sequence[bool] | None = None,
-    variant: Variant = "literal",
+    truth: Sequence[Element], pred: Sequence[Element], confident: Sequence[bool] | None = None
 ) -> Matching:
     """Optimal one-to-one assignment by content-Jaccard."""
     ids = [e.id for e in truth], [e.id for e in pred]
-    return assign(CONTENT_RULE, *ids, content_matrix(truth, pred, variant), confident)
+    return assign(CONTENT_RULE, *ids, content_matrix(truth, pred), confident)
 
 
 def rank_by_content(
@@ -111,9 +106,3 @@ def rank_by_content(
     """Match one to one in order of confidence, by content-Jaccard."""
     ids = [e.id for e in truth], [e.id for e in pred]
     return assign_by_confidence(CONTENT_RULE, *ids, content_matrix(truth, pred), confidence)
-
-
-def _bag(element: Element, variant: Variant) -> Bag:
-    if element.table is not None:
-        return content_bag(element.table, variant)
-    return chunk_bigrams(element.text or "")

@@ -127,9 +127,8 @@ def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[i
     Of both, that one has moved which went farther from its place: what stands between two paragraphs that
     change places is out of order with both, and has not moved. If both went equally far, the smaller one.
 
-    Args:
-        pairs: Stretches of which the first comes before the second.
-        place: Where each word of the page stands in the output, if that is sure.
+    Of each pair of stretches the first comes before the second; `place` is where each word of the page surely
+    stands in the output.
     """
     medians: dict[tuple[int, int], float | None] = {}
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from rapidfuzz.distance import Indel, LCSseq
 
@@ -100,13 +100,10 @@ class WordFates:
 def word_fates(
     page: Sequence[PageAtom], hidden: Sequence[str], output: Sequence[str], beside: Sequence[str] = ()
 ) -> WordFates:
-    """Compare a page with an output.
+    """Compare the visible words of a page, in the order of the file, with those of an output.
 
-    Args:
-        page: Its visible words in the order of the file.
-        hidden: Words of its text layer that nobody can see.
-        output: The words of the output.
-        beside: Words that belong to the page without being its text: nobody asks for them.
+    Nobody can see the `hidden` words of its text layer; those `beside` belong to the page without being its
+    text, and nobody asks for them.
     """
     page, output = page[:MAX_WORDS], output[:MAX_WORDS]
     found = WordFates(
@@ -222,7 +219,7 @@ def _glued(found: WordFates) -> None:
         if fate is not Fate.INVENTED or len(said) < 2 * _MAX_JOINED:
             continue
         for size in range(1, _MAX_JOINED + 1):
-            for start in starts.get(said[:size], ()) if said[:size] in starts else ():
+            for start in starts.get(said[:size], ()):
                 own = _spelling(found, start, said)
                 for i in own:
                     if found.of_page[i] is Fate.LOST:
@@ -314,11 +311,5 @@ def _known(words: Sequence[str]) -> tuple[set[str], set[tuple[str, str]]]:
 
 def _runs(fates: Sequence[Fate], wanted: Fate) -> list[list[int]]:
     """Neighbours with the same fate."""
-    found: list[list[int]] = []
-    for k, fate in enumerate(fates):
-        if fate is wanted:
-            if found and found[-1][-1] == k - 1:
-                found[-1].append(k)
-            else:
-                found.append([k])
-    return found
+    places = enumerate(k for k, fate in enumerate(fates) if fate is wanted)
+    return [[k for _, k in run] for _, run in groupby(places, key=lambda place: place[1] - place[0])]

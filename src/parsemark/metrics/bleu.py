@@ -80,12 +80,12 @@ def bleu_parts(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[li
         length_hypothesis += len(said)
         length_reference += len(wanted)
         for n in range(1, ORDER + 1):
-            counts, limit = _ngrams(said, n), _ngrams(wanted, n)
-            matched[n - 1] += sum((counts & limit).values())
+            matched[n - 1] += (token_ngrams(said, n) & token_ngrams(wanted, n)).total()
             possible[n - 1] += max(0, len(said) - n + 1)
     precisions = [m / p if p else 0.0 for m, p in zip(matched, possible, strict=True)]
     return precisions, length_hypothesis / length_reference if length_reference else 0.0
 
 
-def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+def token_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Runs of n tokens, and how often each comes."""
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))

@@ -7,6 +7,7 @@ duplicated that many times.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -56,12 +57,13 @@ def text_coverage(truth: Sequence[str], pred: Sequence[str]) -> Coverage:
         for place in _uncovered(block, pred_grams, in_pred)
     )
     invented = sum(end - start for block in pred for start, end in _uncovered(block, true_grams, in_truth))
+    left = Counter(true_grams)
     return Coverage(
         sum(map(len, truth)),
         sum(map(len, pred)),
         sum(end - start for _, start, end in lost_places),
         invented,
-        sum(_repeated(block, counts) for block, counts in _in_turn(pred, true_grams)),
+        sum(_repeated(block, left) for block in pred),
         lost_places,
     )
 
@@ -69,10 +71,8 @@ def text_coverage(truth: Sequence[str], pred: Sequence[str]) -> Coverage:
 def _grams(blocks: Iterable[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for block in blocks:
-        for size in range(1, min(SIZE, len(block) + 1)):
-            # Short blocks, such as a page number, are looked for as they are.
-            if len(block) == size:
-                counts[block] += 1
+        if 0 < len(block) < SIZE:  # such as a page number: looked for as it is
+            counts[block] += 1
         counts.update(block[i : i + SIZE] for i in range(len(block) - SIZE + 1))
     return counts
 
@@ -96,21 +96,7 @@ def _uncovered(block: str, other: Counter[str], short_parts: set[str]) -> list[t
     for start in range(len(block) - SIZE + 1):
         if block[start : start + SIZE] in other:
             covered[start : start + SIZE] = b"\x01" * SIZE
-    places: list[tuple[int, int]] = []
-    for index, mark in enumerate(covered):
-        if mark:
-            continue
-        if places and places[-1][1] == index:
-            places[-1] = (places[-1][0], index + 1)
-        else:
-            places.append((index, index + 1))
-    return places
-
-
-def _in_turn(blocks: Sequence[str], true_grams: Counter[str]) -> Iterable[tuple[str, Counter[str]]]:
-    left = Counter(true_grams)
-    for block in blocks:
-        yield block, left
+    return [found.span() for found in re.finditer(rb"\x00+", covered)]
 
 
 def _repeated(block: str, left: Counter[str]) -> int:
@@ -126,4 +112,4 @@ def _repeated(block: str, left: Counter[str]) -> int:
         marks = fresh if left[gram] > 0 else stale
         left[gram] -= 1
         marks[start : start + SIZE] = b"\x01" * SIZE
-    return sum(1 for a, b in zip(fresh, stale, strict=True) if b and not a)
+    return sum(b > a for a, b in zip(fresh, stale, strict=True))

@@ -34,6 +34,8 @@ class EditTree:
     """Elements below the root, markup inside cells included: the denominator of TEDS."""
     row_lengths: tuple[int, ...] | None = field(default=None)
     """Cells of each row if the tree is table > tr > td, else None."""
+    _own: dict[bool, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The kernel's trees with tags encoded by its own codes, as rows or not."""
 
     @cached_property
     def tag_codes(self) -> Mapping[str, str]:
@@ -50,15 +52,9 @@ class EditTree:
         """The kernel's tree, with tags encoded by `codes`."""
         if codes is not self.tag_codes:
             return self._build(codes, as_rows)
-        return self._own_rows if as_rows else self._own_tree
-
-    @cached_property
-    def _own_rows(self) -> Any:
-        return self._build(self.tag_codes, as_rows=True)
-
-    @cached_property
-    def _own_tree(self) -> Any:
-        return self._build(self.tag_codes, as_rows=False)
+        if as_rows not in self._own:
+            self._own[as_rows] = self._build(codes, as_rows)
+        return self._own[as_rows]
 
     def _build(self, codes: Mapping[str, str], as_rows: bool) -> Any:
         if not as_rows:
@@ -105,9 +101,7 @@ def tree_of_rows(rows: Rows) -> EditTree:
 def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = read_span) -> EditTree:
     """The tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves.
 
-    Args:
-        table: The element.
-        span: Reads `colspan` and `rowspan`.
+    `colspan` and `rowspan` are read by `span`.
     """
     labels: list[str] = []
     leftmost: list[int] = []
@@ -141,14 +135,10 @@ def reference_table(document: str) -> Any:
     return next(iter(html.fromstring(document, parser=parser).findall("body/table")), None)
 
 
-def _whole_span(value: str | None) -> int:
-    """A span as upstream reads it: what is no number is an error."""
-    return 1 if value is None else int(value)
-
-
 def reference_tree(table: etree._Element) -> EditTree:
     """A table's tree with spans of any size; its elements are counted without processing instructions."""
-    tree = tree_of_element(table, _whole_span)
+    # A span that is no number is an error upstream.
+    tree = tree_of_element(table, lambda value: 1 if value is None else int(value))
     spans = [int(n) for label in tree.labels if label.startswith("td ") for n in label.split()[1:]]
     usual = all(0 < span < 2**31 for span in spans)
     n_elements = len(table.xpath(".//*"))  # type: ignore[arg-type]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
-from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -66,20 +65,15 @@ class FormulaError:
         return f"{_name(self.written)} is read as {_name(self.given)}{again}."
 
 
-class Compared(NamedTuple):
-    """Two formulas, and how they differ."""
-
-    errors: list[FormulaError]
-    size: int
-    """Symbols of the longer one."""
-
-
-def compare_formulas(truth: Symbols, pred: Symbols, weight: Callable[[FormulaError], float]) -> Compared:
-    """The differences of two formulas, slashes read as fractions where they agree better then."""
+def compare_formulas(
+    truth: Symbols, pred: Symbols, weight: Callable[[FormulaError], float]
+) -> tuple[list[FormulaError], int]:
+    """The differences of two formulas, and the symbols of the longer one; slashes may be fractions."""
     pairs = zip_longest(readings(truth), readings(pred))
     read = dict.fromkeys((expected or truth, given or pred) for expected, given in pairs)
-    found = [Compared(formula_errors(*pair), max(map(len, pair))) for pair in read]
-    return min(found, key=lambda compared: sum(map(weight, compared.errors)))
+    found = [(formula_errors(*pair), max(map(len, pair))) for pair in read]
+    # Read so that they agree best.
+    return min(found, key=lambda compared: sum(map(weight, compared[0])))
 
 
 def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
@@ -177,14 +171,9 @@ def _is_mark(symbols: Symbols, position: int) -> bool:
 
 def _is_renamed(written: str | None, given: str | None, times: int, truth: Symbols) -> bool:
     """Whether a name is given everywhere by one that the formula does not use: it is still distinct."""
-    return (
-        written is not None
-        and given is not None
-        and _names(written)
-        and _names(given)
-        and given not in truth
-        and truth.count(written) == times
-    )
+    if written is None or given is None or given in truth or truth.count(written) != times:
+        return False
+    return _names(written) and _names(given)
 
 
 def _names(symbol: str) -> bool:
@@ -193,12 +182,9 @@ def _names(symbol: str) -> bool:
 
 
 def error_kind(written: str | None, given: str | None, *, mark: bool = False) -> str | None:
-    """What kind of error a pair is; None for one that changes nothing but the layout.
+    """What kind of error a pair is, of which one may be nothing; None if it changes nothing but the layout.
 
-    Args:
-        written: The symbol of the truth; None where there is none.
-        given: What is given for it; None for nothing.
-        mark: Whether both are all that a script says.
+    A `mark` is all that a script says.
     """
     shown = [s for s in (written, given) if s is not None and s not in _LAYOUT]
     if not shown or (len(shown) == 2 and not _ENDS.isdisjoint(shown) and _PUNCTUATION.issuperset(shown)):

@@ -38,13 +38,8 @@ def parent_accuracy(
 ) -> float | None:
     """Share of the true headings whose parent is answered by the parent of their answer.
 
-    Args:
-        truth: True headings.
-        pred: Predicted ones.
-        answers: Index of the prediction that answers a truth. A truth without one is wrong.
-
-    Returns:
-        None where there is no true heading.
+    `answers` has the index of the prediction that answers a truth; a truth without one is wrong. None where
+    there is no true heading.
     """
     if not truth:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,10 +65,18 @@ def mean_average_precision(
     """
     numbers = {name: k for k, name in enumerate(classes, 1)}
     images = {page: k for k, page in enumerate(dict.fromkeys(pages), 1)}
+
+    def counted(boxes: Sequence[LayoutBox]) -> Iterator[tuple[float, dict[str, Any]]]:
+        """The boxes that count: score, and where each lies."""
+        for box in boxes:
+            if box.category in numbers and box.page in images:
+                x0, y0, x1, y1 = box.box
+                place = {"image_id": images[box.page], "category_id": numbers[box.category]}
+                yield box.score, {**place, "bbox": [x0, y0, x1 - x0, y1 - y0]}
+
     annotations = [
-        _annotation(k, box, images[box.page], numbers[box.category])
-        for k, box in enumerate(truth, 1)
-        if box.category in numbers and box.page in images
+        {**place, "id": k, "area": place["bbox"][2] * place["bbox"][3], "iscrowd": 0}
+        for k, (_, place) in enumerate(counted(truth), 1)
     ]
     data = {
         "info": {},
@@ -76,16 +84,7 @@ def mean_average_precision(
         "annotations": annotations,
         "categories": [{"id": k, "name": name} for name, k in numbers.items()],
     }
-    results = [
-        {
-            "image_id": images[box.page],
-            "category_id": numbers[box.category],
-            "bbox": _xywh(box.box),
-            "score": box.score,
-        }
-        for box in pred
-        if box.category in numbers and box.page in images
-    ]
+    results = [{**place, "score": score} for score, place in counted(pred)]
     if not annotations:
         return LayoutScores(None, None, None, dict.fromkeys(classes))
     if not results:
@@ -93,23 +92,6 @@ def mean_average_precision(
         per_class = {name: 0.0 if number in found else None for name, number in numbers.items()}
         return LayoutScores(0.0, 0.0, 0.0, per_class)
     return _evaluate(data, results, numbers)
-
-
-def _xywh(box: tuple[float, float, float, float]) -> list[float]:
-    x0, y0, x1, y1 = box
-    return [x0, y0, x1 - x0, y1 - y0]
-
-
-def _annotation(number: int, box: LayoutBox, image: int, category: int) -> dict[str, Any]:
-    x, y, width, height = _xywh(box.box)
-    return {
-        "id": number,
-        "image_id": image,
-        "category_id": category,
-        "bbox": [x, y, width, height],
-        "area": width * height,
-        "iscrowd": 0,
-    }
 
 
 def _evaluate(
@@ -124,10 +106,7 @@ def _evaluate(
     with needed_for("Layout scores"):
         import hotcoco
     evaluation: Any = hotcoco.COCOeval
-    with (
-        ScratchFolder("parsemark-layout-") as folder,
-        contextlib.redirect_stdout(io.StringIO()),
-    ):
+    with ScratchFolder("parsemark-layout-") as folder, contextlib.redirect_stdout(io.StringIO()):
         truth_file, pred_file = folder / "truth.json", folder / "pred.json"
         truth_file.write_text(json.dumps(data), encoding="utf-8")
         pred_file.write_text(json.dumps(results), encoding="utf-8")
@@ -137,15 +116,14 @@ def _evaluate(
         run.accumulate()
         run.summarize()
         precision = np.asarray(run.eval["precision"])[:, :, :, 0, -1]
-    thresholds = np.linspace(0.5, 0.95, 10)
 
     def value(part: Any) -> float | None:
         known = part[part > -1]
         return float(known.mean()) if known.size else None
 
     per_class = {name: value(precision[:, :, k]) for k, name in enumerate(numbers)}
-    at = {t: int(np.argmin(abs(thresholds - t))) for t in (0.5, 0.75)}
-    return LayoutScores(value(precision), value(precision[at[0.5]]), value(precision[at[0.75]]), per_class)
+    # The thresholds are .50, .55, …, .95.
+    return LayoutScores(value(precision), value(precision[0]), value(precision[5]), per_class)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from parsemark.formats import write_table
 from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.bleu import token_ngrams
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
@@ -54,7 +54,8 @@ class Bleu4(Metric[TableInput]):
             return float(not wanted and not given)
         logs = 0.0
         for order in range(1, _MAX_ORDER + 1):
-            matches, candidates = _matches(wanted, given, order)
+            expected, found = token_ngrams(wanted, order), token_ngrams(given, order)
+            matches, candidates = (expected & found).total(), found.total()
             if order > 1:
                 matches, candidates = matches + 1, candidates + 1
             if matches == 0:
@@ -111,14 +112,6 @@ def _tokens(table: TableInput) -> Iterator[str]:
             yield from _WORD.findall(cell.text)
             yield "</td>"
         yield "</tr>"
-
-
-def _matches(wanted: list[str], given: list[str], order: int) -> tuple[int, int]:
-    grams = [
-        Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
-        for tokens in (wanted, given)
-    ]
-    return (grams[0] & grams[1]).total(), grams[1].total()
 
 
 def _html(table: TableInput) -> str:

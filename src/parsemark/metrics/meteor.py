@@ -82,10 +82,7 @@ def match_words(
 ) -> list[tuple[int, int]]:
     """Pairs of places, stage after stage; each stage takes words from the end, as nltk does.
 
-    Args:
-        reference: Words of the truth.
-        hypothesis: Words to match.
-        synonyms: Gives a word's; nltk looks them up for stems, which finds few.
+    nltk looks `synonyms` up for stems, which finds few.
     """
     left_h, left_r = list(enumerate(hypothesis)), list(enumerate(reference))
     stem = _stemmer()

@@ -109,13 +109,14 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: boo
         pair = _read_pair(text)
         identity = pair.get("id", identity)
         _check_pair(pair)
-        truth = _prepared_truth(pair["truth"], pair.get("truth_format"), raw)
+        truth = _prepared_truth(pair["truth"], pair.get("truth_format"), raw=raw)
         pred = TableInput(pair["pred"], pair.get("pred_format"), raw=raw)
     except FormatError as error:
         failed = (Score(str(m), None, Status.METRIC_FAILED, message=str(error)) for m in metrics)
         return [PairScore(number, identity, score) for score in failed]
     if pair["pred"] is None:
-        return [PairScore(number, identity, _without_prediction(m)) for m in metrics]
+        empty = ((str(m), m.facts.one_empty, Status.NO_PREDICTION, "no prediction") for m in metrics)
+        return [PairScore(number, identity, Score(*values)) for values in empty]
     return [PairScore(number, identity, guarded(m, partial(score_prepared, m, truth, pred))) for m in metrics]
 
 
@@ -157,13 +158,7 @@ def _check_pair(pair: dict[str, Any]) -> None:
             raise FormatError(f'"{key}" must be one of {", ".join(FORMATS)}, not {pair[key]!r}')
 
 
-@lru_cache(maxsize=_REMEMBERED_TRUTHS)
-def _prepared_truth(source: str, format: str | None, raw: bool) -> TableInput:
-    return TableInput(source, format, raw=raw)
-
-
-def _without_prediction(metric: Metric[Any]) -> Score:
-    return Score(str(metric), metric.facts.one_empty, Status.NO_PREDICTION, message="no prediction")
+_prepared_truth = lru_cache(maxsize=_REMEMBERED_TRUTHS)(TableInput)
 
 
 @dataclass(frozen=True, slots=True)

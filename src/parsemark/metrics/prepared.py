@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lxml import etree
@@ -46,8 +46,8 @@ class TableInput:
         self.raw = raw
         self._derived: dict[Callable[[TableInput], Any], Any] = {}
 
-    def __reduce__(self) -> tuple[Callable[..., TableInput], tuple[str | Table, str | None, bool]]:
-        return _made_again, (self.source, self.format, self.raw)
+    def __reduce__(self) -> tuple[Callable[..., TableInput], tuple[str | Table, str | None]]:
+        return partial(TableInput, raw=self.raw), (self.source, self.format)
 
     @cached_property
     def table(self) -> Table:
@@ -82,18 +82,13 @@ class TableInput:
             return None
         if self.source.lstrip()[:1] == "<":
             return self.source
-        return (
-            self.found_tables[0].source
-            if self.found_tables and self.found_tables[0].format == "html"
-            else None
-        )
+        first = self.found_tables[0] if self.found_tables else None
+        return first.source if first is not None and first.format == "html" else None
 
     @cached_property
     def element(self) -> etree._Element | None:
         """The table element as lxml reads it, without any care for stray `<`."""
-        if self.html is None:
-            return None
-        return _table_element(self.html, keep_stray_angles=False)
+        return None if self.html is None else _table_element(self.html, keep_stray_angles=False)
 
     @property
     def is_absent(self) -> bool:
@@ -120,9 +115,9 @@ class TableInput:
 
     def _read_rows(self, element: etree._Element) -> Rows:
         rows = read_rows(element)
-        return (
-            rows if self.raw else [[c._replace(text=" ".join(c.text.split())) for c in row] for row in rows]
-        )
+        if self.raw:
+            return rows
+        return [[c._replace(text=" ".join(c.text.split())) for c in row] for row in rows]
 
     @cached_property
     def lossless_rows(self) -> Rows:
@@ -142,10 +137,6 @@ class TableInput:
             self._derived[function] = function(self)
         derived: T = self._derived[function]
         return derived
-
-
-def _made_again(source: str | Table, format: str | None, raw: bool) -> TableInput:
-    return TableInput(source, format, raw=raw)
 
 
 def rows_of_table(table: Table) -> Rows:

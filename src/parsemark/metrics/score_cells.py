@@ -65,12 +65,11 @@ def _covered(row: int, col: int, cell: RowCell) -> set[tuple[int, int]]:
     return {(r, c) for r in rows for c in cols} - {(row, col)}
 
 
-class _OpenCell:
+class _OpenCell(NamedTuple):
     """A cell while it is read."""
 
-    def __init__(self, tag: Tag) -> None:
-        self.tag = tag
-        self.pieces: list[str] = []
+    tag: Tag
+    pieces: list[str]
 
     def read(self) -> RowCell:
         attributes = self.tag.attributes()
@@ -112,7 +111,7 @@ class _TableReader:
         elif self._table_depth is not None and tag.name == "tr":
             self.rows.append([])
         elif self.rows and tag.name in ("td", "th"):
-            cell = _OpenCell(tag)
+            cell = _OpenCell(tag, [])
             self.rows[-1].append(cell)
         if tag.name not in _VOID and not tag.inside.endswith("/"):
             if len(self._open) == _MAX_DEPTH:

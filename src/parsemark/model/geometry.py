@@ -119,3 +119,16 @@ class Box:
     def expanded(self, margin: float) -> Box:
         """The box grown by `margin` on each side."""
         return Box(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)
+
+
+def extents(places: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float, float]]:
+    """From where to where each row, or column, reaches: the least start of all its parts and the last end.
+
+    >>> extents([(0, 1.0, 2.0), (1, 5.0, 6.0), (0, 0.5, 1.5)])
+    {0: (0.5, 2.0), 1: (5.0, 6.0)}
+    """
+    found: dict[int, tuple[float, float]] = {}
+    for key, start, end in places:
+        low, high = found.get(key, (start, end))
+        found[key] = min(low, start), max(high, end)
+    return found

@@ -52,19 +52,15 @@ class Series:
     """Where each point leads, inside the site."""
 
 
-def interval_bars(name: str, entries: Sequence[tuple[int, Figure]]) -> Series:
-    """Bars of a parser's figures at category positions, with intervals where all of them have one."""
-    intervals = [e.interval for _, e in entries if e.interval]
-    complete = len(intervals) == len(entries)
-    return Series(
-        name,
-        "bars",
-        tuple(float(i) for i, _ in entries),
-        tuple(e.value or 0.0 for _, e in entries),
-        parser=name,
-        low=tuple(low for low, _ in intervals) if complete else (),
-        high=tuple(high for _, high in intervals) if complete else (),
-    )
+def interval_bars(name: str, entries: Sequence[Figure | None], mark: Mark = "bars") -> list[Series]:
+    """Bars of a parser's figures by category, with intervals where all have one; none where none is known."""
+    known = [(float(i), e) for i, e in enumerate(entries) if e is not None and e.value is not None]
+    if not known:
+        return []
+    intervals = [e.interval for _, e in known if e.interval]
+    ends = tuple(zip(*intervals, strict=True)) if len(intervals) == len(known) else ((), ())
+    places, values = tuple(i for i, _ in known), tuple(e.value or 0.0 for _, e in known)
+    return [Series(name, mark, places, values, parser=name, low=ends[0], high=ends[1])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +154,10 @@ class DataTable:
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""
         better = self.columns[column].higher_is_better
-        values = {i: v for i, row in enumerate(self.rows) if (v := number_in(row.cells[column])) is not None}
+        cells = [(i, row.cells[column]) for i, row in enumerate(self.rows)]
+        values = {i: c.value for i, c in cells if isinstance(c, Figure) and c.value is not None}
         if better is None or len(values) < 2:
             return frozenset()
         top = max(values.values()) if better else min(values.values())
         found = frozenset(i for i, value in values.items() if value == top)
         return found if len(found) < len(values) else frozenset()
-
-
-def number_in(cell: Figure | str | None) -> float | None:
-    """The value of a cell that holds a number."""
-    return None if cell is None or isinstance(cell, str) else cell.value

@@ -16,11 +16,6 @@ _MAX_DRAWS = 4_000_000
 LEVEL = 0.95
 
 
-def resamples_for(n_clusters: int) -> int:
-    """How many resamples to draw: fewer where each one is large, since its draws already average much out."""
-    return int(np.clip(_MAX_DRAWS // max(1, n_clusters), MIN_RESAMPLES, N_RESAMPLES))
-
-
 @lru_cache(maxsize=8)
 def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int = 0) -> Floats:
     """How often each cluster is drawn in each resample: (n_resamples, n_clusters), rows sum to n_clusters."""
@@ -71,5 +66,7 @@ def bootstrap_interval(
     """
     if np.count_nonzero(np.any(sums != 0, axis=1)) < 2:
         return None
-    totals = cluster_weights(len(sums), resamples_for(len(sums)), seed) @ sums
+    # Fewer resamples where each one is large, since its draws already average much out.
+    n_resamples = int(np.clip(_MAX_DRAWS // len(sums), MIN_RESAMPLES, N_RESAMPLES))
+    totals = cluster_weights(len(sums), n_resamples, seed) @ sums
     return percentile_interval(statistic(totals))

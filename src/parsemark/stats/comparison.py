@@ -252,12 +252,7 @@ def sign_patterns(n: int, seed: int = 0) -> NDArray[np.int8]:
 
 
 def rank_intervals(names: Sequence[str], found: Sequence[Contrast]) -> dict[str, tuple[int, int]]:
-    """The places that the simultaneous intervals allow; 1 is the largest value.
-
-    Args:
-        names: The contestants.
-        found: The contrasts of all pairs of them.
-    """
+    """The places that the simultaneous intervals of all pairs allow; 1 is the largest value."""
     above = dict.fromkeys(names, 0)
     below = dict.fromkeys(names, 0)
     for c in found:

@@ -75,9 +75,7 @@ def _t_share(angle: float, df: int) -> float:
 def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:
     """The statistic without each document in turn; NaN where it is then not defined.
 
-    Args:
-        sums: (documents, quantities): what each document adds to the totals.
-        statistic: Maps totals (…, quantities) to values (…).
+    `sums` (documents, quantities) is what each adds to the totals.
     """
     # Differences of sums leave specks where exact arithmetic leaves 0.
     rest = sums.sum(axis=0) - sums

@@ -28,7 +28,8 @@ def build_table(
         The table with the boxes of its cells on the page; 0 × 0 if there is no row or no column.
     """
     place = frame if frame is not None else Frame(Box(0.0, 0.0, 0.0, 0.0))
-    outline = _outline(parts)
+    tables = [p for p in parts if p.kind is PartKind.TABLE]
+    outline = max(tables, key=lambda p: p.score).box if tables else None
     members = [p for p in parts if outline is None or p.box.share_inside(outline) >= rules.member_share]
     area = Box.hull(p.box for p in members) if members else None
     if area is None:
@@ -54,12 +55,6 @@ def _without_surroundings(area: Box, detected: Box) -> Box:
     """The area, cut at the detected table's top and bottom: a first row often reaches into the caption."""
     top, bottom = max(area.y0, detected.y0), min(area.y1, detected.y1)
     return Box(area.x0, top, area.x1, bottom) if top < bottom else area
-
-
-def _outline(parts: Sequence[Part]) -> Box | None:
-    """The best box of the table itself."""
-    tables = [p for p in parts if p.kind is PartKind.TABLE]
-    return max(tables, key=lambda p: p.score).box if tables else None
 
 
 def _filled(

@@ -85,9 +85,8 @@ def _lines_of_text(parts: Sequence[Part], words: Sequence[Word]) -> list[Line] |
     Boxes that overlap although second sights are removed, about as many as there are lines of text, say that
     each line of text is a row but not where it is. None where the boxes can be trusted.
     """
-    extents = [Line(p.box.y0, p.box.y1) for p in sorted(parts, key=lambda p: -p.score)]
     distinct: list[Line] = []
-    for line in extents:
+    for line in (Line(p.box.y0, p.box.y1) for p in sorted(parts, key=lambda p: -p.score)):
         if all(line.overlap(o.start, o.end) <= SAME * min(line.length, o.length) for o in distinct):
             distinct.append(line)
     covered = sum(g.length for g in _groups(distinct))
@@ -102,11 +101,8 @@ def fitted(lines: Sequence[Line], extents: Sequence[tuple[float, float]]) -> lis
 
     A network that sees a dense table half a line off cuts each line of text in two: which row takes a word
     would then depend on how tall it is. A border stays between the middles of its two lines; of equally good
-    places the nearest to where it was is taken.
-
-    Args:
-        lines: In order; they may overlap, or leave gaps.
-        extents: Start and end of each word in the direction in which the lines follow each other.
+    places the nearest to where it was is taken. The lines are in order and may overlap, or leave gaps; words
+    have their start and end in the direction in which the lines follow each other.
     """
     if not lines:
         return []
@@ -157,13 +153,8 @@ def split_rows(
 
     A row is several if the lines of text in it go through: the first column and most others have a word on
     each of them. A cell whose text is wrapped has more lines than its neighbours; and in a table whose rows
-    mostly have several lines, one such row says nothing.
-
-    Args:
-        rows: In order.
-        columns: In order.
-        words: All words of the table.
-        first: Rows before this one stay as they are; labels in a header are wrapped together.
+    mostly have several lines, one such row says nothing. Rows before the `first` stay as they are: labels in
+    a header are wrapped together.
     """
     held: list[list[tuple[int, Line]]] = [[] for _ in rows]
     for word in words:

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from parsemark.model import Box
+
+if TYPE_CHECKING:
+    from parsemark.pdf.text import Glyph
 
 _HYPHENS = "-\u00ad\u2010\ufffe\x02"
 """What may stand at the end of a line where a word is divided; the last two are pdfium's own marks."""
@@ -30,29 +33,13 @@ class Word:
     """Whether the source has no space between this word and the next one (a word divided at a line's end)."""
 
 
-class GlyphLike(Protocol):
-    """A character with the box of its ink."""
-
-    @property
-    def text(self) -> str:
-        """The character."""
-
-    @property
-    def box(self) -> Box:
-        """Of its ink, on the page."""
-
-    @property
-    def generated(self) -> bool:
-        """Whether the reader made it up (a space between words that are set apart)."""
-
-
-def join_glyphs(glyphs: Iterable[GlyphLike]) -> Iterator[Word]:
+def join_glyphs(glyphs: Iterable[Glyph]) -> Iterator[Word]:
     """Words from characters in the order of the file.
 
     A word ends at white space, and where the next character is far away: on another line, or in another
     cell of a table whose source has no space between them.
     """
-    letters: list[GlyphLike] = []
+    letters: list[Glyph] = []
     for glyph in glyphs:
         blank = glyph.generated or not glyph.text.strip()
         if letters and (blank or _far(letters, glyph.box)):
@@ -64,11 +51,11 @@ def join_glyphs(glyphs: Iterable[GlyphLike]) -> Iterator[Word]:
         yield _word(letters, glued=False)
 
 
-def _word(letters: Sequence[GlyphLike], *, glued: bool) -> Word:
+def _word(letters: Sequence[Glyph], *, glued: bool) -> Word:
     return Word("".join(g.text for g in letters), Box.hull(g.box for g in letters), glued)
 
 
-def _far(letters: Sequence[GlyphLike], box: Box) -> bool:
+def _far(letters: Sequence[Glyph], box: Box) -> bool:
     last = letters[-1].box
     reach = max(last.height, box.height, last.width, _SMALLEST_REACH) / 2
     across = max(box.x0 - last.x1, last.x0 - box.x1)

@@ -34,9 +34,6 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
     1 − observed / expected disagreement, where both are mean squared differences: of ratings of the same
     unit, weighted by 1/(raters − 1), and of all ratings of all units (Krippendorff 2011). Units with a single
     rating say nothing about agreement and do not count.
-
-    Args:
-        ratings: The ratings of each unit, in any order, at least two each to count.
     """
     units = [np.asarray(unit, dtype=float) for unit in ratings if len(unit) > 1]
     if not units:
@@ -59,9 +56,7 @@ def rater_agreement(
 ) -> RaterAgreement:
     """Agreement over units, of which each rater may have left some out.
 
-    Args:
-        ratings: Of each unit.
-        raters: Who gave them. By default raters are known by their position.
+    By default raters are known by their position.
     """
     names = raters if raters is not None else [()] * len(ratings)
     named = [_by_rater(unit, own) for unit, own in zip(ratings, names, strict=True)]
@@ -91,10 +86,5 @@ def _against_others(rater: tuple[str, int], units: Sequence[Mapping[tuple[str, i
     if len(own) < MIN_SHARED:
         return None
     others = [np.mean([value for name, value in unit.items() if name != rater]) for unit in own]
-    return _pearson(np.array([unit[rater] for unit in own]), np.array(others))
-
-
-def _pearson(one: Floats, other: Floats) -> float | None:
-    if one.std() == 0 or other.std() == 0:
-        return None
-    return float(np.corrcoef(one, other)[0, 1])
+    said = [unit[rater] for unit in own]
+    return float(np.corrcoef(said, others)[0, 1]) if np.std(said) and np.std(others) else None

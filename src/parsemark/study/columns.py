@@ -92,13 +92,12 @@ def metric_columns(
 
 
 def _inputs(pair: RatedPair, metric: str, preparation: str) -> tuple[TableInput, TableInput]:
+    truth, pred = pair.truth_html or pair.truth, pair.pred
     if metric in ("reader", "formula_reader"):
-        return TableInput(pair.truth), TableInput(pair.pred)
-    truth = pair.truth_html or pair.truth
-    if preparation == "study":
-        prepared = (for_metric(study_html(text), metric) for text in (truth, pair.pred))
-        return TableInput(next(prepared)), TableInput(next(prepared))
-    return TableInput(truth), TableInput(pair.pred)
+        truth = pair.truth
+    elif preparation == "study":
+        truth, pred = (for_metric(study_html(text), metric) for text in (truth, pred))
+    return TableInput(truth), TableInput(pred)
 
 
 def _mean(name: str, columns: dict[str, StudyColumn]) -> StudyColumn:

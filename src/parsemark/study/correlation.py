@@ -16,11 +16,10 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.bootstrap import cluster_weights, percentile_interval
+from parsemark.stats.bootstrap import N_RESAMPLES, cluster_weights, percentile_interval, sum_by_cluster
 
 Floats = NDArray[np.float64]
 
-N_RESAMPLES = 2000
 FEWEST_TABLES = 6
 """With fewer there is no interval: their draws are too few and too alike to say what chance does."""
 
@@ -59,22 +58,15 @@ def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequen
 
 def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, float] | None:
     """Percentile interval of Pearson's r; its sums are added up by cluster, so a resample is a product."""
-    names = list(dict.fromkeys(clusters))
-    if len(names) < FEWEST_TABLES:
-        return None
-    index = np.array([names.index(c) for c in clusters])
     x, y = x - x.mean(), y - y.mean()
-    moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
-    sums = np.zeros((len(names), moments.shape[1]))
-    np.add.at(sums, index, moments)
-    n, sx, sy, sxx, syy, sxy = (cluster_weights(len(names), N_RESAMPLES) @ sums).T
+    sums, _ = sum_by_cluster(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), clusters)
+    if len(sums) < FEWEST_TABLES:
+        return None
+    n, sx, sy, sxx, syy, sxy = (cluster_weights(len(sums), N_RESAMPLES) @ sums).T
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn = (sxy - sx * sy / n) / np.sqrt((sxx - sx**2 / n) * (syy - sy**2 / n))
     usable = np.clip(drawn[np.isfinite(drawn)], -1.0, 1.0)  # rounding leads beyond
     return percentile_interval(usable) if len(usable) >= N_RESAMPLES / 2 else None
-
-
-_RECORDED = "fitted_on.txt"
 
 
 def fingerprint(truth: str) -> str:
@@ -90,7 +82,7 @@ def in_sample(metric: str, truth: str) -> bool:
 @cache
 def _fitted_on() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for line in files("parsemark.study").joinpath(_RECORDED).read_text("utf-8").splitlines():
+    for line in files("parsemark.study").joinpath("fitted_on.txt").read_text("utf-8").splitlines():
         metric, _, truth = line.partition(" ")
         found.setdefault(metric, set()).add(truth)
     return {metric: frozenset(truths) for metric, truths in found.items()}

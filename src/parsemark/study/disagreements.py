@@ -62,10 +62,8 @@ def write_page(result: StudyResult, columns: list[StudyColumn], path: Path) -> N
 
 
 def _top_of_range(column: StudyColumn) -> float:
-    if column.source == "metric":
-        name = column.name
-        if name not in ("grits_avg", "score_avg"):
-            return get_metric(name).facts.range[1]
+    if column.source == "metric" and column.name not in ("grits_avg", "score_avg"):
+        return get_metric(column.name).facts.range[1]
     return 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
 
 
@@ -74,12 +72,10 @@ def _as_disagreement(pair: RatedPair, ours: float, column: StudyColumn, kind: st
     if column.source == "metric" and column.name in ("reader", "formula_reader"):
         found = score(pair.truth, pair.pred, metrics=[column.name])[column.name]
         errors = list(found.details.get("errors", ()))[:8]
-    if kind != "table":
-        return RatedDisagreement(pair, ours, pair.mean_rating, [], [], errors)
-    truth = _tables(pair.truth) or _tables(pair.truth_html or "")
-    return RatedDisagreement(
-        pair, ours, pair.mean_rating, truth[0] if truth else [], _tables(pair.pred), errors
-    )
+    truth = pred = []
+    if kind == "table":
+        truth, pred = _tables(pair.truth) or _tables(pair.truth_html or ""), _tables(pair.pred)
+    return RatedDisagreement(pair, ours, pair.mean_rating, truth[0] if truth else [], pred, errors)
 
 
 def _tables(text: str) -> list[list[list[dict[str, object]]]]:

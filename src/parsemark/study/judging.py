@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +124,11 @@ def judge_ratings(
         verdicts[verdict.pair, verdict.judge].append(verdict)
         advance()
 
-    swapped = {judge: replace(judge, order=_other_order(judge.order)) for judge in judges if options.bias}
+    swapped = {
+        judge: replace(judge, order="pred_first" if judge.order == "truth_first" else "truth_first")
+        for judge in judges
+        if options.bias
+    }
     plain = [Pair(place, pair.truth, pair.pred, ratings.kind) for place, pair in rated]
     judge_pairs(plain, judges, asker, deliver, repeats=options.repeats)
     if options.bias:
@@ -165,10 +169,6 @@ def _names(judges: Sequence[Judge]) -> dict[Judge, str]:
     """A short name for each judge; the whole spec where the short one would stand for two."""
     labels = Counter(judge.label for judge in judges)
     return {judge: judge.label if labels[judge.label] == 1 else str(judge) for judge in judges}
-
-
-def _other_order(order: str) -> Literal["truth_first", "pred_first"]:
-    return "pred_first" if order == "truth_first" else "truth_first"
 
 
 def _column(
@@ -229,7 +229,7 @@ def _biases(
         if judge in swapped:
             order = [(pair, said(place, swapped[judge]), said(place, judge)) for place, pair in rated]
             yield _mean_difference(name, "order", "extraction shown first", order)
-            scores = {f: [said(_rewritten_place(place, f), judge) for place, _ in rated] for f in FORMATS}
+            scores = {f: [said(f"{place} {f}", judge) for place, _ in rated] for f in FORMATS}
             for format in FORMATS:
                 others = [
                     complete_mean([scores[f][k] for f in FORMATS if f != format]) for k in range(len(rated))
@@ -279,21 +279,12 @@ def _rewritten(rated: _Rated, kind: str) -> Iterator[Pair]:
     if kind != "table":
         return
     for place, pair in rated:
-        table = _plain_table(pair.pred)
-        if table is None:
-            continue
-        for format in FORMATS:
-            yield Pair(_rewritten_place(place, format), pair.truth, write_table(table, format))
-
-
-def _rewritten_place(place: str, format: str) -> str:
-    return f"{place} {format}"
+        if (table := _plain_table(pair.pred)) is not None:
+            yield from (Pair(f"{place} {f}", pair.truth, write_table(table, f)) for f in FORMATS)
 
 
 def _plain_table(text: str) -> Table | None:
-    """The one table of a text, if it is a full grid of short cells: what every notation writes without
-    loss.
-    """
+    """The one table of a text, if it is a full grid of short cells: every notation writes it without loss."""
     try:
         found = read_tables(text)
     except FormatError:

@@ -25,6 +25,11 @@ class _LatexCell:
     rowspan: int = 1
     colspan: int = 1
 
+    def __str__(self) -> str:
+        spans = f' rowspan="{self.rowspan}"' if self.rowspan > 1 else ""
+        spans += f' colspan="{self.colspan}"' if self.colspan > 1 else ""
+        return f"<td{spans}>{self.content}</td>"
+
 
 def latex_to_study_html(source: str, depth: int = 0) -> str:
     """The first LaTeX table of a text as HTML; empty if it cannot be converted."""
@@ -49,9 +54,9 @@ def _cell(source: str, depth: int) -> _LatexCell:
         colspan, source = min(int(found[1]), _MOST_COLUMNS), found[2]
     if (found := _MULTIROW.fullmatch(source)) is not None:
         rowspan, source = int(found[1]), found[2]
-    if _BEGIN.search(source):
-        return _LatexCell(latex_to_study_html(source, depth + 1), rowspan, colspan)
-    return _LatexCell(_plain_text(source), rowspan, colspan)
+    is_table = _BEGIN.search(source) is not None
+    content = latex_to_study_html(source, depth + 1) if is_table else _plain_text(source)
+    return _LatexCell(content, rowspan, colspan)
 
 
 def _plain_text(source: str) -> str:
@@ -85,9 +90,9 @@ def _math(source: str) -> str:
 def _write(rows: list[list[_LatexCell]], n_cols: int) -> str:
     """Place the cells and write them; what a row span covers is left out."""
     hanging: dict[int, int] = {}
-    placed: list[list[tuple[int, _LatexCell]]] = []
+    written = ""
     for number, row in enumerate(rows):
-        line: list[tuple[int, _LatexCell]] = []
+        line: list[_LatexCell] = []
         col = 0
         for cell in row:
             if hanging.get(col, 0) > number and not cell.content:
@@ -96,20 +101,11 @@ def _write(rows: list[list[_LatexCell]], n_cols: int) -> str:
             cell.rowspan = min(cell.rowspan, len(rows) - number)
             if cell.rowspan > 1:
                 hanging.update(dict.fromkeys(range(col, col + cell.colspan), number + cell.rowspan))
-            line.append((col, cell))
+            line.append(cell)
             col += cell.colspan
-        line += [(c, _LatexCell("")) for c in range(col, n_cols) if hanging.get(c, 0) <= number]
-        placed.append(line)
-    return f"<table>{''.join(_row(line) for line in placed)}</table>"
-
-
-def _row(line: list[tuple[int, _LatexCell]]) -> str:
-    cells = []
-    for _, cell in line:
-        spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
-        spans += f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
-        cells.append(f"<td{spans}>{cell.content}</td>")
-    return f"<tr>{''.join(cells)}</tr>"
+        line += [_LatexCell("") for c in range(col, n_cols) if hanging.get(c, 0) <= number]
+        written += f"<tr>{''.join(map(str, line))}</tr>"
+    return f"<table>{written}</table>"
 
 
 def _group_end(source: str, start: int) -> int | None:

@@ -200,18 +200,15 @@ def _published_tables(data: list[Any]) -> Iterator[tuple[str, object]]:
                 yield name, extraction
                 continue
             identity = f"{table.get('gt_id')}/{extraction.get('parser')}"
-            yield (
-                identity,
-                {
-                    "id": identity,
-                    "group": str(table.get("gt_id")),
-                    "truth": table.get("gt_table"),
-                    "truth_html": table.get("gt_table_html"),
-                    "pred": extraction.get("extracted_table"),
-                    "ratings": extraction.get("human_scores"),
-                    **_stored(extraction),
-                },
-            )
+            pair = {
+                "id": identity,
+                "group": str(table.get("gt_id")),
+                "truth": table.get("gt_table"),
+                "truth_html": table.get("gt_table_html"),
+                "pred": extraction.get("extracted_table"),
+                "ratings": extraction.get("human_scores"),
+            }
+            yield identity, {**pair, **_stored(extraction)}
 
 
 def _published_formulas(data: list[Any]) -> Iterator[tuple[str, object]]:
@@ -220,17 +217,14 @@ def _published_formulas(data: list[Any]) -> Iterator[tuple[str, object]]:
             yield f"formula {number + 1}", pair
             continue
         identity = str(pair.get("gt_id", number + 1))
-        yield (
-            identity,
-            {
-                "id": f"{identity}/{number + 1}",
-                "group": identity,
-                "truth": pair.get("gt_formula"),
-                "pred": pair.get("extracted_formula"),
-                "ratings": pair.get("human_study_scores"),
-                **_stored(pair),
-            },
-        )
+        known = {
+            "id": f"{identity}/{number + 1}",
+            "group": identity,
+            "truth": pair.get("gt_formula"),
+            "pred": pair.get("extracted_formula"),
+            "ratings": pair.get("human_study_scores"),
+        }
+        yield identity, {**known, **_stored(pair)}
 
 
 def _stored(entry: dict[str, Any]) -> dict[str, object]:

@@ -186,21 +186,18 @@ def write_results(result: StudyResult, out: Path) -> list[Path]:
         correlations[name] |= {"in_sample": found.n, "unseen": found.unseen.as_json()}
     _write(out / "correlations.json", correlations)
     _write(out / "study.json", as_json(result))
-    lines = [
-        json.dumps(
-            {
-                "id": pair.id,
-                "group": pair.cluster,
-                "people": list(pair.ratings),
-                "empty": pair.is_empty,
-                "scores": {column.name: column.values[k] for column in result.columns},
-                "in_sample": [name for name in result.in_sample if in_sample(name, pair.truth)],
-            },
-            ensure_ascii=False,
-        )
+    rows = [
+        {
+            "id": pair.id,
+            "group": pair.cluster,
+            "people": list(pair.ratings),
+            "empty": pair.is_empty,
+            "scores": {column.name: column.values[k] for column in result.columns},
+            "in_sample": [name for name in result.in_sample if in_sample(name, pair.truth)],
+        }
         for k, pair in enumerate(result.ratings.pairs)
     ]
-    write_text(out / "scores.jsonl", "\n".join(lines) + "\n")
+    write_text(out / "scores.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     return [out / "correlations.json", out / "study.json", out / "scores.jsonl"]
 
 

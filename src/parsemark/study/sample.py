@@ -12,6 +12,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +91,16 @@ def _candidates(run: Run, metric: str | None) -> Iterator[PairCandidate]:
     wanted = (pl.col("rule") == rule) & (pl.col("metric") == chosen) & (pl.col("status") != "no_truth")
     place = ["sample", "parser", "element"]
     rows = scores.filter(wanted).sort(place).unique(place, keep="first", maintain_order=True)
-    kinds = _Complexities(run)
+
+    @cache
+    def levels(sample: str) -> dict[str, str]:
+        """The complexity of the truths that are tables with a grid."""
+        truth = run.truth(sample)
+        tables = truth.tables if truth is not None else ()
+        return {e.id: complexity(e.table) for e in tables if e.table is not None}
+
     for row in rows.iter_rows(named=True):
-        level = kinds.of(row["sample"], row["element"])
+        level = levels(row["sample"]).get(row["element"])
         if level is not None:
             value = None if row["value"] is None else row["value"] / top
             yield PairCandidate(row["sample"], row["parser"], row["element"], row["pred"], value, level)
@@ -116,21 +124,6 @@ def _scores(run: Run, metric: str | None) -> tuple[pl.DataFrame, str, str]:
     raise StudyError(f"{run.path} has no pairs of tables scored by {metric or 'any metric'}.{listed}")
 
 
-class _Complexities:
-    """The complexity of truths; None for what is no table, or has no grid."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._known: dict[str, dict[str, str]] = {}
-
-    def of(self, sample: str, element: str) -> str | None:
-        if sample not in self._known:
-            truth = self._run.truth(sample)
-            tables = truth.tables if truth is not None else ()
-            self._known[sample] = {e.id: complexity(e.table) for e in tables if e.table is not None}
-        return self._known[sample].get(element)
-
-
 def write_tasks(
     run: Run, drawn: Sequence[PairCandidate], out: Path, advance: Callable[[], None] = lambda: None
 ) -> int:
@@ -146,8 +139,7 @@ def write_tasks(
         advance()
     # In an order that tells nothing of how they were drawn.
     pairs.sort(key=lambda pair: pair.id)
-    file = PairsFile(pairs=pairs)
-    write_text(out, file.model_dump_json(indent=1, exclude_defaults=True) + "\n")
+    write_text(out, PairsFile(pairs=pairs).model_dump_json(indent=1, exclude_defaults=True) + "\n")
     return sum(pair.picture is not None for pair in pairs)
 
 
@@ -158,12 +150,11 @@ def _pair(run: Run, candidate: PairCandidate, pictures: _Pictures) -> PairToRate
     truth = next(e for e in page.elements if e.id == candidate.truth)
     found = {e.id: e for e in run.prediction(candidate.sample, candidate.parser).elements}
     parts = [_source(found[name]) for name in candidate.pred.split("+") if name in found]
-    box = truth.box
-    region = None
-    if box is not None:
-        width, height = page.width, page.height
-        edges = (box.x0 / width, box.y0 / height, box.x1 / width, box.y1 / height)
-        region = tuple(min(1.0, max(0.0, edge)) for edge in edges)
+
+    def part(edge: float, size: float) -> float:
+        return min(1.0, max(0.0, edge / size))
+
+    box, width, height = truth.box, page.width, page.height
     return PairToRate(
         id=f"{candidate.sample}/{candidate.truth}/{candidate.parser}",
         group=f"{candidate.sample}/{candidate.truth}",
@@ -173,7 +164,9 @@ def _pair(run: Run, candidate: PairCandidate, pictures: _Pictures) -> PairToRate
         parser=candidate.parser,
         complexity=candidate.complexity,
         picture=pictures.of(candidate.sample),
-        region=region if region is None else (region[0], region[1], region[2], region[3]),
+        region=(part(box.x0, width), part(box.y0, height), part(box.x1, width), part(box.y1, height))
+        if box is not None
+        else None,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from statistics import median
 
 from parsemark.corpora.carried.content import DocumentContent, TaggedText, hull, is_ink
@@ -17,6 +17,7 @@ from parsemark.corpora.carried.rulings import missing_span
 from parsemark.errors import FormatError
 from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Cell, Table
+from parsemark.model.geometry import extents
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage
 from parsemark.pdf.tags import StructureTag, Value
 from parsemark.pdf.text import is_right_to_left
@@ -242,33 +243,24 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
 
 def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> tuple[list[_Slot], int]:
     """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
-    bands: dict[int, list[float]] = {}
-    for slot in slots:
-        for page, box in slot.boxes:
-            if slot.rowspan == 1:
-                top, bottom = page * _PAGE + box.y0, page * _PAGE + box.y1
-                band = bands.setdefault(slot.row, [top, bottom])
-                bands[slot.row] = [min(top, band[0]), max(bottom, band[1])]
+    bands = extents(
+        (slot.row, page * _PAGE + box.y0, page * _PAGE + box.y1)
+        for slot in slots
+        for page, box in slot.boxes
+        if slot.rowspan == 1
+    )
     height = median([max(piece.height for piece in slot.pieces) for slot in slots if slot.boxes] or [0.0])
     starts = {slot.row for slot in slots if slot.boxes}
     gone: set[int] = set()
-    row = 0
-    while row < n_rows:
-        last = row
-        while last < n_rows and last not in bands and last not in starts:
-            last += 1
-        if last > row:
-            above, below = bands.get(row - 1), bands.get(last)
-            free = below[0] - above[1] if above and below else 0.0
-            if free < _MIN_EMPTY_ROW * height * (last - row):
-                gone |= set(range(row, last))
-        row = last + 1
+    for is_full, group in groupby(range(n_rows), key=lambda row: row in bands or row in starts):
+        own = list(group)
+        above, below = bands.get(own[0] - 1), bands.get(own[-1] + 1)
+        free = below[0] - above[1] if above and below else 0.0
+        if not is_full and free < _MIN_EMPTY_ROW * height * len(own):
+            gone.update(own)
     rank = {r: k for k, r in enumerate(r for r in range(n_rows) if r not in gone)}
-    kept = []
-    for slot in slots:
-        own = [rank[r] for r in range(slot.row, slot.row + slot.rowspan) if r in rank]
-        if own:
-            kept.append(replace(slot, row=own[0], rowspan=len(own)))
+    ranks = [[rank[r] for r in range(s.row, s.row + s.rowspan) if r in rank] for s in slots]
+    kept = [replace(s, row=own[0], rowspan=len(own)) for s, own in zip(slots, ranks, strict=True) if own]
     return kept, len(rank)
 
 
@@ -423,11 +415,8 @@ def _raise_if_continued(page: OwnedPage, part: TablePart, head: Box | None) -> N
         part: The table.
         head: Where its page repeats the head.
     """
-    bands: dict[int, list[float]] = {}
-    for cell in part.table.cells:
-        if cell.box is not None and cell.rowspan == 1:
-            band = bands.setdefault(cell.row, [cell.box.y0, cell.box.y1])
-            bands[cell.row] = [min(band[0], cell.box.y0), max(band[1], cell.box.y1)]
+    single = ((cell.row, cell.box) for cell in part.table.cells if cell.rowspan == 1)
+    bands = extents((row, box.y0, box.y1) for row, box in single if box is not None)
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
     reach = 1.5 * max(gaps, default=0.0) + TOLERANCE
     around = Box(part.box.x0, part.box.y0 - reach, part.box.x1, part.box.y1 + reach)

@@ -18,6 +18,7 @@ from statistics import median
 
 from parsemark.corpora.latex.cell_text import Character, composed_text
 from parsemark.model import Box
+from parsemark.model.geometry import extents
 from parsemark.model.table import slot
 
 SLACK = 1.0
@@ -61,6 +62,11 @@ class RawCell:
         return composed_text(
             self.characters, [b for b in drawn if b.height < RULE_HEIGHT and b.width > b.height]
         )
+
+    @property
+    def marks(self) -> list[Box]:
+        """Where it begins, and where it ends if that is known."""
+        return [self.start] if self.end is None else [self.start, self.end]
 
     @property
     def is_bold(self) -> bool:
@@ -218,7 +224,7 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
     if table.box is not None:
         frame = table.box.expanded(SLACK)
     else:
-        frame = Box.hull(box for cell in table.cells for box in (cell.start, cell.end) if box is not None)
+        frame = Box.hull(box for cell in table.cells for box in cell.marks)
     between: list[LooseCharacter] = []
     bands = _row_bands(table, angle)
     for box, own_angle, character in loose:
@@ -249,13 +255,12 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
 
 def _row_bands(table: RawTable, angle: int) -> dict[int, tuple[float, float]]:
     """From where to where the struts and the ink of each row reach."""
-    reach: dict[int, list[float]] = defaultdict(list)
-    for cell in table.cells:
-        boxes = [cell.start, *([cell.end] if cell.end is not None else []), *(box for box, _, _ in cell.ink)]
-        for box in boxes:
-            turned = box.turned(angle)
-            reach[cell.row] += [turned.y0, turned.y1]
-    return {row: (min(values), max(values)) for row, values in reach.items()}
+    boxes = (
+        (cell.row, box.turned(angle))
+        for cell in table.cells
+        for box in (*cell.marks, *(ink for ink, _, _ in cell.ink))
+    )
+    return extents((row, box.y0, box.y1) for row, box in boxes)
 
 
 def _add_rows(
@@ -293,11 +298,9 @@ def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
     """TeX's row numbers to ours. A long table's foot is set before its body, so there the place counts."""
     if table.box is not None:
         return {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
-    tops: dict[int, float] = {}
-    for cell in table.cells:
-        top = cell.start.turned(angle).y0
-        tops[cell.row] = min(top, tops.get(cell.row, top))
-    return {row: rank for rank, row in enumerate(sorted(tops, key=lambda row: (tops[row], row)))}
+    starts = ((cell.row, cell.start.turned(angle)) for cell in table.cells)
+    tops = extents((row, box.y0, box.y0) for row, box in starts)
+    return {row: rank for rank, row in enumerate(sorted(tops, key=lambda row: (tops[row][0], row)))}
 
 
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
@@ -347,7 +350,7 @@ def _ink_box(table: RawTable, page_ink: Iterable[Box], angle: int) -> Box:
             if is_inside or (thin < RULE_HEIGHT and table.box.expanded(SLACK).holds_centre(ink)):
                 inks.append(ink)  # a rule may be told to stick out at its ends
         return Box.hull(inks) if inks else table.box
-    marks = [box.turned(angle) for cell in table.cells for box in (cell.start, cell.end) if box is not None]
+    marks = [box.turned(angle) for cell in table.cells for box in cell.marks]
     rows = Box.hull([*marks, *(ink.turned(angle) for ink in inks)])
     sides = (box.turned(angle) for boxes in table.edges.values() for box in boxes)
     edges = [b for b in sides if rows.y0 <= (b.y0 + b.y1) / 2 <= rows.y1]
@@ -372,10 +375,13 @@ def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[
     for col, boxes in table.edges.items():
         if 0 < col < n_cols:
             middles[col] = _middle(box.turned(angle) for box in boxes)
-    starts, ends = _extents(table, angle)
+    begun = ((c.col, c.start.turned(angle)) for c in table.cells)
+    starts = extents((col, box.x0, box.x1) for col, box in begun)
+    ended = ((c.col + c.colspan, c.end.turned(angle)) for c in table.cells if c.end is not None)
+    ends = extents((col, box.x0, box.x1) for col, box in ended)
     for col in range(1, n_cols):
         if col not in middles and col in starts and col in ends:
-            middles[col] = (ends[col] + starts[col]) / 2
+            middles[col] = (ends[col][1] + starts[col][0]) / 2
     _follow_ink(table, middles, angle)
     edges = [frame.x0]
     for col in range(1, n_cols):
@@ -387,18 +393,13 @@ def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
     """Move an edge that the ink of a column runs over (`D{.}{.}{1}` is as wide as TeX is told) into the gap
     between the columns, if there is one.
     """
-    left: dict[int, float] = {}
-    right: dict[int, float] = {}
-    for cell in table.cells:
-        for box, text, _ in cell.ink:
-            if not text.strip():
-                continue
-            ink, after = box.turned(angle), cell.col + cell.colspan
-            left[cell.col] = min(ink.x0, left.get(cell.col, ink.x0))
-            right[after] = max(ink.x1, right.get(after, ink.x1))
-    for col, middle in middles.items():
-        if col in left and col in right and right[col] < left[col] and not right[col] <= middle <= left[col]:
-            middles[col] = (right[col] + left[col]) / 2
+    inks = [(cell, box.turned(angle)) for cell in table.cells for box, text, _ in cell.ink if text.strip()]
+    left = extents((cell.col, ink.x0, ink.x1) for cell, ink in inks)
+    right = extents((cell.col + cell.colspan, ink.x0, ink.x1) for cell, ink in inks)
+    for col in middles.keys() & left.keys() & right.keys():
+        end, start = right[col][1], left[col][0]
+        if end < start and not end <= middles[col] <= start:
+            middles[col] = (end + start) / 2
 
 
 def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None:
@@ -437,52 +438,26 @@ def _middle(sides: Iterable[Box]) -> float:
     return median((min(xs) + max(xs)) / 2 for xs in rows.values())
 
 
-def _extents(table: RawTable, angle: int) -> tuple[dict[int, float], dict[int, float]]:
-    """Where the contents of a column begin at the earliest, and those before it end at the latest."""
-    starts: dict[int, float] = {}
-    ends: dict[int, float] = {}
-    for cell in table.cells:
-        start = cell.start.turned(angle).x0
-        starts[cell.col] = min(start, starts.get(cell.col, start))
-        if cell.end is not None:
-            end, after = cell.end.turned(angle).x1, cell.col + cell.colspan
-            ends[after] = max(end, ends.get(after, end))
-    return starts, ends
-
-
 def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], angle: int, frame: Box) -> list[float]:
     """The top edge of each row, and the bottom edge of the last."""
-    tops: dict[int, list[float]] = defaultdict(list)
-    bottoms: dict[int, list[float]] = defaultdict(list)
-    for cell in cells:
-        parts = [cell.start, *([cell.end] if cell.end is not None else [])]
-        if abs(cell.rowspan) == 1:
-            parts += [box for box, _, _ in cell.ink]
-        row = rows[cell.row]
-        for part in parts:
-            turned = part.turned(angle)
-            tops[row].append(turned.y0)
-            bottoms[row].append(turned.y1)
-    _flatten_overlapped(cells, rows, tops, bottoms)
+    parts = (
+        (rows[cell.row], part.turned(angle))
+        for cell in cells
+        for part in (*cell.marks, *(box for box, _, _ in cell.ink if abs(cell.rowspan) == 1))
+    )
+    bands = extents((row, part.y0, part.y1) for row, part in parts)
+    _flatten_overlapped(bands, {rows[cell.row] for cell in cells if cell.ink})
     edges = [frame.y0]
     for row in range(1, len(rows)):
-        middle = (max(bottoms[row - 1]) + min(tops[row])) / 2
+        middle = (bands[row - 1][1] + bands[row][0]) / 2
         edges.append(max(edges[-1], min(middle, frame.y1)))
     return [*edges, frame.y1]
 
 
-def _flatten_overlapped(
-    cells: Sequence[RawCell],
-    rows: dict[int, int],
-    tops: dict[int, list[float]],
-    bottoms: dict[int, list[float]],
-) -> None:
+def _flatten_overlapped(bands: dict[int, tuple[float, float]], inked: set[int]) -> None:
     """A row without ink over which another one was pulled (by a negative space) has no height."""
-    inked = {rows[cell.row] for cell in cells if cell.ink}
-    for row in range(len(rows) - 1, -1, -1):
-        if row in inked:
-            continue
-        if row + 1 in tops and max(bottoms[row]) > min(tops[row + 1]) + SLACK:
-            tops[row] = bottoms[row] = [min(tops[row + 1])]
-        elif row - 1 in bottoms and min(tops[row]) < max(bottoms[row - 1]) - SLACK:
-            tops[row] = bottoms[row] = [max(bottoms[row - 1])]
+    for row in sorted(bands.keys() - inked, reverse=True):
+        if row + 1 in bands and bands[row][1] > bands[row + 1][0] + SLACK:
+            bands[row] = bands[row + 1][0], bands[row + 1][0]
+        elif row - 1 in bands and bands[row][0] < bands[row - 1][1] - SLACK:
+            bands[row] = bands[row - 1][1], bands[row - 1][1]

@@ -11,7 +11,7 @@ from typing import Any
 from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.document.formulas import display_formulas
-from parsemark.formats.html.markup import Tag, read_comments, read_tags, unescape
+from parsemark.formats.html.markup import Tag, read_comments, read_tags, replace_tags, unescape
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.html.text import fragment_text
 from parsemark.formats.markdown.fences import blanked
@@ -61,10 +61,7 @@ def read_html_blocks(text: str) -> list[Block]:
 def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = ()) -> list[Block]:
     """The blocks of HTML without comments, which begins at `offset` of a text.
 
-    Args:
-        text: The HTML.
-        offset: Where it begins.
-        taken: Blocks that were found before, and are blank in the HTML.
+    Those that were `taken` before are blank in it.
     """
     source = without_controls(text)
     tables = find_html_tables(source, leave_out=True)
@@ -93,15 +90,10 @@ def _formulas(source: str) -> list[Block]:
     parts.append((position, len(source)))
     verbatim = _elements(source, _VERBATIM)
     return [
-        replace(
-            block,
-            start=block.start + begin,
-            end=block.end + begin,
-            latex=unescape(_BREAK.sub(" ", block.latex or "")),
-        )
+        replace(f, start=f.start + begin, end=f.end + begin, latex=unescape(_BREAK.sub(" ", f.latex or "")))
         for begin, end in parts
-        for block in display_formulas(source[begin:end])
-        if not _is_inside(block.start + begin, verbatim)
+        for f in display_formulas(source[begin:end])
+        if not _is_inside(f.start + begin, verbatim)
     ]
 
 
@@ -156,10 +148,10 @@ class _HtmlReader:
         """Name of the heading, caption or code that is open."""
         self.text_since = -1
         """The mark behind which text was seen already."""
-        self.n_lists = 0
         self.list_start = 0
         self.items: list[str] = []
         self.numbers: list[int | None] = []
+        """Of each list that is open the number of its next item; None where it has none."""
 
     def read(self) -> None:
         """Read all tags."""
@@ -209,17 +201,14 @@ class _HtmlReader:
     def see_list(self, tag: Tag) -> None:
         self.flush(tag.start, tag.end)
         if tag.name in _LISTS and not tag.closes:
-            if not self.n_lists:
+            if not self.numbers:
                 self.list_start = tag.start
-            self.n_lists += 1
             self.numbers.append(_first_number(tag) if tag.name == "ol" else None)
-        elif tag.name in _LISTS and self.n_lists:
+        elif tag.name in _LISTS and len(self.numbers) > 1:
             self.numbers.pop()
-            self.n_lists -= 1
-            if not self.n_lists:
-                self.n_lists = 1
-                self.end_lists(tag.end)
-        elif tag.name == "li" and not tag.closes and self.n_lists:
+        elif tag.name in _LISTS:
+            self.end_lists(tag.end)
+        elif tag.name == "li" and not tag.closes and self.numbers:
             number = self.numbers[-1]
             self.items.append("" if number is None else f"{number}. ")
             if number is not None:
@@ -245,14 +234,15 @@ class _HtmlReader:
         if not part.strip():
             return
         if self.category == Category.CODE_TXT:
-            self.add(start, end, text=unescape(_without_tags(part)).strip("\n"), is_certain=True)
+            bare = replace_tags(part, lambda tag: "\n" if tag.name == "br" else "")
+            self.add(start, end, text=unescape(bare).strip("\n"), is_certain=True)
             return
         text = clean(fragment_text(part))
         if not text:
             return
         if self.category == Category.EQUATION_ISOLATED:
             self.add(start, end, latex=text.removeprefix("$").removesuffix("$"))
-        elif self.n_lists and self.category == Category.TEXT_BLOCK:
+        elif self.numbers and self.category == Category.TEXT_BLOCK:
             if self.items and (not self.items[-1] or self.items[-1].endswith(". ")):
                 self.items[-1] += text
             else:
@@ -268,24 +258,13 @@ class _HtmlReader:
 
     def end_lists(self, end: int) -> None:
         """End the list that is open, as one block with a line for each item."""
-        if self.n_lists:
-            text = "\n".join(item for item in self.items if item.strip())
-            if text:
-                self.blocks.append(
-                    Block(Category.LIST_GROUP, self.offset + self.list_start, self.offset + end, text=text)
-                )
-        self.n_lists, self.items, self.numbers = 0, [], []
+        text = "\n".join(item for item in self.items if item.strip())
+        if self.numbers and text:
+            place = self.offset + self.list_start, self.offset + end
+            self.blocks.append(Block(Category.LIST_GROUP, *place, text=text))
+        self.items, self.numbers = [], []
 
 
 def _first_number(tag: Tag) -> int:
     start = tag.attributes().get("start", "1")
     return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
-
-
-def _without_tags(part: str) -> str:
-    pieces: list[str] = []
-    position = 0
-    for tag in read_tags(part):
-        pieces += [part[position : tag.start], "\n" if tag.name == "br" else ""]
-        position = tag.end
-    return "".join([*pieces, part[position:]])

@@ -63,7 +63,7 @@ def read_latex_blocks(text: str) -> list[Block]:
     definitions = read_definitions(source)
     begin = 0 if start < 0 else start + len("\\begin{document}")
     body = source[begin : len(source) if stop < 0 else stop]
-    return _read(seen(body, "latex"), begin, definitions, None)
+    return _read(seen(body, "latex"), begin, definitions)
 
 
 def read_floats(text: str) -> list[Block]:
@@ -81,7 +81,7 @@ def read_floats(text: str) -> list[Block]:
             missing.add(closing)
             continue
         position = end + len(closing)
-        inner = _read(text[opening.start() : position], opening.start(), {}, None)
+        inner = _read(text[opening.start() : position], opening.start(), {})
         # The place of what is first is widened to the whole float, so that nothing of it is read twice.
         if inner:
             inner[0] = replace(inner[0], start=opening.start(), end=position, is_certain=True)
@@ -89,10 +89,10 @@ def read_floats(text: str) -> list[Block]:
     return found
 
 
-def _read(text: str, offset: int, definitions: Definitions, caption: str | None) -> list[Block]:
+def _read(text: str, offset: int, definitions: Definitions) -> list[Block]:
     reader = _LatexReader(LatexSource(text), offset, definitions)
-    reader.read(reader.source.whole, caption or Category.TEXT_BLOCK, 0)
-    return reader.blocks
+    reader.read(reader.source.whole, Category.TEXT_BLOCK, 0)
+    return sorted(reader.blocks, key=lambda block: block.start)
 
 
 @dataclass
@@ -113,51 +113,45 @@ class _LatexReader:
                 self.paragraph((mark, index))
                 index = mark = index + 1
                 continue
-            behind = self._block_at(index, end, caption, depth, mark)
+            behind = self._block_at(index, end, caption, depth)
             if behind is not None:
+                self.paragraph((mark, index))
                 index = mark = behind
                 continue
             closes = self.source.partner[index]
             index = closes + 1 if closes != ALONE and closes < end else index + 1
         self.paragraph((mark, end))
 
-    def _block_at(self, index: int, end: int, caption: str, depth: int, mark: int) -> int | None:
+    def _block_at(self, index: int, end: int, caption: str, depth: int) -> int | None:
         """Reads the block that begins at `index` and gives the index behind it; None if none begins there."""
         token = self.source.tokens[index]
         closes = self.source.partner[index]
         if token.kind is TokenKind.BEGIN and closes != ALONE and closes < end:
-            self.paragraph((mark, index))
             self._environment(index, closes, caption, depth)
             return closes + 1
         if token.kind is TokenKind.BEGIN or token.kind is TokenKind.END:
-            self.paragraph((mark, index))
             return index + 1
         if token.kind is TokenKind.MATH and token.text == "$$":
             closing = self._next_math(index + 1, end)
             if closing is not None:
-                self.paragraph((mark, index))
                 self._formula((index, closing + 1), (index + 1, closing))
                 return closing + 1
         if token.kind is not TokenKind.COMMAND:
             return None
         if token.text == "[" and closes != ALONE and closes < end:
-            self.paragraph((mark, index))
             self._formula((index, closes + 1), (index + 1, closes))
             return closes + 1
-        return self._command(token.text, index, end, caption, mark)
+        return self._command(token.text, index, end, caption)
 
-    def _command(self, name: str, index: int, end: int, caption: str, mark: int) -> int | None:
+    def _command(self, name: str, index: int, end: int, caption: str) -> int | None:
         if name in SECTIONS or name == "caption":
-            self.paragraph((mark, index))
             category = caption if name == "caption" else Category.TITLE
             return self._titled(category, index, end, SECTIONS.get(name))
         if name == "includegraphics":
-            self.paragraph((mark, index))
             behind = skip_arguments(self.source, SIGNATURES[name], index + 1, end)
             self._add(Category.FIGURE, (index, behind), is_certain=True)
             return behind
         if name in _SILENT:
-            self.paragraph((mark, index))
             return skip_arguments(self.source, _SILENT[name], index + 1, end)
         return None
 
@@ -180,17 +174,14 @@ class _LatexReader:
             self._formula(whole, inner if plain in UNWRAPPED else whole)
         elif plain in _CODE:
             start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
-            self._add(_CODE[plain], whole, text=self._raw_between(start, closes), is_certain=True)
+            begin, stop = self.source.tokens[start - 1].end, self.source.tokens[closes].start
+            shown = self.source.text[begin:stop].strip("\n")
+            self._add(_CODE[plain], whole, text=shown, is_certain=True)
         elif plain in _LISTS and (items := self._items(inner)):
             self._list(whole, items, numbered=plain in ("enumerate", "compactenum"))
         elif plain not in _HIDDEN and depth < MAX_LATEX_DEPTH:
             start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
             self.read((start, closes), _FLOATS.get(plain, caption), depth + 1)
-
-    def _raw_between(self, start: int, closes: int) -> str:
-        tokens = self.source.tokens
-        begin = tokens[start - 1].end
-        return self.source.text[begin : tokens[closes].start].strip("\n")
 
     def _table(self, whole: Range, inner: Range, name: str) -> None:
         start, end = self._place(whole)
@@ -267,7 +258,9 @@ class _LatexReader:
                 else:
                     found.append((self.source.raw((opened + 1, index)).strip(), opened, index + 1))
                     opened = None
-            elif opened is None and self.source.is_command(index, "(") and closes != ALONE and closes < end:
+            elif (
+                opened is None and token[:2] == (TokenKind.COMMAND, "(") and closes != ALONE and closes < end
+            ):
                 found.append((self.source.raw((index + 1, closes)).strip(), index, closes + 1))
                 index = closes
             index = self.source.after(index)

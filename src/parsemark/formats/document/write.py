@@ -87,7 +87,9 @@ def _written(element: Element, *, literal: bool) -> str:
     if element.table is not None:
         return write_table(element.table, "html")
     if element.category == Category.EQUATION_ISOLATED and element.latex:
-        return f"$$\n{_one_block(_undelimited(element.latex))}\n$$"
+        # Without blank lines, at which Markdown would end the formula.
+        lines = _undelimited(element.latex).strip().split("\n")
+        return "$$\n" + "\n".join(line for line in lines if line.strip()) + "\n$$"
     if element.category == Category.FIGURE:
         return "![]()"
     if not element.text or not element.text.strip():
@@ -111,11 +113,6 @@ def _undelimited(latex: str) -> str:
         if len(text) >= 4 and text.startswith(left) and text.endswith(right):
             return text[2:-2].strip()
     return latex
-
-
-def _one_block(latex: str) -> str:
-    """LaTeX without blank lines, at which Markdown would end the formula, and without delimiters."""
-    return "\n".join(line for line in latex.strip().split("\n") if line.strip())
 
 
 def _fenced(text: str) -> str:

@@ -35,11 +35,8 @@ def html_table_spans(text: str, *, check_spans: bool = True) -> list[tuple[int, 
     """Start and end of each outermost table.
 
     A table that is never closed ends with the line of its last tag, or where the next table begins. Rows
-    without a `<table>` around them make one of their own.
-
-    Args:
-        text: HTML, or a text with HTML in it.
-        check_spans: Whether a cell that spans too much is refused here already, before any tree is built.
+    without a `<table>` around them make one of their own. With `check_spans` a cell that spans too much is
+    refused here already, before any tree is built.
     """
     plain = _plain_span(text)
     if plain is not None:

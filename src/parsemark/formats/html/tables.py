@@ -28,9 +28,7 @@ from parsemark.model import Table
 def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
     """Every outermost table of an HTML text, or of a text with HTML in it.
 
-    Args:
-        text: The text.
-        leave_out: Whether a table over a limit is left out, rather than refused with all that is around it.
+    One over a limit is refused with all that is around it, unless such ones are to be left out.
     """
     check_size(text)
     text = without_controls(text)

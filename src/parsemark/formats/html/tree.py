@@ -8,6 +8,7 @@ from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
+from parsemark.formats.html.markup import read_comments
 from parsemark.formats.limits import check_size
 
 _ELEMENTS = (
@@ -42,13 +43,8 @@ def has_stray_angles(text: str) -> bool:
 
 def _with_open_comment(text: str) -> str:
     """The text with a comment that is never closed as text: a parser would lose all that follows it."""
-    position = 0
-    while (start := text.find("<!--", position)) >= 0:
-        end = text.find("-->", start + 4)
-        if end < 0:
-            return text[:start] + text[start:].replace("<!--", "&lt;!--")
-        position = end + 3
-    return text
+    closed = max((comment.end for comment in read_comments(text)), default=0)
+    return text[:closed] + text[closed:].replace("<!--", "&lt;!--")
 
 
 def parse_html(

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from parsemark.formats.latex.rows import skip_arguments
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 from parsemark.formats.limits import MAX_COLUMNS
 
-_WIDTH_COLUMNS = frozenset("pmbwW")
-_TWO_ARGUMENTS = frozenset("wW")
+_ARGUMENTS = {**dict.fromkeys("pmb", "om"), **dict.fromkeys("wW", "omm")}
+"""Of columns with a width; others may have an option."""
 _SEPARATORS = frozenset("@!")
 _COUNT = re.compile(r"[0-9]{1,9}")
 
@@ -62,8 +63,10 @@ class _SpecificationReader:
             elif token.kind is TokenKind.CHAR and token.text[:1].isalpha():
                 letters = [letter for letter in token.text if letter.isalpha()]
                 for letter in letters[: MAX_COLUMNS - len(self.columns)]:
-                    self._add_column(letter)
-                index = self._skip_width(token.text[-1], index, end)
+                    self.pending.is_number, self.pending.is_math = letter == "S", letter == "D"
+                    self.columns.append(self.pending)
+                    self.pending = ColumnSpec()
+                index = skip_arguments(self.source, _ARGUMENTS.get(token.text[-1], "o"), index, end)
             elif token.kind is TokenKind.OPEN:
                 index = self.source.after(index - 1)
 
@@ -87,18 +90,3 @@ class _SpecificationReader:
             last.after += (argument,)
         elif mark in _SEPARATORS:
             self.pending.before += (argument,)
-
-    def _add_column(self, letter: str) -> None:
-        self.pending.is_number = letter == "S"
-        self.pending.is_math = letter == "D"
-        self.columns.append(self.pending)
-        self.pending = ColumnSpec()
-
-    def _skip_width(self, letter: str, index: int, end: int) -> int:
-        """Behind the arguments of a column."""
-        _, index = self.source.optional(index, end)
-        if letter in _WIDTH_COLUMNS:
-            for _ in range(2 if letter in _TWO_ARGUMENTS else 1):
-                if self.source.skip_space(index, end) < end:
-                    _, index = self.source.argument(index, end)
-        return index

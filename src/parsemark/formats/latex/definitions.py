@@ -14,9 +14,6 @@ from parsemark.errors import FormatError
 from parsemark.formats.latex.scanner import LatexSource, TokenKind
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_EXPANDED_CHARS, MAX_LATEX_EXPANSIONS
 
-_COMMANDS = frozenset({"newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"})
-_DEFS = frozenset({"def", "gdef", "edef", "xdef"})
-_OPERATORS = frozenset({"DeclareMathOperator"})
 _PARAMETER = re.compile(r"#([1-9])")
 MAY_DEFINE = re.compile(r"\\(?:new|renew|provide)command|\\[gex]?def(?![A-Za-z])|\\let(?![A-Za-z])|\\Declare")
 
@@ -58,12 +55,8 @@ Defined = tuple[str, Definition, int]
 
 def _definition_at(source: LatexSource, index: int, end: int) -> Defined | None:
     token = source.tokens[index]
-    if token.kind is not TokenKind.COMMAND:
-        return None
-    for names, read in _READERS:
-        if token.text in names:
-            return read(source, index + 1, end)
-    return None
+    read = _READERS.get(token.text) if token.kind is TokenKind.COMMAND else None
+    return read(source, index + 1, end) if read is not None else None
 
 
 def _name(source: LatexSource, index: int, end: int) -> tuple[str, int]:
@@ -109,12 +102,12 @@ def _alias(source: LatexSource, index: int, end: int) -> Defined | None:
     return name, Definition("\\" + source.tokens[index].text), index + 1
 
 
-_READERS: tuple[tuple[frozenset[str], Callable[[LatexSource, int, int], Defined | None]], ...] = (
-    (_COMMANDS, _new_command),
-    (_OPERATORS, _operator),
-    (_DEFS, _plain_definition),
-    (frozenset({"let"}), _alias),
-)
+_READERS: dict[str, Callable[[LatexSource, int, int], Defined | None]] = {
+    **dict.fromkeys(("newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"), _new_command),
+    **dict.fromkeys(("def", "gdef", "edef", "xdef"), _plain_definition),
+    "DeclareMathOperator": _operator,
+    "let": _alias,
+}
 
 
 def expand(text: str, definitions: Definitions) -> str:

@@ -82,11 +82,7 @@ def is_commented(text: str, position: int, *, in_line: bool = False) -> bool:
     """Whether a place lies behind the `%` of a comment.
 
     A `%` behind a number or before a code of two digits (`%20`) is a per cent sign, in a text of any kind.
-
-    Args:
-        text: The text.
-        position: The place.
-        in_line: Whether only a `%` that begins the line counts: inside a table a later one may be a sign.
+    Inside a table a later one in the line may be a sign: if `in_line`, only one that begins it counts.
     """
     before = text[_line_start(text, position) : position].lstrip()
     return before[:1] == "%" or (not in_line and _COMMENT.search(before) is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -68,15 +68,20 @@ def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bo
             end = len(source.tokens) if end == ALONE else end
             specification, start = column_specification(source, token.text, index + 1, end)
             body = split_body(source, (start, end))
-            columns = read_columns(source, specification)
             break
     else:
         raise FormatError("There is no LaTeX table environment (tabular, longtable, array, ...) in the text")
-    if all_rows:
-        grid = _place(source, token.text, columns, body.rows, body.below, None)
-        return replace(grid, sections=_sections(body))
-    rows, head_rows = _logical_rows(body)
-    return _place(source, token.text, columns, rows, body.below, head_rows)
+    rows, head_rows = (body.rows, None) if all_rows else _logical_rows(body)
+    return TexGrid(
+        source,
+        token.text,
+        read_columns(source, specification),
+        list(_placed(source, rows)),
+        [*(row.above for row in rows), body.below],
+        frozenset(number for number, row in enumerate(rows) if row.is_blank),
+        head_rows,
+        _sections(body) if all_rows else (),
+    )
 
 
 def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> TexGrid:
@@ -118,24 +123,13 @@ def _logical_rows(body: Body) -> tuple[list[TexRow], int | None]:
     return [*(head or []), *rest, *foot], None if head is None else len(head)
 
 
-def _place(
-    source: LatexSource,
-    name: str,
-    columns: list[ColumnSpec],
-    rows: list[TexRow],
-    below: RowLine,
-    head_rows: int | None,
-) -> TexGrid:
-    cells: list[PlacedCell] = []
+def _placed(source: LatexSource, rows: list[TexRow]) -> Iterator[PlacedCell]:
     n_cols = 0
     for number, row in enumerate(rows):
         col = 0
         for span in row.cells:
             cell = read_spans(source, span)
-            cells.append(PlacedCell(number, col, cell))
+            yield PlacedCell(number, col, cell)
             col += cell.colspan
         n_cols = max(n_cols, col)
         check_grid(number + 1, n_cols)
-    lines = [*(row.above for row in rows), below]
-    blank = frozenset(number for number, row in enumerate(rows) if row.is_blank)
-    return TexGrid(source, name, columns, cells, lines, blank, head_rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 Slot = tuple[int, int, int, int]
@@ -42,10 +43,7 @@ def join_rows(cells: list[PrintedCell], n_rows: int) -> list[PrintedCell]:
             for run in _free_runs(cell, taken):
                 joined.append(_grown(run, taken, n_rows))
                 taken.update(joined[-1].places())
-    return [
-        PrintedCell(c.row, c.col, c.text, c.rowspan, c.colspan, (c.row, c.col, c.rowspan, c.colspan))
-        for c in joined
-    ]
+    return [c._replace(tex_slot=(c.row, c.col, c.rowspan, c.colspan)) for c in joined]
 
 
 def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> PrintedCell:
@@ -66,16 +64,9 @@ def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> Print
 
 def _free_runs(cell: PrintedCell, taken: set[tuple[int, int]]) -> list[PrintedCell]:
     """The parts of an empty cell that nothing has taken."""
-    runs: list[PrintedCell] = []
-    start: int | None = None
-    for col in range(cell.col, cell.col + cell.colspan + 1):
-        is_free = col < cell.col + cell.colspan and (cell.row, col) not in taken
-        if is_free and start is None:
-            start = col
-        elif not is_free and start is not None:
-            runs.append(cell._replace(col=start, colspan=col - start))
-            start = None
-    return runs
+    cols = range(cell.col, cell.col + cell.colspan)
+    runs = [list(run) for is_free, run in groupby(cols, lambda col: (cell.row, col) not in taken) if is_free]
+    return [cell._replace(col=run[0], colspan=len(run)) for run in runs]
 
 
 def without(
@@ -97,15 +88,7 @@ def without(
 
 def _shifts(removed: AbstractSet[int], size: int) -> list[int]:
     """Old index to new index, one more than `size` of them."""
-    shifts = [0]
-    for index in range(size):
-        shifts.append(shifts[-1] + (index not in removed))
-    return shifts
-
-
-def spanned_over(cells: list[PrintedCell], n_cols: int) -> set[int]:
-    """Columns in which no cell begins."""
-    return set(range(n_cols)) - {c.col for c in cells}
+    return list(accumulate((int(index not in removed) for index in range(size)), initial=0))
 
 
 def rows_spanned_over(cells: list[PrintedCell], n_rows: int, n_cols: int) -> set[int]:

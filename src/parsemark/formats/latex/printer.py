@@ -101,16 +101,15 @@ class Printer:
     def operand(self, index: int, end: int, math: bool) -> tuple[str, int]:
         r"""What a script or an accent applies to: a group, a character, or a command with its arguments."""
         index = self.source.skip_space(index, end)
+        self._script_depth += 1
         if index < end and self.source.tokens[index].kind is TokenKind.COMMAND:
             self._enter((index, end))
-            self._script_depth += 1
             printed, index = self.command(index, end, math)
-            self._script_depth -= 1
             self._depth -= 1
-            return str(printed), index
-        argument, index = self.source.argument(index, end)
-        self._script_depth += 1
-        text = self.print(argument, math)
+            text = str(printed)
+        else:
+            argument, index = self.source.argument(index, end)
+            text = self.print(argument, math)
         self._script_depth -= 1
         return text, index
 
@@ -127,7 +126,8 @@ class Printer:
             return self._known(name, SIGNATURES[name], index, end, math)
         found = self.symbol(name)
         if found is not None:
-            return _symbol_atom(name, found), self._skip_gobbled_space(name, index, end, math)
+            printed = Atom(found, Class.FUNCTION) if name in FUNCTIONS else atom(found)
+            return printed, self._skip_gobbled_space(name, index, end, math)
         return self._unknown(name, index, end, math)
 
     def symbol(self, name: str) -> str | None:
@@ -283,12 +283,6 @@ class Printer:
     def _skip_gobbled_space(self, name: str, index: int, end: int, math: bool) -> int:
         r"""TeX drops the blanks behind a command made of letters."""
         return self.source.skip_space(index, end) if name.isalpha() and not math else index
-
-
-def _symbol_atom(name: str, text: str) -> Atom:
-    if name in FUNCTIONS:
-        return Atom(text, Class.FUNCTION)
-    return atom(text)
 
 
 def fraction(numerator: str, denominator: str) -> Atom:

@@ -88,9 +88,11 @@ def split_body(source: LatexSource, span: Range) -> Body:
         elif token.kind is TokenKind.COMMAND and token.text in ROW_ENDS:
             cells.append((cell_start, mark))
             count += len(cells)
-            _check_rows(len(body.rows) + 1, token.start)
+            if len(body.rows) >= MAX_LATEX_ROWS:
+                raise FormatError(f"The table has more than {MAX_LATEX_ROWS:,} rows", position=token.start)
             body.rows.append(_row(source, cells, line))
-            index = _skip_row_end(source, mark + 1, end)
+            # A bracket with anything but a length in it is a cell's text.
+            index = skip_arguments(source, "*l", mark + 1, end)
             index, line = _read_rules(source, index, end, body)
             cell_start, cells = index, []
         else:
@@ -111,25 +113,10 @@ def _check_count(n_before: int, n_in_row: int, position: int) -> None:
         raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=position)
 
 
-def _check_rows(n_rows: int, position: int) -> None:
-    if n_rows > MAX_LATEX_ROWS:
-        raise FormatError(f"The table has more than {MAX_LATEX_ROWS:,} rows", position=position)
-
-
 def _row(source: LatexSource, cells: list[Range], line: RowLine) -> TexRow:
     stripped = [source.strip(cell) for cell in cells]
     is_blank = len(stripped) == 1 and stripped[0][0] == stripped[0][1]
     return TexRow(stripped, line, is_blank)
-
-
-def _skip_row_end(source: LatexSource, index: int, end: int) -> int:
-    r"""Behind the star and the length of `\\*[2pt]`; a bracket with anything else in it is a cell's text."""
-    return _skip_length(source, source.starred(index, end), end)
-
-
-def _skip_length(source: LatexSource, index: int, end: int) -> int:
-    length, behind = source.optional(index, end)
-    return behind if length is not None and LENGTH.fullmatch(source.raw(length)) else index
 
 
 def _read_rules(source: LatexSource, index: int, end: int, body: Body) -> tuple[int, RowLine]:
@@ -164,7 +151,8 @@ def read_arguments(
         elif kind in "oO":
             argument, index = source.optional(index, end)
         elif kind == "l":
-            index = _skip_length(source, index, end)
+            length, behind = source.optional(index, end)
+            index = behind if length is not None and LENGTH.fullmatch(source.raw(length)) else index
         elif kind == "p":
             index = source.parenthesised(index, end)
         elif source.skip_space(index, end) < end:

@@ -205,11 +205,6 @@ class LatexSource:
         start, end = span
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
-    def is_command(self, index: int, name: str) -> bool:
-        """Whether the token is the command `name`."""
-        token = self.tokens[index]
-        return token.kind is TokenKind.COMMAND and token.text == name
-
 
 def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
     tokens: list[Token] = []

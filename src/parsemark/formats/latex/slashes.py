@@ -10,8 +10,7 @@ from itertools import product
 
 from parsemark.formats.latex.formula import CLOSE, Symbols
 
-_OPENING, _CLOSING = "([{⟨", ")]}⟩"
-_PARTS = dict(zip(_CLOSING, _OPENING, strict=True))
+_OPENING, _CLOSING = frozenset("([{⟨"), frozenset(")]}⟩")
 _BETWEEN = frozenset("=<>≤≥≠∼≈≡∈∉→←⇒⇔∝+-±∓,;.:|/‖∑∏∫") | {"&", ";;", "over", "¶", "gap"}
 """What no operand of a slash holds."""
 _SCRIPTS = ("^(", "_(")
@@ -49,22 +48,22 @@ def _reach_on(symbols: list[str], begin: int, far: bool) -> int:
     end = begin
     while end < len(symbols) and symbols[end] not in _BETWEEN and symbols[end] not in (*_CLOSING, CLOSE):
         number = symbols[end].isdigit()
-        end = _behind(symbols, end)
+        end = _other_end(symbols, end, 1) + 1
         while end < len(symbols) and (symbols[end] in _SCRIPTS or (number and symbols[end].isdigit())):
-            end = _behind(symbols, end)
+            end = _other_end(symbols, end, 1) + 1
         if not far:
             break
     return end
 
 
-def _behind(symbols: list[str], at: int) -> int:
-    """The place behind the group or the symbol at a place."""
+def _other_end(symbols: list[str], at: int, step: int) -> int:
+    """The last place of the group or the symbol that begins at a place; with the step -1 the first one."""
     depth = 0
-    for place in range(at, len(symbols)):
-        depth += _opens(symbols[place]) - _closes(symbols[place])
+    for place in range(at, len(symbols) if step > 0 else -1, step):
+        depth += step * (_opens(symbols[place]) - _closes(symbols[place]))
         if depth <= 0:
-            return place + 1
-    return at + 1
+            return place
+    return at
 
 
 def _reach_back(symbols: list[str], end: int, far: bool) -> int:
@@ -74,7 +73,7 @@ def _reach_back(symbols: list[str], end: int, far: bool) -> int:
         number = symbols[begin - 1].isdigit()
         script = True
         while script and begin:
-            begin = _before(symbols, begin)
+            begin = _other_end(symbols, begin - 1, -1)
             script = symbols[begin] in _SCRIPTS
         while number and begin and symbols[begin - 1].isdigit():
             begin -= 1
@@ -83,25 +82,15 @@ def _reach_back(symbols: list[str], end: int, far: bool) -> int:
     return begin
 
 
-def _before(symbols: list[str], end: int) -> int:
-    """Where the group or the symbol begins that ends before a place."""
-    depth = 0
-    for place in range(end - 1, -1, -1):
-        depth += _closes(symbols[place]) - _opens(symbols[place])
-        if depth <= 0:
-            return place
-    return end - 1
-
-
 def _unbracketed(operand: list[str]) -> list[str]:
     """An operand without the brackets around all of it."""
-    whole = operand[:1] == ["("] and operand[-1:] == [")"] and _behind(operand, 0) == len(operand)
+    whole = operand[:1] == ["("] and operand[-1:] == [")"] and _other_end(operand, 0, 1) == len(operand) - 1
     return operand[1:-1] if whole else operand
 
 
 def _opens(sign: str) -> bool:
-    return sign in _PARTS.values() or (len(sign) > 1 and sign.endswith("("))
+    return sign in _OPENING or (len(sign) > 1 and sign.endswith("("))
 
 
 def _closes(sign: str) -> bool:
-    return sign in _PARTS or sign == CLOSE
+    return sign in _CLOSING or sign == CLOSE

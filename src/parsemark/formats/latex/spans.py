@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from parsemark.formats.latex.commands import SIGNATURES
-from parsemark.formats.latex.rows import skip_arguments
+from parsemark.formats.latex.rows import read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.limits import MAX_SPAN
 
@@ -57,16 +57,10 @@ class _SpanReader:
                 inner, behind = self._multicolumn(index + 1, end)
             elif token.kind is TokenKind.COMMAND and token.text in _MULTIROW and not self.has_multirow:
                 inner, behind = self._multirow(token.text, index + 1, end)
-            elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
+            elif token.kind is TokenKind.OPEN and self._holds_span((index + 1, self.source.partner[index])):
                 inner, behind = (index + 1, self.source.partner[index]), self.source.partner[index] + 1
-                if not self._holds_span(inner):
-                    index = behind
-                    continue
-            elif token.kind is TokenKind.BEGIN:
-                index = self.source.after(index)
-                continue
             else:
-                index += 1
+                index = self.source.after(index)
                 continue
             parts += [(start, index), *self.read(inner, depth + 1)]
             start = index = behind
@@ -103,19 +97,11 @@ class _SpanReader:
         return inner, index
 
     def _multirow(self, name: str, index: int, end: int) -> tuple[Range, int]:
-        count: Range | None = None
-        index = self.source.starred(index, end)
-        for kind in _MULTIROW[name]:
-            if kind == "o":
-                _, index = self.source.optional(index, end)
-            else:
-                argument, index = self.source.argument(index, end)
-                count = count or argument
-        inner, index = self.source.argument(index, end)
+        arguments, index = read_arguments(self.source, f"*{_MULTIROW[name]}", index, end)
+        counts = (self.source.raw(span) for kind, span in arguments if kind == "m")
         self.has_multirow = True
-        rows = _number(self.source.raw(count)) if count else 1
-        self.rowspan = rows if rows != 0 else 1
-        return inner, index
+        self.rowspan = _number(next(counts, "")) or 1
+        return self.source.argument(index, end)
 
 
 def _number(text: str) -> int:

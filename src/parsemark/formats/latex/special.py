@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -96,10 +97,8 @@ def _letter(alphabet: str, character: str) -> str:
     name = unicodedata.name(character).rsplit(" ", 1)[-1]
     black_letter = alphabet.replace("FRAKTUR", "BLACK-LETTER")
     for full in (f"{black_letter} {case} {name}", f"MATHEMATICAL {alphabet} {case} {name}"):
-        try:
+        with contextlib.suppress(KeyError):
             return unicodedata.lookup(full)
-        except KeyError:
-            continue
     return character
 
 
@@ -112,11 +111,7 @@ def _dingbat(printer: Printer, index: int, end: int, math: bool) -> Printed:
 def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
     r"""`\left` and its kin: the delimiter follows, and a dot stands for none."""
     here = printer.source.skip_space(index, end)
-    is_dot = (
-        here < end
-        and printer.source.tokens[here].text == "."
-        and printer.source.tokens[here].kind is TokenKind.CHAR
-    )
+    is_dot = here < end and printer.source.tokens[here][:2] == (TokenKind.CHAR, ".")
     return Atom(""), here + 1 if is_dot else here
 
 
@@ -149,9 +144,8 @@ def _length(printer: Printer, index: int, end: int, math: bool) -> Printed:
     here = printer.source.skip_space(index, end)
     while here < end and printer.source.tokens[here].text in tuple("-+.0123456789"):
         here += 1
-    unit = "".join(
-        t.text for t in printer.source.tokens[here : min(here + 2, end)] if t.kind is TokenKind.CHAR
-    )
+    following = printer.source.tokens[here : min(here + 2, end)]
+    unit = "".join(token.text for token in following if token.kind is TokenKind.CHAR)
     behind = here + 2 if unit in ("pt", "em", "ex", "cm", "mm", "in", "mu", "sp", "bp") else here
     return Atom(" ", Class.SPACE), behind
 

@@ -25,14 +25,7 @@ from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
-from parsemark.formats.latex.joining import (
-    PrintedCell,
-    Slot,
-    join_rows,
-    rows_spanned_over,
-    spanned_over,
-    without,
-)
+from parsemark.formats.latex.joining import PrintedCell, Slot, join_rows, rows_spanned_over, without
 from parsemark.formats.latex.rows import RowLine
 from parsemark.model import Cell, Table
 
@@ -57,10 +50,7 @@ def read_latex_table(source: str, *, definitions: Definitions | None = None) -> 
 def find_latex_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
     """Every LaTeX table of a text, with its place.
 
-    Args:
-        text: The text.
-        leave_out: Whether a table that cannot be read is left out; else it raises `FormatError` with its
-            position.
+    One that cannot be read raises `FormatError` with its position, unless such ones are to be left out.
     """
     found: list[FoundTable] = []
     for environment in find_environments(text):
@@ -97,7 +87,7 @@ def place_table(grid: TexGrid) -> PlacedTable:
     if n_header is not None:
         n_header -= sum(row < n_header for row in removed)
     cells = without(cells, removed)
-    cells = without(cells, cols=spanned_over(cells, n_cols))
+    cells = without(cells, cols=set(range(n_cols)) - {c.col for c in cells})  # no cell begins there
     cells.sort(key=lambda c: (c.row, c.col))
     n_cols = max((c.col + c.colspan for c in cells), default=0)
     table = Table(grid.n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))

@@ -21,6 +21,8 @@ from parsemark.model import Cell, Table
 
 _BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")
 _RULE_PART = re.compile(r"\+(?=[-=:]+\+)")
+_CORNER = re.compile(r"(?<=[-=:+])\+|\+(?=[-=:])")
+"""Where a column may end: a plus that touches a rule."""
 _FILLER = "\x00"
 """Stands behind a wide character, so that columns count as they are seen."""
 
@@ -67,7 +69,7 @@ def _drawn_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
 def _read_block(block: list[str], position: int) -> Table | None:
     canvas = _canvas(block)
     rules = [i for i, line in enumerate(canvas) if _RULE_PART.search(line) is not None]
-    edges = sorted({m.start() for i in rules for m in _column_edges(canvas[i])})
+    edges = sorted({corner.start() for i in rules for corner in _CORNER.finditer(canvas[i])})
     if len(edges) < 2 or len(rules) < 2:
         return None
     if len(edges) > MAX_COLUMNS:
@@ -86,9 +88,7 @@ def _read_block(block: list[str], position: int) -> Table | None:
         Cell(
             area.row,
             area.col,
-            inline_text(
-                _cell_text(canvas, rules, edges, area.row, area.rowspan, area.col, area.colspan), position
-            ),
+            inline_text(_cell_text(canvas, rules, edges, area), position),
             area.rowspan,
             area.colspan,
             None if n_headers is None else area.row < n_headers,
@@ -108,14 +108,6 @@ def _canvas(block: list[str]) -> list[str]:
         ]
     width = max(len(line) for line in lines)
     return [line.ljust(width) for line in lines] if width * len(lines) <= 10**8 else lines
-
-
-def _column_edges(line: str) -> list[re.Match[str]]:
-    return [m for m in re.finditer(r"\+", line) if _touches_rule(line, m.start())]
-
-
-def _touches_rule(line: str, place: int) -> bool:
-    return line[place - 1 : place] in ("-", "=", ":", "+") or line[place + 1 : place + 2] in ("-", "=", ":")
 
 
 def _header_rows(canvas: list[str], rules: list[int]) -> int | None:
@@ -144,15 +136,11 @@ def _sql_table(canvas: list[str], rules: list[int], edges: list[int], position: 
     return Table.from_rows(rows, header_rows=1)
 
 
-def _cell_text(
-    canvas: list[str], rules: list[int], edges: list[int], row: int, rowspan: int, col: int, colspan: int
-) -> str:
+def _cell_text(canvas: list[str], rules: list[int], edges: list[int], area: _Area) -> str:
     """The text of an area: a line end is a space, an empty line is a line end."""
-    parts = [
-        _slice(line, edges[col], edges[col + colspan])
-        for line in canvas[rules[row] + 1 : rules[row + rowspan]]
-    ]
-    return " ".join(part.strip() or "<br>" for part in parts)
+    left, right = edges[area.col], edges[area.col + area.colspan]
+    lines = canvas[rules[area.row] + 1 : rules[area.row + area.rowspan]]
+    return " ".join(_slice(line, left, right).strip() or "<br>" for line in lines)
 
 
 def _slice(line: str, left: int, right: int) -> str:

@@ -87,7 +87,8 @@ def _rows(rows: Sequence[Any]) -> Grid | None:
         return None
     width = max(map(len, rows))
     sparse = 2 * sum(map(len, rows)) < width * len(rows)
-    return None if sparse or not width else [_padded([_as_text(v) for v in row], width) for row in rows]
+    texts = [[_as_text(value) for value in row] for row in rows]
+    return None if sparse or not width else [row + [""] * (width - len(row)) for row in texts]
 
 
 def _records(records: Sequence[Mapping[str, str] | None]) -> Grid | None:
@@ -148,7 +149,3 @@ def _is_plain(value: Any) -> bool:
 
 def _as_text(value: str | bool | None) -> str:
     return "" if value is None else value if isinstance(value, str) else str(value).lower()
-
-
-def _padded(row: list[str], width: int) -> list[str]:
-    return [*row, *[""] * (width - len(row))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from parsemark.metrics.cdm import cdm_table, listed
@@ -219,6 +220,9 @@ class _Printer:
             out.append(self._one(following))
         return out
 
+    def _operands(self, node: Any, wanted: int = 1) -> list[str]:
+        return [token for part in self._given_or_next(node, wanted) for token in part]
+
     def _macro(self, node: Any) -> list[str]:
         name = node.macroname
         special = _SPECIAL.get(name)
@@ -245,15 +249,11 @@ class _Printer:
                 out += self._argument(argument)
         return out
 
-    def _fraction(self, node: Any) -> list[str]:
-        name = "\\binom" if node.macroname == "binom" else "\\frac"
-        return [name, *(t for part in self._given_or_next(node, 2) for t in part)]
-
     def _root(self, node: Any) -> list[str]:
         arguments = _arguments(node)
         index = arguments[0] if len(arguments) > 1 else None
-        body = self._given_or_next(node, 1) if not arguments or arguments[-1] is None else None
-        shown = self._argument(arguments[-1]) if body is None else [t for part in body for t in part]
+        is_given = bool(arguments) and arguments[-1] is not None
+        shown = self._argument(arguments[-1]) if is_given else self._operands(node)
         if index is None:
             return ["\\sqrt", *shown]
         inner = index.nodelist if _is(index, "Group") else [index]
@@ -261,7 +261,7 @@ class _Printer:
 
     def _font(self, node: Any) -> list[str]:
         name = "mathrm" if node.macroname in ("mbox", "hbox") else node.macroname
-        body = [t for part in self._given_or_next(node, 1) for t in part]
+        body = self._operands(node)
         if name == "mathrm":
             body = [c for t in body for c in ([t] if t.startswith("\\") else t)]
         return [f"\\{name}", *body]
@@ -292,8 +292,7 @@ class _Printer:
         return ["\\mathrm", "{", *self._inside(inner, math=False), "}"]
 
     def _line(self, node: Any) -> list[str]:
-        body = [t for part in self._given_or_next(node, 1) for t in part]
-        return [f"\\{node.macroname}", "{", *body, "}"]
+        return [f"\\{node.macroname}", "{", *self._operands(node), "}"]
 
     def _operator(self, node: Any) -> list[str]:
         groups = [a for a in _arguments(node) if _is(a, "Group")]
@@ -303,8 +302,9 @@ class _Printer:
         letters = "".join(body[1:-1])
         return [f"\\{letters}"] if letters in OPERATORS else ["\\operatorname", *body]
 
-    def _with_group(self, node: Any) -> list[str]:
-        return [f"\\{node.macroname}", *(t for part in self._given_or_next(node, 1) for t in part)]
+    def _with_operands(self, node: Any, wanted: int = 1) -> list[str]:
+        name = "frac" if node.macroname.endswith("frac") else node.macroname
+        return [f"\\{name}", *self._operands(node, wanted)]
 
     def _rule(self, node: Any) -> list[str]:
         out = ["\\rule"]
@@ -323,16 +323,13 @@ class _Printer:
         name = node.environmentname
         aligned = name.startswith("aligned")
         rows = [row for row in self._rows(node.nodelist, aligned) if any(row)]
-        out = [*self._fence(name, 0), "\\begin{array}", "{", *self._columns(node, rows, aligned), "}"]
+        opening, closing = ([fence] for fence in _FENCES[name]) if name in _FENCES else ([], [])
+        out = [*opening, "\\begin{array}", "{", *self._columns(node, rows, aligned), "}"]
         for row in rows:
             for index, cell in enumerate(row):
                 out += (["&"] if index else []) + cell
             out.append("\\\\")
-        return [*out, "\\end{array}", *self._fence(name, 1)]
-
-    @staticmethod
-    def _fence(name: str, side: int) -> list[str]:
-        return [_FENCES[name][side]] if name in _FENCES else []
+        return [*out, "\\end{array}", *closing]
 
     def _rows(self, nodes: Sequence[Any], aligned: bool) -> list[list[list[str]]]:
         rows: list[list[list[Any]]] = [[[]]]
@@ -376,9 +373,9 @@ def _only_primes(tokens: list[str]) -> int:
 
 
 _SPECIAL: dict[str, Callable[[_Printer, Any], list[str]]] = {
-    **dict.fromkeys(("frac", "tfrac", "dfrac", "binom"), _Printer._fraction),
+    **dict.fromkeys(("frac", "tfrac", "dfrac", "binom"), partial(_Printer._with_operands, wanted=2)),
     **dict.fromkeys(("overline", "underline"), _Printer._line),
-    **dict.fromkeys(("phantom", "llap", "rlap"), _Printer._with_group),
+    **dict.fromkeys(("phantom", "llap", "rlap"), _Printer._with_operands),
     **dict.fromkeys(("limits", "nolimits"), lambda printer, node: []),
     "sqrt": _Printer._root,
     "text": _Printer._print_text,

@@ -115,10 +115,6 @@ def _paper(n_tokens: int) -> int:
     return 5 if n_tokens <= 600 else 4 if n_tokens <= 1300 else 3
 
 
-def _preamble(paper: int, cjk: bool) -> str:
-    return _PREAMBLE % (paper, "\\usepackage{CJK}\n" if cjk else "")
-
-
 def _document(formulas: Sequence[Coloured], cjk: bool) -> str:
     pages = [
         f"\\typeout{{PMFORMULA {number} PAGE \\thepage}}\n"
@@ -137,7 +133,7 @@ def _compiled(
 ) -> Iterator[Compiled]:
     with ScratchFolder("parsemark-cdm-") as folder:
         try:
-            preamble = precompiled(_preamble(paper, cjk))
+            preamble = precompiled(_PREAMBLE % (paper, "\\usepackage{CJK}\n" if cjk else ""))
             done = compile_latex(
                 _document(formulas, cjk), folder, format=preamble, halt_on_error=False, limits=limits
             )
@@ -164,20 +160,17 @@ def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[For
 
 def _clean_pages(log: str, n: int) -> list[int | None]:
     """The page of each formula that is on one page and had no error that could reach another one."""
-    marks = [(int(m[1]), int(m[2]), m.start(), m.end()) for m in _MARK.finditer(log.replace("\n ", " "))]
+    text = log.replace("\n ", " ")
+    marks = [(int(m[1]), int(m[2]), m.start(), m.end()) for m in _MARK.finditer(text)]
     if [m[0] for m in marks] != list(range(n + 1)):
         return [None] * n
-    text = log.replace("\n ", " ")
     pages: list[int | None] = []
     for (_, page, _, start), (_, following, end, _) in pairwise(marks):
         part = text[start:end]
-        clean = following == page + 1 and "Overfull" not in part and not _has_harm(part)
-        pages.append(page if clean else None)
+        errors = (line for line in part.splitlines() if line.startswith("! "))
+        has_harm = any(not line.startswith(_HARMLESS) for line in errors)
+        pages.append(page if following == page + 1 and "Overfull" not in part and not has_harm else None)
     return pages
-
-
-def _has_harm(log: str) -> bool:
-    return any(line.startswith("! ") and not line.startswith(_HARMLESS) for line in log.splitlines())
 
 
 def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:

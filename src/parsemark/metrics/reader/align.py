@@ -180,8 +180,7 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
         here, there = map(list, zip(*known, *moved_rows, strict=True))
         values = matrix[truth[here][:, :, None], pred[there][:, None, :]].mean(axis=0)
         scores = _HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values
-        refined = best_path(scores)
-        refined, moved = _with_moved(scores, refined)
+        refined, moved = _with_moved(scores, best_path(scores))
         if refined == columns and moved == moved_columns:
             break
         columns, moved_columns = refined, moved
@@ -198,12 +197,7 @@ def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pa
     """The monotone pairs, and those that are surely each other's though they stand in another order.
 
     A line that stands elsewhere takes the place of what is hardly like it; what is left over then is paired
-    once more.
-
-    Args:
-        scores: The likeness of all lines.
-        pairs: The monotone pairing.
-        first: The first line of the truth that may have moved.
+    once more. Lines of the truth before `first` have not moved.
     """
     free = scores >= _SURELY
     free[:first] = False
@@ -271,10 +265,9 @@ def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
 
 def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
     """For each pair of rows the mean likeness of their cells, where either has something."""
-    one = [i for i, _ in columns]
-    other = [j for _, j in columns]
     if not columns:
         return np.zeros((len(lookup.truth_ids), len(lookup.pred_ids)))
+    one, other = map(list, zip(*columns, strict=True))
     # By columns first: so the likenesses lie one behind the other, and are summed up in this order.
     cells = lookup.matrix[lookup.truth_ids.T[one][:, :, None], lookup.pred_ids.T[other][:, None, :]]
     # Where a span repeats a text, an empty cell is no contradiction.

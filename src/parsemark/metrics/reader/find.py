@@ -22,12 +22,9 @@ _PUT_TOGETHER = 0.9
 
 
 def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = lambda _: False) -> Account:
-    """All events between the truth and an aligned table.
+    """All events between the truth and an aligned table, with the folded text outside of the predicted one.
 
-    Args:
-        side: The two tables and their alignment.
-        outside: Folded text around the predicted table.
-        hopeless: Whether some of the events suffice; each further one can only make the account worse.
+    Some of them suffice where these are `hopeless`: each further one can only make the account worse.
     """
     asked = side.asked
     moved = moved_rows(side)

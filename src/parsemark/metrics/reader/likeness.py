@@ -66,11 +66,8 @@ def likeness(truth: str, pred: str) -> float:
 def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
     """How a folded text differs from the true one.
 
-    Args:
-        truth: The true text.
-        pred: The given one.
-        name: Whether it is a header or a name, which has to tell which one, rather than a value: its letters
-            count even where most of it are digits.
+    A header or a `name` has to tell which one it is, unlike a value: its letters count even where most of it
+    are digits.
 
     >>> difference("92.0", "9 2 . 0").change.value, difference("λ_c", "λc").change.value
     ('notation', 'none')

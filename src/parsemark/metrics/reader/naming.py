@@ -100,14 +100,7 @@ class Around:
 
 
 class NameJudge:
-    """Finds what happened to the names of one axis, all of them together.
-
-    Args:
-        named: The columns or rows.
-        axis: Which of them they are.
-        around: What else a reader sees.
-        causes: Takes the events.
-    """
+    """Finds what happened to the names of one axis, all of them together; `causes` takes the events."""
 
     def __init__(self, named: Iterable[Named], axis: Axis, around: Around, causes: Causes) -> None:
         self._named = [name for name in named if name.truth]

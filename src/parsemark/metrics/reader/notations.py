@@ -208,10 +208,6 @@ def _are_flat(truth: str, pred: str) -> bool:
     return is_numeric(truth) and _flat(tight(truth)) == _flat(tight(pred))
 
 
-def _has_lost_colons(truth: str, pred: str) -> bool:
-    return _TIME.fullmatch(truth) is not None and tight(truth).replace(":", "") == tight(pred).lstrip("0")
-
-
 def _is_flat_power(power: str, given: str) -> bool:
     """Whether a power of ten is given with its exponent on the line.
 
@@ -261,7 +257,10 @@ OF_VALUES: Rules = (
     *_NOTATIONS,
     (lambda t, p: _are_flat(t, p) and _on_the_line(tight(t)) == _on_the_line(tight(p)), SAME),
     (_are_flat, noted("scripts set flat")),
-    (_has_lost_colons, noted("colons lost")),
+    (
+        lambda t, p: _TIME.fullmatch(t) is not None and tight(t).replace(":", "") == tight(p).lstrip("0"),
+        noted("colons lost"),
+    ),
     (are_same_quantities, noted("units converted", 0.9, _CONVERTED)),
     (
         lambda t, p: "±" in t and numbers(t) == numbers(p) and by(_unsigned)(t, p),

@@ -50,9 +50,8 @@ class How(Enum):
 def column_paths(sheet: Sheet, header_rows: Iterable[int], how: How) -> list[Path]:
     """The header path of each column, given which rows are headers."""
     rows = [_filled(sheet, r, how) for r in header_rows]
-    return [tuple(t for t, _ in groupby(filter(None, c))) for c in zip(*rows, strict=True)] or [
-        ()
-    ] * sheet.n_cols
+    paths = [tuple(t for t, _ in groupby(filter(None, c))) for c in zip(*rows, strict=True)]
+    return paths or [()] * sheet.n_cols
 
 
 def _filled(sheet: Sheet, row: int, how: How) -> list[str]:
@@ -75,12 +74,8 @@ def counted_paths(
 
     So a reader does where a header row has as many names as there are columns, or one less because the
     label column has none, but its cells have slipped; or as many as a header row of the truth has groups.
-
-    Args:
-        sheet: The prediction.
-        header_rows: Its headers.
-        columns: Those that answer columns of the truth, in order.
-        groups: For each header row of the truth and each of its names the columns here that it names.
+    `columns` are those that answer columns of the truth, in order; `groups` has for each header row of the
+    truth and each of its names the columns here that it names.
     """
     levels: list[list[str]] = [[] for _ in range(sheet.n_cols)]
     level = 0
@@ -149,8 +144,7 @@ def match(truth: Path, given: Path) -> PathMatch:
     if given:
         credit *= 1 - 0.5 * sum(unexplained) / len(given)
     if len(truth) != len(given):  # however it is cut into levels
-        one, other = " ".join(truth), " ".join(given)
-        whole = difference(one, other, name=True).likeness
+        whole = difference(" ".join(truth), " ".join(given), name=True).likeness
         credit = max(credit, whole if whole > _WHOLE else 0.0)
     return PathMatch(min(1.0, credit), tuple(levels), tuple(extra))
 
@@ -198,12 +192,9 @@ def _level(text: str, given: Path, left: list[str]) -> Level:
     """What was found of a true level: itself, or the most like it of what the truth does not say."""
     if text in given:
         return Level(text, text, SAME)
-    best, found = ANOTHER, ""
-    for other in left:
-        diff = _compared(text, other).difference
-        if diff.likeness > best.likeness:
-            best, found = diff, other
-    return Level(text, found, best)
+    levels = (Level(text, other, _compared(text, other).difference) for other in left)
+    # The first of the most alike; what is not alike at all is not found.
+    return max([Level(text, "", ANOTHER), *levels], key=lambda level: level.difference.likeness)
 
 
 class _Compared(NamedTuple):

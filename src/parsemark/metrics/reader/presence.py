@@ -19,13 +19,7 @@ _AGAIN = 0.3
 
 
 def lost_and_invented(side: Side, moved: dict[int, int], outside: str) -> tuple[Event, ...]:
-    """All that is missing, torn or invented.
-
-    Args:
-        side: The two tables.
-        moved: Rows that slipped, and where they stand in the prediction.
-        outside: Folded text around the predicted table.
-    """
+    """All that is missing, torn or invented, but for rows that slipped: where they stand is `moved`."""
     return (
         *_missing(side, set(moved)),
         *_invented(side, set(moved.values())),

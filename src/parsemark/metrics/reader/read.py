@@ -143,10 +143,7 @@ class _Reader:
     def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
         """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
 
-        Args:
-            pred: The table.
-            best: The account that this one has to be better than.
-            extra: What was done to the table to make it stand so.
+        What was done to the table to make it stand so is `extra`.
         """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 

@@ -83,11 +83,7 @@ class _Row:
 def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int = 0) -> Regrouped | None:
     """Put columns back that were run together or (if `join`) torn apart, or None if there are none.
 
-    Args:
-        truth: The truth.
-        pred: The prediction.
-        join: Whether torn columns are joined.
-        kept: Of so many leading columns of the truth it does not matter whether they are run together.
+    Of the first columns of the truth, `kept` many, it does not matter whether they are run together.
     """
     if max(truth.n_rows, pred.n_rows) > _MOST_ROWS:
         return None
@@ -123,11 +119,8 @@ def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Regrouped | No
 def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
     """The table with rows cut whose cells have equally many lines, or None if there are none.
 
-    A cell of one line stands for all of them, as a cell that spans rows does.
-
-    Args:
-        sheet: The table.
-        alone: Whether a row is cut too of which a single cell has several lines.
+    A cell of one line stands for all of them, as a cell that spans rows does. A row of which a single cell
+    has several lines is cut if it may do so `alone`.
     """
     if not any("\n" in text for row in sheet.shown for text in row):
         return None
@@ -158,9 +151,8 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
     if max(map(len, one + other), default=0) > _LONGEST:
         return {}
     scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
-    pairs = best_path(scores, _LEAST_ALIKE)
     found: dict[int, _Row] = {}
-    for t, p in pairs:
+    for t, p in best_path(scores, _LEAST_ALIKE):
         spans = (c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1)
         found[p] = _Row(*_locate(ours[t], theirs[p], one[t], other[p]), frozenset(spans))
     return found
@@ -246,11 +238,7 @@ def joined_rows(
 ) -> tuple[Sheet, frozenset[int]]:
     """The prediction with torn rows joined, if there are some, and the rows of the truth that were torn.
 
-    Args:
-        truth: The truth.
-        pred: The prediction.
-        alignment: Which rows and columns answer which.
-        n_header: So many leading rows of the prediction are none of data.
+    So many leading rows of the prediction as `n_header` are none of data.
     """
     if len(alignment.rows) == pred.n_rows or not alignment.rows:
         return pred, frozenset()
@@ -278,12 +266,9 @@ def joined_rows(
 
 
 def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:
-    """The truth with rows joined to the one above that only go on with its texts, if the prediction does so.
+    """The truth with rows of data (from `first` on) joined to the one above that only go on with its texts.
 
-    Args:
-        truth: The truth.
-        first: Its first row of data.
-        given: The predicted tables.
+    None, unless the predicted tables do so.
     """
     going_on = [r for r in range(first + 1, truth.n_rows) if _may_go_on(truth, r)]
     if not going_on:

@@ -100,20 +100,12 @@ class Sheet:
         """Fold a table and drop its empty columns, and its rows in which nothing begins."""
         if table.plain_rows is not None:
             return cls.from_texts(*table.plain_rows)
-        texts = [cell.text for cell in table.cells]
-        shown = list(map(str.strip, texts))
-        folded = _folded(texts)
+        texts = [cell.text for cell in table.cells] + [""]  # what a hole says: it is -1, the last entry
+        shown, folded = list(map(str.strip, texts)), _folded(texts)
         filled = list(map(bool, shown))
-        begun = {cell.row for cell, said in zip(table.cells, filled, strict=True) if said}
-        # What a hole says: it is -1, the last entry.
-        shown.append("")
-        folded.append("")
-        filled.append(False)
-        rows = sorted(begun)
-        used = {c for r in rows for c, i in enumerate(table.grid[r]) if filled[i]}
-        cols = sorted(used)
-        kept = [table.grid[r] for r in rows]
-        grid = [[row[c] for c in cols] for row in kept]
+        rows = sorted({cell.row for cell, said in zip(table.cells, filled, strict=False) if said})
+        cols = sorted({c for r in rows for c, i in enumerate(table.grid[r]) if filled[i]})
+        grid = [[table.grid[r][c] for c in cols] for r in rows]
         return cls(
             texts=[[folded[i] for i in row] for row in grid],
             shown=[[shown[i] for i in row] for row in grid],

@@ -51,10 +51,7 @@ def layouts(truth: Sheet, structure: Structure, preds: Sequence[Sheet]) -> Itera
 def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = True) -> Sheet:
     """Tables below each other: headers that come again are dropped, headings become section rows.
 
-    Args:
-        sheets: The tables.
-        headings: What stands above each of them.
-        headed: Whether the truth has a header; else a row that comes again is one of data.
+    Where the truth is not `headed`, a row that comes again is one of data.
     """
     widest = max(sheets, key=lambda s: s.n_cols)
     again = [_repeated(sheets[0], sheet) if headed else 0 for sheet in sheets]
@@ -108,13 +105,7 @@ def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet
 
 
 def _blocks_below(sheet: Sheet, begins: Sequence[int], n_header: int | None) -> Sheet | None:
-    """Blocks of equally many columns beside each other, below each other; a header again is dropped.
-
-    Args:
-        sheet: The table.
-        begins: The first column of each block.
-        n_header: How many rows are headers, if that is known.
-    """
+    """Blocks of equally many columns beside each other, below each other; a header again is dropped."""
     bounds = list(pairwise([*begins, sheet.n_cols]))
     widths = {end - begin for begin, end in bounds}
     if len(bounds) < 2 or len(widths) > 1 or widths == {1}:

@@ -204,14 +204,8 @@ def filled_down(
 ) -> dict[int, list[str]]:
     """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
 
-    It repeats nothing where a name to its left begins anew: that row has one name less.
-
-    Args:
-        sheet: The table.
-        columns: The label columns.
-        n_header: How many leading rows are headers.
-        hanging: Whether a name beside the header reaches down into the first rows of data. The truth's spans
-            say that themselves.
+    It repeats nothing where a name to its left begins anew: that row has one name less. If `hanging`, a name
+    beside the header reaches down into the first rows of data; the truth's spans say that themselves.
     """
     heads = {tuple(sheet.texts[r]) for r in range(n_header)}
     rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
@@ -219,8 +213,7 @@ def filled_down(
     anew: set[int] = set()
     for col in columns:
         texts = [row[col] for row in sheet.texts]
-        head = [texts[r] for r in range(n_header) if texts[r]] if hanging else []
-        name = head[-1] if head else ""
+        name = next(filter(None, texts[:n_header][::-1]), "") if hanging else ""
         begun: list[int] = []
         for row in rows:
             if texts[row] and texts[row] != name:

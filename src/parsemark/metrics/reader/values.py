@@ -38,10 +38,7 @@ _SAID = 0.1
 class Asked:
     """The values that a table is asked for, and what it says, whatever it is compared with.
 
-    Args:
-        truth: The table.
-        structure: Its headers.
-        no_value: Weight of a cell that says there is no value.
+    A cell that says there is no value weighs `no_value`.
     """
 
     def __init__(self, truth: Sheet, structure: Structure, no_value: float) -> None:

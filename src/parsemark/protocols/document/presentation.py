@@ -159,18 +159,15 @@ def _overall(run: RunView) -> DataTable:
     infos = [info for info in run.summary.shown() if info.main and info.style == "score"]
     languages = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "language")]
     parts: list[Slice | None] = [None, *(languages if len(languages) > 1 else [])]
-    columns, rows = [], []
-    for info in infos:
-        for part in parts:
-            label = "all" if part is None else part.value
-            columns.append(TableColumn(label, info.style, info.higher_is_better, info.label))
+    columns = [
+        TableColumn(part.value if part else "all", info.style, info.higher_is_better, info.label)
+        for info in infos
+        for part in parts
+    ]
+    rows = []
     for parser in run.summary.ordered():
-        cells = []
-        for info in infos:
-            for part in parts:
-                own = run.summary.parsers[parser] if part is None else part.figures.get(parser, {})
-                cells.append(own.get(info.name))
-        rows.append(TableRow(parser, tuple(cells)))
+        own = [part.figures.get(parser, {}) if part else run.summary.parsers[parser] for part in parts]
+        rows.append(TableRow(parser, tuple(figures.get(info.name) for info in infos for figures in own)))
     return DataTable(
         "omnidocbench-2",
         "Whole pages (OmniDocBench, Table 2)",
@@ -182,14 +179,11 @@ def _overall(run: RunView) -> DataTable:
 
 def _by_source(run: RunView) -> DataTable | None:
     """Table 3: text by type of page, the mean over all pages last."""
-    return _pages(run, "omnidocbench-3", "Text by type of page (Table 3)", "text_edit", "data_source")
-
-
-def _pages(run: RunView, key: str, title: str, figure: str, attribute: str) -> DataTable | None:
-    parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", attribute)]
-    info = run.summary.info(figure)
+    parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "data_source")]
     if len(parts) < 2:
         return None
+    figure = "text_edit"
+    info = run.summary.info(figure)
     columns = [TableColumn(s.value, info.style, info.higher_is_better) for s in parts]
     rows = [
         TableRow(
@@ -199,8 +193,8 @@ def _pages(run: RunView, key: str, title: str, figure: str, attribute: str) -> D
         for parser in run.summary.ordered()
     ]
     return DataTable(
-        key,
-        f"{title}, OmniDocBench",
+        "omnidocbench-3",
+        "Text by type of page (Table 3), OmniDocBench",
         f"{info.label}: {info.definition} Pages: " + ", ".join(f"{s.value} {s.n}" for s in parts) + ".",
         (*columns, TableColumn("all", info.style, info.higher_is_better)),
         tuple(rows),
@@ -248,18 +242,13 @@ def _with_variance(
         own = values.get(parser, {})
         cells: list[Figure | None] = []
         for samples in groups.values():
-            cells += _mean_and_variance([own[s] for s in samples if s in own])
+            known = [own[s] for s in samples if s in own]
+            spread = Figure(value=variance(known), n=len(known)) if len(known) > 1 else None
+            cells += [_mean(known), spread]
         table.append(TableRow(parser, tuple(cells)))
     sizes = ", ".join(f"{name} {len(samples)}" for name, samples in groups.items())
     caption = f"{info.label}: mean and variance over the pages of each group. Pages: {sizes}."
     return DataTable(key, f"{title}, OmniDocBench", caption, tuple(columns), tuple(table))
-
-
-def _mean_and_variance(values: Sequence[float]) -> list[Figure | None]:
-    if not values:
-        return [None, None]
-    spread = Figure(value=variance(values), n=len(values)) if len(values) > 1 else None
-    return [Figure(value=fmean(values), n=len(values)), spread]
 
 
 def _of_elements(
