@@ -153,7 +153,7 @@ def choose(
     parsers = sorted({record.parser for record in records})
     if len(parsers) < 2:
         raise UsageError(f"{run.path} has {len(parsers)} parser; to choose, run at least two.")
-    predictions = _predictions(run, parsers, samples)
+    predictions = {(s, p): run.prediction(s, p) for s in samples for p in parsers}
     text = recipe.name != "tables"
     engines = run.manifest.engines
     agreement = measure_agreement(predictions, parsers, samples, engines, text=text, progress=progress)
@@ -373,21 +373,12 @@ def page_scores(
     raise UsageError(f"The protocol {spec} has no figure that is made page by page.")
 
 
-def _predictions(
-    run: Run, parsers: Sequence[str], samples: Sequence[str]
-) -> Mapping[tuple[str, str], Prediction]:
-    return {(s, p): run.prediction(s, p) for s in samples for p in parsers}
-
-
 def _same_outputs(
     predictions: Mapping[tuple[str, str], Prediction], samples: Sequence[str], a: str, b: str
 ) -> bool:
     """Whether two parsers gave equal outputs on every page."""
-    for sample in samples:
-        one, other = predictions[sample, a], predictions[sample, b]
-        if (one.status, one.elements, one.text) != (other.status, other.elements, other.text):
-            return False
-    return True
+    pairs = ((predictions[sample, a], predictions[sample, b]) for sample in samples)
+    return all((x.status, x.elements, x.text) == (y.status, y.elements, y.text) for x, y in pairs)
 
 
 def _number(value: float) -> float | None:

@@ -88,15 +88,10 @@ def measure_agreement(
     text: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ParserAgreement:
-    """Compare all outputs with each other.
+    """Compare all outputs with each other: their tables, or their whole text.
 
-    Args:
-        predictions: By sample and parser; a missing one counts as failed.
-        parsers: Their names.
-        samples: The pages.
-        engines: What the parsers stand on.
-        text: Compare the whole text instead of the tables.
-        progress: Called with 1 after each page.
+    Predictions are by sample and parser; a missing one counts as failed. `progress` is called with 1 after
+    each page.
     """
     likeness = np.ones((len(parsers), len(parsers), len(samples)))
     for page, sample in enumerate(samples):

@@ -63,13 +63,10 @@ class BlockMatching:
 
 
 def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | None = None) -> BlockMatching:
-    """Match non-empty strings that are ready to be compared.
+    """Match non-empty strings that are ready to be compared, truths outside of reading order last.
 
-    Args:
-        truths: Truths in reading order, those outside of it last.
-        preds: Predictions in their order.
-        n_ordered: How many truths have a place in reading order; the others are matched in the second stage
-            alone, wherever they stand. By default all have one.
+    The first `n_ordered` truths, by default all, have a place in reading order; the others are matched in the
+    second stage alone, wherever they stand.
     """
     n_ordered = len(truths) if n_ordered is None else n_ordered
     fixed = _equal_in_order(truths[:n_ordered], preds)

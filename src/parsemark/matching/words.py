@@ -100,13 +100,10 @@ class WordFates:
 def word_fates(
     page: Sequence[PageAtom], hidden: Sequence[str], output: Sequence[str], beside: Sequence[str] = ()
 ) -> WordFates:
-    """Compare a page with an output.
+    """Compare the visible words of a page, in the order of the file, with those of an output.
 
-    Args:
-        page: Its visible words in the order of the file.
-        hidden: Words of its text layer that nobody can see.
-        output: The words of the output.
-        beside: Words that belong to the page without being its text: nobody asks for them.
+    Nobody can see the `hidden` words of its text layer; those `beside` belong to the page without being its
+    text, and nobody asks for them.
     """
     page, output = page[:MAX_WORDS], output[:MAX_WORDS]
     found = WordFates(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
-from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -66,20 +65,15 @@ class FormulaError:
         return f"{_name(self.written)} is read as {_name(self.given)}{again}."
 
 
-class Compared(NamedTuple):
-    """Two formulas, and how they differ."""
-
-    errors: list[FormulaError]
-    size: int
-    """Symbols of the longer one."""
-
-
-def compare_formulas(truth: Symbols, pred: Symbols, weight: Callable[[FormulaError], float]) -> Compared:
-    """The differences of two formulas, slashes read as fractions where they agree better then."""
+def compare_formulas(
+    truth: Symbols, pred: Symbols, weight: Callable[[FormulaError], float]
+) -> tuple[list[FormulaError], int]:
+    """The differences of two formulas, and the symbols of the longer one; slashes may be fractions."""
     pairs = zip_longest(readings(truth), readings(pred))
     read = dict.fromkeys((expected or truth, given or pred) for expected, given in pairs)
-    found = [Compared(formula_errors(*pair), max(map(len, pair))) for pair in read]
-    return min(found, key=lambda compared: sum(map(weight, compared.errors)))
+    found = [(formula_errors(*pair), max(map(len, pair))) for pair in read]
+    # Read so that they agree best.
+    return min(found, key=lambda compared: sum(map(weight, compared[0])))
 
 
 def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from parsemark.protocols.figures import Figure, Style
+from parsemark.protocols.figures import Figure, FigureInfo, Style
+from parsemark.protocols.summary import Slice, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
 
@@ -52,19 +53,15 @@ class Series:
     """Where each point leads, inside the site."""
 
 
-def interval_bars(name: str, entries: Sequence[tuple[int, Figure]]) -> Series:
-    """Bars of a parser's figures at category positions, with intervals where all of them have one."""
-    intervals = [e.interval for _, e in entries if e.interval]
-    complete = len(intervals) == len(entries)
-    return Series(
-        name,
-        "bars",
-        tuple(float(i) for i, _ in entries),
-        tuple(e.value or 0.0 for _, e in entries),
-        parser=name,
-        low=tuple(low for low, _ in intervals) if complete else (),
-        high=tuple(high for _, high in intervals) if complete else (),
-    )
+def interval_bars(name: str, entries: Sequence[Figure | None], mark: Mark = "bars") -> list[Series]:
+    """Bars of a parser's figures by category, with intervals where all have one; none where none is known."""
+    known = [(float(i), e) for i, e in enumerate(entries) if e is not None and e.value is not None]
+    if not known:
+        return []
+    intervals = [e.interval for _, e in known if e.interval]
+    ends = tuple(zip(*intervals, strict=True)) if len(intervals) == len(known) else ((), ())
+    places, values = tuple(i for i, _ in known), tuple(e.value or 0.0 for _, e in known)
+    return [Series(name, mark, places, values, parser=name, low=ends[0], high=ends[1])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +130,11 @@ class TableColumn:
     group: str = ""
     """What stands above several neighbouring columns."""
 
+    @classmethod
+    def of(cls, info: FigureInfo, label: str | None = None, group: str = "") -> TableColumn:
+        """A column of a figure, by default under its own name."""
+        return cls(info.label if label is None else label, info.style, info.higher_is_better, group)
+
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
@@ -155,17 +157,32 @@ class DataTable:
     head: str = "Parser"
     """What the rows are."""
 
+    @classmethod
+    def of_figures(
+        cls,
+        key: str,
+        title: str,
+        caption: str,
+        summary: Summary,
+        columns: Sequence[tuple[TableColumn, str, Slice | None]],
+    ) -> DataTable:
+        """A row for each parser, the best first; a column is a figure of all pages, or of some of them."""
+        rows = []
+        for parser in summary.ordered():
+            own = [
+                (part.figures.get(parser, {}) if part else summary.parsers[parser]) for *_, part in columns
+            ]
+            cells = (figures.get(name) for figures, (_, name, _) in zip(own, columns, strict=True))
+            rows.append(TableRow(parser, tuple(cells)))
+        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
+
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""
         better = self.columns[column].higher_is_better
-        values = {i: v for i, row in enumerate(self.rows) if (v := number_in(row.cells[column])) is not None}
+        cells = [(i, row.cells[column]) for i, row in enumerate(self.rows)]
+        values = {i: c.value for i, c in cells if isinstance(c, Figure) and c.value is not None}
         if better is None or len(values) < 2:
             return frozenset()
         top = max(values.values()) if better else min(values.values())
         found = frozenset(i for i, value in values.items() if value == top)
         return found if len(found) < len(values) else frozenset()
-
-
-def number_in(cell: Figure | str | None) -> float | None:
-    """The value of a cell that holds a number."""
-    return None if cell is None or isinstance(cell, str) else cell.value

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -30,7 +29,7 @@ from parsemark.model import Page, Prediction
 from parsemark.plain_words import counted, first_problem, listed
 from parsemark.protocols.figures import FigureInfo, FigureSums
 from parsemark.protocols.measured import MeasuredProtocol, Measures, own_truth, score_info
-from parsemark.protocols.result_files import BoardRun, Files, as_json
+from parsemark.protocols.result_files import BoardRun, Files, as_json, read_lines
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 from parsemark.system.files import cache_folder
@@ -50,7 +49,6 @@ _STAGES = {
     "end_to_end": {"e2e_f1": "F1"},
 }
 """Where a stage keeps its answer, and our figures of it with the board's names."""
-_MAX_BYTES = 1_000_000_000
 
 
 class ResultLine(BaseModel):
@@ -85,24 +83,16 @@ def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
     Raises:
         CorpusError: The file cannot be read, or a line is not of this form; it says which.
     """
-    file = Path(path)
     found: dict[tuple[str, str], ResultLine] = {}
-    try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise CorpusError(f"{file} is larger than any file of results.")
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"The results {file} cannot be read: {error}.") from error
-    for number, text in enumerate(lines, 1):
-        if text.strip():
-            try:
-                line = ResultLine.model_validate_json(text)
-            except ValidationError as error:
-                why = first_problem(error)
-                raise CorpusError(f"{file}, line {number} is no result for a question: {why}.") from error
-            if (line.parser, line.ID) in found:
-                raise CorpusError(f"{file}, line {number}: {line.ID} of {line.parser} is there twice.")
-            found[line.parser, line.ID] = line
+    for number, text in read_lines(path, "results"):
+        try:
+            line = ResultLine.model_validate_json(text)
+        except ValidationError as error:
+            why = first_problem(error)
+            raise CorpusError(f"{path}, line {number} is no result for a question: {why}.") from error
+        if (line.parser, line.ID) in found:
+            raise CorpusError(f"{path}, line {number}: {line.ID} of {line.parser} is there twice.")
+        found[line.parser, line.ID] = line
     return found
 
 

@@ -186,12 +186,8 @@ class RunView(MatchView, Protocol):
         """One row per page, without its truth; `page` is its number."""
 
     @property
-    def scores(self) -> pl.DataFrame:
-        """The scores of elements under that rule."""
-
-    @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics of these scores, in the protocol's order."""
+        """The metrics of the scores of elements, in the protocol's order."""
 
     def details(self, part: str, parser: str) -> Any:
         """What the summary's details hold for a parser."""

@@ -7,8 +7,10 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from parsemark.errors import CorpusError, StoreError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.summary import Summary
@@ -16,6 +18,7 @@ from parsemark.protocols.summary import Summary
 if TYPE_CHECKING:
     import polars as pl
 
+_MAX_BYTES = 1_000_000_000
 Files = Iterator[tuple[str, str]]
 """Paths inside of the folder, with their text."""
 
@@ -51,8 +54,6 @@ class BoardRun:
 
     def prediction(self, sample: str, parser: str) -> Prediction:
         """What a parser made of a page; nothing where it was not asked."""
-        from parsemark.errors import StoreError
-
         try:
             return self.run.prediction(sample, parser)
         except StoreError:
@@ -78,6 +79,22 @@ class BoardRun:
     def figures(self, parser: str) -> dict[str, float | None]:
         """The numbers of a parser."""
         return {name: figure.value for name, figure in self.summary.parsers[parser].items()}
+
+
+def read_lines(path: str, what: str) -> list[tuple[int, str]]:
+    """The lines of a file that somebody else wrote, with their numbers; blank ones are passed over.
+
+    Raises:
+        CorpusError: It cannot be read, or is too large.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise CorpusError(f"{file} is larger than any file of {what}.")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"The {what} {file} cannot be read: {error}.") from error
+    return [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
 def as_json(data: Any) -> str:

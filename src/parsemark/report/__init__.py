@@ -24,6 +24,3 @@ def build_report(
     from parsemark.report.site import ReportOptions
 
     return build_site(run_dir, out_dir, ReportOptions(against=against, also=tuple(also)))
-
-
-__all__ = ["build_report"]

@@ -14,7 +14,7 @@ from parsemark.plain_words import VERDICTS, counted, signed
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
-from parsemark.report.leaderboard_table import LeaderboardCell, Scale, leaderboard_cell, leaderboard_table
+from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, put_into_place, scratch_beside
 from parsemark.report.source import ShownParser
@@ -46,18 +46,6 @@ class BoardResult:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardStanding:
-    """What a parser has reached in a league."""
-
-    cell: LeaderboardCell
-    rank: str
-    href: str
-    version: str
-    warning: str = ""
-    """What a reader must know of the entry."""
-
-
-@dataclass(frozen=True, slots=True)
 class LeagueColumn:
     """A league as a column of the matrix."""
 
@@ -65,18 +53,8 @@ class LeagueColumn:
     note: str
     href: str
     axis: Scale | None
-    standings: Mapping[str, BoardStanding]
-
-
-@dataclass(frozen=True, slots=True)
-class BoardSection:
-    """One protocol in one version, whose leagues stand side by side without being compared."""
-
-    protocol: str
-    comparability: int
-    headline: FigureInfo
-    columns: Sequence[LeagueColumn]
-    parsers: Sequence[ShownParser]
+    standings: Mapping[str, Mapping[str, Any]]
+    """Parser to what it has reached."""
 
 
 def build_board(
@@ -156,7 +134,7 @@ class _BoardSite(SitePages):
         self._tell = tell
         names = sorted({entry.name for league in leagues for entry in league.entries})
         colours = colour_indices(names)
-        self._parsers = {name: _HistoryParser(name, colours[name], safe_name(name)) for name in names}
+        self._parsers = {n: ShownParser(n, colours[n], safe_name(n), "history") for n in names}
 
     def navigation(self) -> list[Link]:
         """The board itself."""
@@ -177,8 +155,15 @@ class _BoardSite(SitePages):
             columns.setdefault(key, []).append(self._column(league, summary, entries))
             for name, rows in self._history(league, summary).items():
                 histories[name].append(rows)
+        # One protocol in one version, whose leagues stand side by side without being compared.
         sections = [
-            BoardSection(*key, headlines[key], own, self._ordered(own, headlines[key]))
+            {
+                "protocol": key[0],
+                "comparability": key[1],
+                "headline": headlines[key],
+                "columns": own,
+                "parsers": self._ordered(own, headlines[key]),
+            }
             for key, own in columns.items()
         ]
         self.page(
@@ -192,8 +177,8 @@ class _BoardSite(SitePages):
             verified=verified,
         )
         for name, parts in histories.items():
-            parser = self._parsers[name]
-            self.page(parser.page, template="history.html", current="", parser=parser, parts=parts)
+            page = self._parsers[name].href.removesuffix(".html")
+            self.page(page, template="history.html", current="", parser=self._parsers[name], parts=parts)
         (self.root / MARK).write_text("The pages here were written by parsemark board.\n", encoding="utf-8")
 
     def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[ShownParser]:
@@ -202,7 +187,7 @@ class _BoardSite(SitePages):
 
         def places(parser: ShownParser) -> list[float]:
             found = [column.standings.get(parser.name) for column in columns]
-            values = [None if standing is None else standing.cell.value for standing in found]
+            values = [None if standing is None else standing["cell"].value for standing in found]
             return [float("inf") if value is None else sign * value for value in values]
 
         present = [p for n, p in self._parsers.items() if any(n in c.standings for c in columns)]
@@ -227,13 +212,13 @@ class _BoardSite(SitePages):
         board = leaderboard_table(parsers, summary, summary.parsers, summary.ranking)
         has_report = self._reports and league.is_ours
         standings = {
-            row.parser.name: BoardStanding(
-                row.cells[summary.primary],
-                row.rank.text,
-                f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
-                entries[row.parser.name].version,
-                _warning(entries[row.parser.name], summary),
-            )
+            row.parser.name: {
+                "cell": row.cells[summary.primary],
+                "rank": row.rank.text,
+                "href": f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
+                "version": entries[row.parser.name].version,
+                "warning": _warning(entries[row.parser.name], summary),
+            }
             for row in board.rows
             if summary.primary in row.cells
         }
@@ -292,19 +277,6 @@ class _BoardSite(SitePages):
                 "rows": list(reversed(rows)),
             }
         return found
-
-
-class _HistoryParser(ShownParser):
-    """A parser whose page on the board is its history."""
-
-    @property
-    def href(self) -> str:
-        return f"{self.page}.html"
-
-    @property
-    def page(self) -> str:
-        """Name of the page, without its ending."""
-        return f"history-{self.key}"
 
 
 def _describe(submission: Submission) -> dict[str, Any]:

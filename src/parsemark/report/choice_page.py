@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log10
 from pathlib import Path
 
@@ -16,28 +15,18 @@ _TYPICAL = 4
 """Kinds of errors that are named for each parser."""
 
 
-@dataclass(frozen=True)
-class Dot:
-    """A parser in the chart."""
-
-    name: str
-    x: float
-    y: float
-    low: float
-    high: float
-
-
 def write_choice(choice: Choice, corpus: str, run: Path) -> Path:
     """Write `choice.html` into a run; it needs nothing else and loads nothing."""
     path = run / "choice.html"
+    dots, ticks = _chart(choice.candidates)
     page = standalone_page(
         "choice.html",
         choice=choice,
         corpus=corpus,
         sentences=in_words(choice),
         steps=next_step(choice, corpus, str(run)),
-        dots=_dots(choice.candidates),
-        ticks=_ticks(choice.candidates),
+        dots=dots,
+        ticks=ticks,
         size=(WIDTH, HEIGHT, MARGIN),
         typical=_TYPICAL,
         place=_place,
@@ -51,40 +40,25 @@ def _place(value: float) -> float:
     return round(100 * min(max(value, 0.0), 1.0), 2)
 
 
-def _scale(candidates: tuple[ParserCandidate, ...]) -> tuple[float, float] | None:
-    """Decades of CPU seconds per page that the chart spans."""
+def _chart(
+    candidates: tuple[ParserCandidate, ...],
+) -> tuple[list[tuple[str, float, float, float, float]], list[tuple[float, str]]]:
+    """Quality against CPU time: name, x, y and the interval's ends of each dot; where there are lines."""
     known = [log10(c.cpu_s) for c in candidates if c.cpu_s]
     if not known:
-        return None
-    low, high = min(known), max(known)
-    return (low - 0.15, high + 0.15)
+        return [], []
+    first, last = min(known) - 0.15, max(known) + 0.15
 
+    def x(cpu_s: float) -> float:
+        return round(MARGIN + (log10(cpu_s) - first) / (last - first) * (WIDTH - 2 * MARGIN), 1)
 
-def _x(cpu_s: float, scale: tuple[float, float]) -> float:
-    low, high = scale
-    return round(MARGIN + (log10(cpu_s) - low) / (high - low) * (WIDTH - 2 * MARGIN), 1)
+    def y(value: float) -> float:
+        return round(HEIGHT - MARGIN - min(max(value, 0.0), 1.0) * (HEIGHT - 2 * MARGIN), 1)
 
-
-def _y(value: float) -> float:
-    return round(HEIGHT - MARGIN - min(max(value, 0.0), 1.0) * (HEIGHT - 2 * MARGIN), 1)
-
-
-def _dots(candidates: tuple[ParserCandidate, ...]) -> list[Dot]:
-    scale = _scale(candidates)
-    if scale is None:
-        return []
-    found = []
+    dots = []
     for c in candidates:
         if c.cpu_s:
             low, high = (c.value, c.value) if c.estimate is None else (c.estimate.low, c.estimate.high)
-            found.append(Dot(c.parser, _x(c.cpu_s, scale), _y(c.value), _y(low), _y(high)))
-    return found
-
-
-def _ticks(candidates: tuple[ParserCandidate, ...]) -> list[tuple[float, str]]:
-    """CPU times at which the chart has a line."""
-    scale = _scale(candidates)
-    if scale is None:
-        return []
+            dots.append((c.parser, x(c.cpu_s), y(c.value), y(low), y(high)))
     times = [m * 10.0**k for k in range(-4, 5) for m in (1, 3)]
-    return [(_x(t, scale), f"{t:g} s") for t in times if scale[0] <= log10(t) <= scale[1]]
+    return dots, [(x(t), f"{t:g} s") for t in times if first <= log10(t) <= last]

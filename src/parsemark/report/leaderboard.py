@@ -31,27 +31,6 @@ class LeaderboardPart:
     board: LeaderboardTable
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A protocol of the run, as the leaderboards link to each other."""
-
-    title: str
-    href: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorCell:
-    """How often a parser makes one type of error."""
-
-    n: int
-    """Elements that have it."""
-    title: str
-    href: str
-    heat: int
-    """0 to 5: how many, among the parsers and types of the table."""
-
-
 def _write(site: Site) -> None:
     """Write the leaderboard of each protocol; that of the first one is `index.html`."""
     for source, found in zip(site.sources, site.errors, strict=True):
@@ -97,11 +76,11 @@ def _write(site: Site) -> None:
         )
 
 
-def _tabs(site: Site, shown: RunSource) -> list[list[Tab]]:
-    """The protocols of the run, those of one name in one row."""
-    rows: dict[str, list[Tab]] = {}
+def _tabs(site: Site, shown: RunSource) -> list[list[tuple[str, str, bool]]]:
+    """The protocols of the run, those of one name in one row: title, address, and whether it is shown."""
+    rows: dict[str, list[tuple[str, str, bool]]] = {}
     for source in site.sources:
-        tab = Tab(site.title(source), f"{site.leaderboard_name(source)}.html", source is shown)
+        tab = (site.title(source), f"{site.leaderboard_name(source)}.html", source is shown)
         rows.setdefault(source.recipe.name, []).append(tab)
     return list(rows.values())
 
@@ -116,8 +95,11 @@ def _worst_of_best(source: RunSource, images: set[int]) -> list[dict[str, Any]]:
 
 def error_table(
     source: RunSource, errors: Errors, board: LeaderboardTable
-) -> list[tuple[ShownParser, list[ErrorCell]]]:
-    """Parsers in the order of the leaderboard, and for each type of error how often it happens."""
+) -> list[tuple[ShownParser, list[dict[str, Any]]]]:
+    """Parsers in the order of the leaderboard, and for each type of error how many elements have it.
+
+    `heat` is 0 to 5: how many those are, among the parsers and types of the table.
+    """
     counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
     most = max((n for own in counts.values() for n, _ in own.values()), default=0)
     table = []
@@ -130,7 +112,7 @@ def error_table(
                 parser=row.parser.name, queue=f"error-{kind.name}", protocol=source.summary.protocol
             )
             title, heat = f"{kind.label}: {counted(n, 'element')}{often}", -(-5 * n // most) if most else 0
-            cells.append(ErrorCell(n, title, href, heat))
+            cells.append({"n": n, "title": title, "href": href, "heat": heat})
         table.append((row.parser, cells))
     return table if most else []
 

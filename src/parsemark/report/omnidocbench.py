@@ -73,9 +73,5 @@ def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> l
 
 
 def _pages(run: Run, parser: str) -> list[tuple[Page, Prediction]]:
-    found = []
-    for sample in run.table("samples")["sample"]:
-        truth = run.truth(sample)
-        if truth is not None:
-            found.append((truth, run.prediction(sample, parser)))
-    return found
+    known = ((run.truth(sample), sample) for sample in run.table("samples")["sample"])
+    return [(truth, run.prediction(sample, parser)) for truth, sample in known if truth is not None]

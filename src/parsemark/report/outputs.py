@@ -68,14 +68,11 @@ def page_names(run: Run) -> dict[str, str]:
 
 
 def _markdown(prediction: Prediction) -> Iterator[tuple[str, str]]:
-    yield ".md", as_markdown(prediction)
-
-
-def as_markdown(prediction: Prediction) -> str:
-    """The output as Markdown: as the parser wrote it where it writes Markdown, else its elements."""
-    if prediction.text is not None and prediction.format in ("markdown", "text"):
-        return prediction.text if prediction.text.endswith("\n") else prediction.text + "\n"
-    return write_document(prediction.elements)
+    """As the parser wrote it where it writes Markdown, else its elements."""
+    if (text := prediction.text) is not None and prediction.format in ("markdown", "text"):
+        yield ".md", text if text.endswith("\n") else text + "\n"
+    else:
+        yield ".md", write_document(prediction.elements)
 
 
 def _html(prediction: Prediction) -> Iterator[tuple[str, str]]:

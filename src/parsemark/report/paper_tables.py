@@ -11,7 +11,7 @@ from pathlib import Path
 
 from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import counted_name, format_value, visible
-from parsemark.protocols import PROTOCOLS, Figure, get_protocol
+from parsemark.protocols import PROTOCOLS, Figure, Slice, get_protocol
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
 from parsemark.store import Run
@@ -132,43 +132,36 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     infos.sort(key=lambda info: info.name != summary.primary)
     counted = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
-    return DataTable(
+    return DataTable.of_figures(
         key,
         f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure"),
         f"{counted}; {summary.protocol}"
         + (f", {chosen}" if chosen else "")
         + "; 95 % intervals over documents.",
-        tuple(TableColumn(info.label, info.style, info.higher_is_better) for info in infos),
-        tuple(
-            TableRow(parser, tuple(summary.figure(parser, info.name) for info in infos))
-            for parser in summary.ordered()
-        ),
+        summary,
+        [(TableColumn.of(info), info.name, None) for info in infos],
     )
 
 
 def _breakdowns(source: RunSource) -> list[DataTable]:
     """For each attribute of pages or elements the parsers' scores, one column for each value."""
-    parts: dict[tuple[str, str], list[str]] = {}
+    parts: dict[tuple[str, str], list[Slice]] = {}
     for part in source.summary.slices:
-        parts.setdefault((part.scope, part.attribute), []).append(part.value)
+        parts.setdefault((part.scope, part.attribute), []).append(part)
     found = []
-    for (scope, attribute), values in parts.items():
-        if len(values) < 2:
+    for (scope, attribute), own in parts.items():
+        if len(own) < 2:
             continue
         info = source.summary.info(source.slice_figure(scope))
-        own = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
         found.append(
-            DataTable(
+            DataTable.of_figures(
                 table_key(f"by-{scope}-{attribute}"),
                 f"{info.label} by {attribute} of the {scope.replace('_', ' ')}",
                 f"{info.definition} One column for each value of {attribute}; "
-                + ", ".join(f"{value}: {own[value].n:,}" for value in values)
+                + ", ".join(f"{part.value}: {part.n:,}" for part in own)
                 + ".",
-                tuple(TableColumn(value, info.style, info.higher_is_better, attribute) for value in values),
-                tuple(
-                    TableRow(name, tuple(own[v].figures.get(name, {}).get(info.name) for v in values))
-                    for name in source.summary.ordered()
-                ),
+                source.summary,
+                [(TableColumn.of(info, part.value, attribute), info.name, part) for part in own],
             )
         )
     return found

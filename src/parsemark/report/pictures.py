@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image, ImageDraw
 
 from parsemark.corpora.render import corpus_pictures, render_sample
-from parsemark.model import Box
 from parsemark.report.names import safe_name
 from parsemark.store import Run
 from parsemark.system.files import make_folder
@@ -56,20 +55,12 @@ def _part(picture: Image.Image, words: str, run: Run, page: WorsePage) -> Image.
     whole.paste(picture.convert("RGB"), (0, _HEAD))
     pen = ImageDraw.Draw(whole)
     pen.text((4, 3), words, fill="black")
-    for elements, colour, width in (
-        (truth.tables if truth else (), _TRUTH, 4),
-        (prediction.tables, _FOUND, 2),
-    ):
-        _boxes(pen, (e.box for e in elements if e.box is not None), colour, width)
-    return whole
-
-
-def _boxes(pen: ImageDraw.ImageDraw, boxes: Iterable[Box], colour: tuple[int, int, int], width: int) -> None:
-    scale = DPI / 72
-    for box in boxes:
-        x0, y0, x1, y1 = (value * scale for value in box.as_tuple())
-        if x0 <= x1 and y0 <= y1:
+    drawn = [(e.box, _TRUTH, 4) for e in truth.tables] if truth else []
+    for box, colour, width in (*drawn, *((e.box, _FOUND, 2) for e in prediction.tables)):
+        if box is not None and box.x0 <= box.x1 and box.y0 <= box.y1:
+            x0, y0, x1, y1 = (value * DPI / 72 for value in box.as_tuple())
             pen.rectangle([x0, y0 + _HEAD, x1, y1 + _HEAD], outline=colour, width=width)
+    return whole
 
 
 def _beside(parts: Sequence[Image.Image]) -> Image.Image:

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from parsemark.plain_words import UNDEFINED, format_value
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.site import ReportPage, Site
 
 
-@dataclass(frozen=True, slots=True)
-class FigureColumn:
-    """A figure of one meaning: what profiles call by one name may be different things."""
-
-    name: str
-    label: str
-    higher_is_better: bool
-
-    @classmethod
-    def of(cls, info: FigureInfo) -> FigureColumn:
-        """The column that a figure belongs to."""
-        return cls(info.name, info.label, info.higher_is_better)
-
-
 def _write(site: Site) -> None:
     """Write `profiles.html`: what differs between the profiles of a run, and why."""
     sources = site.profiled
-    infos = [info for s in sources for info in s.summary.shown() if info.main]
-    columns = list(dict.fromkeys(map(FigureColumn.of, infos)))
+    columns = {_column(info): info for s in sources for info in s.summary.shown() if info.main}
     rows = [
         {
             "parser": parser,
@@ -47,7 +30,7 @@ def _write(site: Site) -> None:
     site.page(
         "profiles",
         current="profiles",
-        columns=columns,
+        columns=list(columns.values()),
         rows=rows,
         profiles=[p.name for p in profiles],
         switches=switches,
@@ -55,8 +38,13 @@ def _write(site: Site) -> None:
     )
 
 
-def _figure_words(summary: Summary, parser: str, column: FigureColumn) -> str:
-    info = next((i for i in summary.figures if FigureColumn.of(i) == column), None)
+def _column(info: FigureInfo) -> tuple[str, str, bool]:
+    """What a figure means: what profiles call by one name may be different things."""
+    return info.name, info.label, info.higher_is_better
+
+
+def _figure_words(summary: Summary, parser: str, column: tuple[str, str, bool]) -> str:
+    info = next((i for i in summary.figures if _column(i) == column), None)
     figure = None if info is None else summary.figure(parser, info.name)
     return UNDEFINED if info is None or figure is None else format_value(figure.value, info.style)
 

@@ -31,11 +31,13 @@ class ShownParser:
     colour: int
     key: str
     """Name of its files."""
+    kind: str = "parser"
+    """Of its page: on a board that is its history."""
 
     @property
     def href(self) -> str:
         """Its page."""
-        return f"parser-{self.key}.html"
+        return f"{self.kind}-{self.key}.html"
 
 
 class RunSource(ScoredRun):
@@ -45,14 +47,9 @@ class RunSource(ScoredRun):
         super().__init__(run, protocol)
         with run.scanning("samples") as samples:
             self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
-        names = self._parser_names()
+        names = list(dict.fromkeys([*self.figures, *(p.name for p in self.manifest.parsers)]))
         colours = colour_indices(names)
         self.parsers = tuple(ShownParser(n, colours[n], safe_name(n)) for n in names)
-
-    def _parser_names(self) -> list[str]:
-        summarised = list(self.figures)
-        listed = [p.name for p in self.manifest.parsers if p.name not in summarised]
-        return [*summarised, *listed]
 
     @property
     def colours(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from parsemark.protocols.charts import DataTable
 from parsemark.report.names import safe_name
@@ -10,29 +10,7 @@ from parsemark.report.paper_tables import WRITERS, cell_texts, column_groups, ta
 from parsemark.report.site import ReportPage, Site
 
 FOLDED = ("by-", "all-figures")
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCell:
-    """A cell as text."""
-
-    value: str
-    interval: str
-    best: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ShownTable:
-    """A table with its rows as text, and where its files are."""
-
-    anchor: str
-    table: DataTable
-    groups: list[tuple[str, int]]
-    """What stands above the column heads, and over how many; empty where nothing does."""
-    rows: list[tuple[str, list[ShownCell]]]
-    files: list[tuple[str, str]]
-    folded: bool
-    """Whether it is shown only to who opens it: tables by attribute, and that of every figure."""
+"""Tables by attribute, and that of every figure, are shown only to who opens them."""
 
 
 def _write(site: Site) -> None:
@@ -43,23 +21,30 @@ def _write(site: Site) -> None:
     for source in site.sources:
         prefix = "" if source is site.source else f"{safe_name(source.summary.protocol)}."
         shown = [_shown_table(table, prefix) for table in tables_of(source)]
-        shown.sort(key=lambda entry: entry.folded)
+        shown.sort(key=lambda entry: entry["folded"])
         for entry in shown:
-            for (_, href), (_, write) in zip(entry.files, WRITERS.values(), strict=True):
-                (site.root / href).write_text(write(entry.table), encoding="utf-8", errors="replace")
+            for (_, href), (_, write) in zip(entry["files"], WRITERS.values(), strict=True):
+                (site.root / href).write_text(write(entry["table"]), encoding="utf-8", errors="replace")
         parts.append((site.title(source), source.summary.protocol, shown))
     site.page("tables", current="tables", parts=parts)
 
 
-def _shown_table(table: DataTable, prefix: str) -> ShownTable:
+def _shown_table(table: DataTable, prefix: str) -> dict[str, Any]:
+    """A table with its rows as text (value, interval, whether it is the best), and where its files are."""
     rows = []
     best = [table.best(k) for k in range(len(table.columns))]
     for i, row in enumerate(table.rows):
         texts = [cell_texts(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
-        rows.append((row.label, [ShownCell(*text, i in best[k]) for k, text in enumerate(texts)]))
+        rows.append((row.label, [(*text, i in best[k]) for k, text in enumerate(texts)]))
     name = f"{prefix}{table.key}"
-    files = [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()]
-    return ShownTable(name, table, column_groups(table), rows, files, table.key.startswith(FOLDED))
+    return {
+        "anchor": name,
+        "table": table,
+        "groups": column_groups(table),
+        "rows": rows,
+        "files": [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()],
+        "folded": table.key.startswith(FOLDED),
+    }
 
 
 PAGE = ReportPage("tables", _write, "Tables")

@@ -45,16 +45,6 @@ class TriedOutput:
     failed: str | None = None
 
 
-@dataclass(frozen=True)
-class TriedPage:
-    """One page with its outputs."""
-
-    title: str
-    picture: str | None
-    kinds: tuple[tuple[str, str], ...]
-    outputs: tuple[TriedOutput, ...]
-
-
 def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
     """Write the page; it needs nothing else and loads nothing."""
     table = run.table("samples")
@@ -64,8 +54,9 @@ def write_try(run: Run, corpus: Corpus, path: Path) -> Path:
     kinds = run_kinds(run.run_tables())
     for sample, pdf, number in zip(table["sample"], table["pdf"], table["page_number"], strict=True):
         own = {p: records[sample, p] for p in parsers if (sample, p) in records}
-        traits = tuple((TRAITS[trait], value) for trait, value in kinds.get(sample, {}).items())
-        pages.append(TriedPage(f"Page {number}", _picture(pdf, number), traits, _outputs(run, own)))
+        page = {"title": f"Page {number}", "picture": _picture(pdf, number), "outputs": _outputs(run, own)}
+        traits = [(TRAITS[trait], value) for trait, value in kinds.get(sample, {}).items()]
+        pages.append(page | {"kinds": traits})
     title = Path(table["pdf"][0] or corpus.name).name
     write_text(path, standalone_page("try.html", title=title, pages=pages))
     return path

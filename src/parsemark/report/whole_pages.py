@@ -9,11 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
 from parsemark.model import Box, Page
 from parsemark.plain_words import rounded
@@ -30,25 +28,15 @@ _A4 = (595.0, 842.0)
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnMatch:
-    """One match, as it is drawn."""
-
-    match: PageMatch
-    diff: tuple[tuple[str, str], ...]
-    truth_formula: Markup | None
-    pred_formula: Markup | None
-
-    @classmethod
-    def of(cls, match: PageMatch) -> DrawnMatch:
-        """With formulas set, and texts compared word by word."""
-        a, b = match.truth, match.pred
-        return cls(
-            match,
-            tuple(_diff(a, b)) if match.is_compared else (),
-            mathml(a) if match.is_formula and a else None,
-            mathml(b) if match.is_formula and b else None,
-        )
+def _drawn(match: PageMatch) -> dict[str, Any]:
+    """One match as it is drawn: with formulas set, and texts compared word by word."""
+    a, b = match.truth, match.pred
+    return {
+        "match": match,
+        "diff": list(_diff(a, b)) if match.is_compared else [],
+        "truth_formula": mathml(a) if match.is_formula and a else None,
+        "pred_formula": mathml(b) if match.is_formula and b else None,
+    }
 
 
 def _write(site: Site) -> None:
@@ -81,7 +69,7 @@ def _write(site: Site) -> None:
                 current="document",
                 template="document_page.html",
                 view=view,
-                rows=[DrawnMatch.of(match) for match in view.matches],
+                rows=list(map(_drawn, view.matches)),
                 true_path=_points(view.true_path),
                 pred_path=_points(view.pred_path),
                 figures=[(i.label, values[i.name]) for i in source.summary.figures if i.name in values],

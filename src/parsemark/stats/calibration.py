@@ -35,9 +35,9 @@ def reliability_bins(
     for k in range(n_bins):
         inside = index == k
         n = float(times[inside].sum())
-        mean = (lambda v, i=inside: float(np.average(v[i], weights=times[i]))) if n > 0 else None
-        precision, average = (mean(hit), mean(conf)) if mean else (None, None)
-        bins.append(ReliabilityBin(k / n_bins, (k + 1) / n_bins, n, precision, average))
+        own = times[inside]
+        means = [float(np.average(v[inside], weights=own)) if n > 0 else None for v in (hit, conf)]
+        bins.append(ReliabilityBin(k / n_bins, (k + 1) / n_bins, n, *means))
     return bins
 
 

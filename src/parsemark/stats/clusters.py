@@ -114,15 +114,9 @@ def contrasts_over_kinds(
     candidates: Mapping[str, Sequence[str]],
     bounds: Range = "unit",
 ) -> Contrasts:
-    """The difference of each pair, over kinds of documents if they matter.
+    """The difference of each pair as `contrasts` has it, over kinds of documents if they matter.
 
-    Args:
-        sums: Name to (documents, quantities).
-        statistic: Maps totals (…, quantities) to values (…).
-        pairs: Which differences are looked at.
-        weights: Share of each document in the figure, in any unit.
-        candidates: Name of a division to the kind of each document.
-        bounds: As in `contrasts`.
+    `candidates` are divisions: name to the kind of each document.
     """
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     if not names:

@@ -188,10 +188,7 @@ def parsers_of(run: Run) -> list[str]:
 
 def _summary(run: Run, protocol: str | None) -> Summary:
     """The summary of a protocol, given by its spec or by its name; by default the first one of the run."""
-    if protocol is None:
-        return run.summary(next(iter(run.protocols), None))
-    spec = str(get_protocol(protocol))
-    return run.summary(spec)
+    return run.summary(str(get_protocol(protocol)) if protocol else next(iter(run.protocols), None))
 
 
 def compare_in_tables(
@@ -209,7 +206,7 @@ def compare_in_tables(
         raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
     # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
-    return _comparison(compared, verdicts, a, b, (a, b))
+    return _comparison(compared, verdicts, a, b)
 
 
 def compare_sides(
@@ -233,8 +230,7 @@ def compare_sides(
     pairs = [(_label(p, "new"), _label(p, "old")) for p in parsers]
     by_figure = [verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined]
     return [
-        _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair, pair)
-        for k, pair in enumerate(pairs)
+        _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair) for k, pair in enumerate(pairs)
     ]
 
 
@@ -293,11 +289,9 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
     )
 
 
-def _comparison(
-    figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str, keys: tuple[str, str]
-) -> Comparison:
+def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:
     first = figures[0]
-    values = zip(first.samples, *(first.page_values(key) for key in keys), strict=True)
+    values = zip(first.samples, first.page_values(a), first.page_values(b), strict=True)
     rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
     changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
     infos = tuple(f.info for f in figures)

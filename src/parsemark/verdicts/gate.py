@@ -14,7 +14,7 @@ import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
-from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, get_protocol
+from parsemark.protocols import FigureInfo, PageProtocol, RunTables, get_protocol
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
 from parsemark.verdicts.comparison import (
@@ -115,7 +115,8 @@ def gate_runs(
     side = GateSide.of(new, protocol)
     chosen = _chosen(side, parsers, new.path)
     info = side.summary.info(side.summary.primary)
-    notes = [_figures_of(side.summary)]
+    rule = side.summary.settings.get("match")
+    notes = [f"Figures of {side.summary.protocol}" + (f", matched by {rule}." if rule else ".")]
     if old is None:
         wanted = [name.removeprefix(f"{info.label}: ") for name in limits.needing_both(info)]
         wanted = [name for name in wanted if name != BEYOND_CHANCE]
@@ -146,7 +147,10 @@ def gate_runs(
             raise
         skipped += [Skipped(p, _COMPARISON, str(error).rstrip(".")) for p in shared]
         return GateResult((*alone, *failing), (*notes, str(error)), tuple(skipped))
-    before, side = _with_errors(old, before, shared), _with_errors(new, side, shared)
+    before, side = (
+        replace(of, errors=stored_errors(run, of.summary.protocol, shared))
+        for run, of in ((old, before), (new, side))
+    )
     timing = timing_between(old, new, shared)
     if time_again and limits.max_slowdown is not None:
         timing = timed_again(old, new, shared, time_again, timing)
@@ -228,10 +232,6 @@ def save_baseline(run: Run, folder: Path) -> Path:
     return folder
 
 
-def _with_errors(run: Run, side: GateSide, parsers: Sequence[str]) -> GateSide:
-    return replace(side, errors=stored_errors(run, side.summary.protocol, parsers))
-
-
 def _not_checked(
     checks: Iterable[GateCheck], info: FigureInfo, limits: GateLimits, parsers: Sequence[str]
 ) -> list[Skipped]:
@@ -244,12 +244,6 @@ def _not_checked(
     return [
         Skipped(parser, name, why) for parser in parsers for name, why in wanted if (parser, name) not in done
     ]
-
-
-def _figures_of(summary: Summary) -> str:
-    """Say which protocol the figures are of, and by which rule they were matched."""
-    rule = summary.settings.get("match")
-    return f"Figures of {summary.protocol}" + (f", matched by {rule}." if rule else ".")
 
 
 def _same_outputs(old: RunTables, new: RunTables, parser: str) -> str:

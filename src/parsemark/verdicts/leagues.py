@@ -222,11 +222,14 @@ def make_leagues(submissions: Sequence[Submission]) -> list[League]:
                 owner = owners.setdefault(parser.name, submission.submitter)
                 taken = owner if owner != submission.submitter else None
                 entry = Entry(submission, parser, protocol.spec, taken)
-                keys = [
-                    _join_in(leagues, protocol, submission, entry, spec, rule)
-                    for spec, rule in _fixed(protocol, summary, parser.name)
-                ]
-                needed.add(keys[0])
+                of_pages = submission.manifest.corpus, submission.pages, submission.n_pages
+                for number, (spec, rule) in enumerate(_fixed(protocol, summary, parser.name)):
+                    new = League(spec, protocol.comparability, *of_pages, rule)
+                    own = leagues.setdefault(new.key, new).entries
+                    # Of equal versions the latest run counts.
+                    own[:] = [*(e for e in own if e.identity != entry.identity), entry]
+                    if number == 0:
+                        needed.add(new.key)
     # By text every parser can be matched; that league is shown only where somebody cannot be in a better one.
     leagues = {key: league for key, league in leagues.items() if key in needed}
     order = {spec: n for n, spec in enumerate(dict.fromkeys(g.protocol for g in leagues.values()))}
@@ -254,23 +257,6 @@ def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple
         return [(protocol.spec, stated)]
     specs = recipe.fixed_specs(summary, parser)
     return [(spec, str(getattr(get_protocol(spec), "match", stated))) for spec in specs]
-
-
-def _join_in(
-    leagues: dict[str, League],
-    protocol: ProtocolEntry,
-    submission: Submission,
-    entry: Entry,
-    spec: str,
-    rule: str,
-) -> str:
-    """Put an entry into its league; of equal versions the latest run counts. Returns the league's key."""
-    corpus, pages = submission.manifest.corpus, submission.pages
-    new = League(spec, protocol.comparability, corpus, pages, submission.n_pages, rule)
-    league = leagues.setdefault(new.key, new)
-    others = [e for e in league.entries if e.identity != entry.identity]
-    league.entries[:] = [*others, entry]
-    return new.key
 
 
 @lru_cache(maxsize=512)

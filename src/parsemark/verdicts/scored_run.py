@@ -54,13 +54,8 @@ class ScoredRun:
         """One row per match, page and parser, under the rule of the leaderboard."""
         return self.scan("matches").filter(pl.col("rule") == self.rule).drop("rule").collect()
 
-    @property
-    def scores(self) -> pl.DataFrame:
-        """One row per score of a table, under the rule of the leaderboard; read anew each time."""
-        return self._scores().collect()
-
     def scores_of(self, parser: str) -> pl.DataFrame:
-        """The same of one parser."""
+        """One row per score of a parser's tables, under the rule of the leaderboard; read anew each time."""
         return self._scores().filter(pl.col("parser") == parser).collect()
 
     def scores_by(self, metric: str) -> pl.DataFrame:

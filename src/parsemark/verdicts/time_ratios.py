@@ -40,6 +40,7 @@ TURNS_NOISE = 0.04
 """The same of two sides that are timed in turns."""
 TURNS = 3
 """How often each page is timed on each side."""
+_TIMEOUT_S = 300.0
 _HARDWARE = ("machine", "cpu", "cpus")
 
 
@@ -154,9 +155,7 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
     return replace(timing, again=found, note=" ".join([*recorded, *notes]))
 
 
-def time_in_turns(
-    old: Parser, new: Parser, pages: Sequence[tuple[Path, int]], *, timeout_s: float = 300
-) -> Ratio:
+def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -> Ratio:
     """Compare the CPU time of two parsers on pages that they read in turns (old, new, new, old).
 
     Raises:
@@ -173,7 +172,7 @@ def time_in_turns(
             for again in range(TURNS + (turn == 0)):
                 for side in (0, 1) if (turn + again) % 2 else (1, 0):
                     session, parser = sides[side]
-                    answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=timeout_s)
+                    answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=_TIMEOUT_S)
                     if answer.cpu_s and answer.output is not None and (turn or again):  # the first warms up
                         spent[side].append(answer.cpu_s)
             if all(len(times) == TURNS for times in spent):

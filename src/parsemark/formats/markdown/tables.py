@@ -8,7 +8,6 @@ out, and headers are None. A short row leaves holes, a long one widens the table
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from parsemark.formats.found_table import FoundTable, TextLine, split_lines
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_tables
@@ -103,36 +102,34 @@ def _is_table(block: list[TextLine]) -> bool:
     return n_cols == 2 and len(block) >= 3 and all(len(c.strip()) <= _SHORT_CELL for c in cells)
 
 
-@dataclass(slots=True)
-class _TableRows:
-    rows: list[tuple[TextLine, list[str]]]
-    n_headers: int | None
+_Rows = list[tuple[TextLine, list[str]]]
+"""Lines, each with the sources of its cells."""
 
 
 def _read_block(block: list[TextLine]) -> Table:
-    content = _rows(block)
-    n_cols = max((len(cells) for _, cells in content.rows), default=0)
-    check_grid(len(content.rows), min(n_cols, MAX_COLUMNS + 1), block[0].start)
+    rows, n_headers = _rows(block)
+    n_cols = max((len(cells) for _, cells in rows), default=0)
+    check_grid(len(rows), min(n_cols, MAX_COLUMNS + 1), block[0].start)
     cells: list[Cell] = []
-    for r, (line, sources) in enumerate(content.rows):
-        header = None if content.n_headers is None else r < content.n_headers
+    for r, (line, sources) in enumerate(rows):
+        header = None if n_headers is None else r < n_headers
         cells += [Cell(r, c, inline_text(s, line.start), header=header) for c, s in enumerate(sources)]
-    return Table(len(content.rows), n_cols, tuple(cells))
+    return Table(len(rows), n_cols, tuple(cells))
 
 
-def _rows(block: list[TextLine]) -> _TableRows:
+def _rows(block: list[TextLine]) -> tuple[_Rows, int | None]:
+    """The rows without the delimiter, and how many of them are headers, if it says so."""
     delimiter = _delimiter_index(block)
     if delimiter is None:
-        return _TableRows(_split_rows(block, _usual_count(block)), None)
+        return _split_rows(block, _usual_count(block)), None
     body = [line for line in block[delimiter + 1 :] if not is_repeated_delimiter(line.text)]
     rows = _split_rows(block[:delimiter] + body, _usual_count(body, delimiter_columns(block[delimiter].text)))
-    head = rows[:delimiter]
-    if all(not cell.strip() for _, cells in head for cell in cells):
-        return _TableRows(rows[delimiter:], None)
-    return _TableRows(rows, delimiter)
+    if all(not cell.strip() for _, cells in rows[:delimiter] for cell in cells):
+        return rows[delimiter:], None
+    return rows, delimiter
 
 
-def _split_rows(lines: list[TextLine], usual: int | None) -> list[tuple[TextLine, list[str]]]:
+def _split_rows(lines: list[TextLine], usual: int | None) -> _Rows:
     return [(line, split_row(line.text, usual, line.start)) for line in lines]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from parsemark.errors import CorpusError, FormatError
@@ -15,35 +15,21 @@ from parsemark.model import Fact, Sample
 from parsemark.protocols.answers.ask import check_fact
 from parsemark.protocols.answers.derive import RULES, facts_of_page, question
 from parsemark.protocols.answers.output import SIDE, words_of
+from parsemark.protocols.result_files import read_lines
 
 FORMS = ("answers", "olmocr")
-_MAX_BYTES = 1_000_000_000
-_KEYS = (
-    "sample",
-    "question",
-    "id",
-    "kind",
-    "rules",
-    "arguments",
-    "page",
-    "derivation",
-    "group",
-    "tags",
-    "box",
-)
+_KEYS = ("sample", "question", *(field.name for field in fields(Fact)))
 
 
 def fact_lines(samples: Iterable[Sample], form: str = "answers") -> Iterator[str]:
     """The facts of a corpus, a line of JSON each; what olmOCR-bench has no test for is left out."""
     for sample in samples:
+        pdf = sample.pdf.name if sample.pdf else f"{sample.id}.pdf"
+        place = {"pdf": pdf, "page": sample.page_number}
         for fact in () if sample.truth is None else facts_of_page(sample.truth):
             if form == "answers":
                 yield _line({"sample": sample.id, "question": question(fact), **fact_to_json(fact)})
             elif (test := _olmocr_test(fact)) is not None and not _has_markup(test):
-                place = {
-                    "pdf": sample.pdf.name if sample.pdf else f"{sample.id}.pdf",
-                    "page": sample.page_number,
-                }
                 yield _line({**place, "id": f"{sample.id}_{fact.id}", **test})
 
 
@@ -81,17 +67,8 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
     Raises:
         CorpusError: The file cannot be read, or a line is no fact; it says which.
     """
-    file = Path(path)
-    try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise CorpusError(f"{file} is larger than any file of facts.")
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"The facts {file} cannot be read: {error}.") from error
     found: dict[str, list[Fact]] = defaultdict(list)
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, line in read_lines(path, "facts"):
         try:
             sample, fact = _read_fact(line)
             own = found[sample]
@@ -102,7 +79,7 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
             own.append(fact)
         except (FormatError, CorpusError) as error:
             why = str(error).rstrip(".")
-            raise CorpusError(f"{file}, line {number} is no fact of `corpus facts`: {why}.") from error
+            raise CorpusError(f"{path}, line {number} is no fact of `corpus facts`: {why}.") from error
     return {sample: tuple(facts) for sample, facts in found.items()}
 
 

@@ -159,51 +159,31 @@ def _overall(run: RunView) -> DataTable:
     infos = [info for info in run.summary.shown() if info.main and info.style == "score"]
     languages = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "language")]
     parts: list[Slice | None] = [None, *(languages if len(languages) > 1 else [])]
-    columns, rows = [], []
-    for info in infos:
-        for part in parts:
-            label = "all" if part is None else part.value
-            columns.append(TableColumn(label, info.style, info.higher_is_better, info.label))
-    for parser in run.summary.ordered():
-        cells = []
-        for info in infos:
-            for part in parts:
-                own = run.summary.parsers[parser] if part is None else part.figures.get(parser, {})
-                cells.append(own.get(info.name))
-        rows.append(TableRow(parser, tuple(cells)))
-    return DataTable(
+    return DataTable.of_figures(
         "omnidocbench-2",
         "Whole pages (OmniDocBench, Table 2)",
         "Text, formulas, tables and reading order, on all pages and by language of the page.",
-        tuple(columns),
-        tuple(rows),
+        run.summary,
+        [
+            (TableColumn.of(info, part.value if part else "all", info.label), info.name, part)
+            for info in infos
+            for part in parts
+        ],
     )
 
 
 def _by_source(run: RunView) -> DataTable | None:
     """Table 3: text by type of page, the mean over all pages last."""
-    return _pages(run, "omnidocbench-3", "Text by type of page (Table 3)", "text_edit", "data_source")
-
-
-def _pages(run: RunView, key: str, title: str, figure: str, attribute: str) -> DataTable | None:
-    parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", attribute)]
-    info = run.summary.info(figure)
+    parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "data_source")]
     if len(parts) < 2:
         return None
-    columns = [TableColumn(s.value, info.style, info.higher_is_better) for s in parts]
-    rows = [
-        TableRow(
-            parser,
-            (*(s.figures.get(parser, {}).get(figure) for s in parts), run.summary.figure(parser, figure)),
-        )
-        for parser in run.summary.ordered()
-    ]
-    return DataTable(
-        key,
-        f"{title}, OmniDocBench",
+    info = run.summary.info("text_edit")
+    return DataTable.of_figures(
+        "omnidocbench-3",
+        "Text by type of page (Table 3), OmniDocBench",
         f"{info.label}: {info.definition} Pages: " + ", ".join(f"{s.value} {s.n}" for s in parts) + ".",
-        (*columns, TableColumn("all", info.style, info.higher_is_better)),
-        tuple(rows),
+        run.summary,
+        [(TableColumn.of(info, s.value if s else "all"), info.name, s) for s in (*parts, None)],
     )
 
 
@@ -248,18 +228,13 @@ def _with_variance(
         own = values.get(parser, {})
         cells: list[Figure | None] = []
         for samples in groups.values():
-            cells += _mean_and_variance([own[s] for s in samples if s in own])
+            known = [own[s] for s in samples if s in own]
+            spread = Figure(value=variance(known), n=len(known)) if len(known) > 1 else None
+            cells += [_mean(known), spread]
         table.append(TableRow(parser, tuple(cells)))
     sizes = ", ".join(f"{name} {len(samples)}" for name, samples in groups.items())
     caption = f"{info.label}: mean and variance over the pages of each group. Pages: {sizes}."
     return DataTable(key, f"{title}, OmniDocBench", caption, tuple(columns), tuple(table))
-
-
-def _mean_and_variance(values: Sequence[float]) -> list[Figure | None]:
-    if not values:
-        return [None, None]
-    spread = Figure(value=variance(values), n=len(values)) if len(values) > 1 else None
-    return [Figure(value=fmean(values), n=len(values)), spread]
 
 
 def _of_elements(
@@ -275,17 +250,14 @@ def _of_elements(
     if not parts:
         return None
     higher = not figure.endswith("_edit")
-    return DataTable(
+    return DataTable.of_figures(
         key,
         f"{title}, OmniDocBench",
         f"{'TEDS' if figure == 'teds' else 'Normalised edit distance'} of matched elements; n: "
         + ", ".join(f"{group} {s.value} {s.n}" for group, s in parts)
         + ".",
-        tuple(TableColumn(s.value, "score", higher, group) for group, s in parts),
-        tuple(
-            TableRow(parser, tuple(s.figures.get(parser, {}).get(figure) for _, s in parts))
-            for parser in run.summary.ordered()
-        ),
+        run.summary,
+        [(TableColumn(s.value, "score", higher, group), figure, s) for group, s in parts],
     )
 
 

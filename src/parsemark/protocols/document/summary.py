@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -48,7 +47,8 @@ def summarise(
     left_out = _left_out(tables)
     counted = figures.counted(_without_left_out(tables))
     sums = figure_sums(profile, tables, cdm=cdm)
-    pages = _truths(counted)
+    known = counted.samples.filter(pl.col("truth").is_not_null()).select("sample", "truth")
+    pages = {sample: page_from_json(json.loads(text)) for sample, text in known.iter_rows()}
     return protocol.summary_of(
         counted,
         sums,
@@ -63,14 +63,13 @@ def summarise(
         notes=[
             *([] if pages else [NO_TRUTH]),
             *figures.notes(),
-            *_only_tables(pages),
-            *_partial(pages),
+            *_incomplete(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
             *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *_failed(counted),
             *_not_scored(counted, profile),
         ],
-        details={"variances": _variances(sums, counted), "left_out": left_out},
+        details={"variances": _variances(sums), "left_out": left_out},
     )
 
 
@@ -95,51 +94,37 @@ def _without_left_out(tables: RunTables) -> RunTables:
     return tables.changed(**frames)
 
 
-def _truths(tables: RunTables) -> dict[str, Page]:
-    known = tables.samples.filter(pl.col("truth").is_not_null()).select("sample", "truth")
-    return {sample: page_from_json(json.loads(text)) for sample, text in known.iter_rows()}
-
-
 def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
-    counts = {
+    counting = (e for page in pages.values() for e in page.elements if not e.ignore)
+    categories = Counter(str(element.category) for element in counting)
+    return {
         "documents": len(set(tables.places.documents)),
         "pages": tables.samples.height,
         "pages with truth": len(pages),
-    }
-    categories: dict[str, int] = defaultdict(int)
-    for page in pages.values():
-        for element in page.elements:
-            if not element.ignore:
-                categories[str(element.category)] += 1
-    return {
-        **counts,
         "text blocks": categories["text_block"] + categories["title"] + categories["list_group"],
         "formulas": categories["equation_isolated"],
         "tables": categories["table"],
     }
 
 
-def _only_tables(pages: Mapping[str, Page]) -> list[str]:
-    """Where the truth says nothing about text, that is no finding about the parsers."""
-    n = sum(page.only_tables for page in pages.values())
-    if not n:
-        return []
-    which = "every page" if n == len(pages) else f"{n} of {len(pages)} pages"
+def _incomplete(pages: Mapping[str, Page]) -> list[str]:
+    """Where the truth says nothing about text, or has not all of a page: no finding about the parsers."""
+    has_tables = (
+        "has only tables: text, formulas and reading order are not scored there. The protocol `tables` says "
+        "more about them."
+    )
+    is_partial = (
+        "is partial: what it has is scored, and what a parser gives of kinds that it does not cover is "
+        "neither right nor invented."
+    )
+    counts = (
+        (sum(page.only_tables for page in pages.values()), has_tables),
+        (sum(page.covered is not None for page in pages.values()), is_partial),
+    )
     return [
-        f"The truth of {which} has only tables: text, formulas and reading order are not scored there. "
-        "The protocol `tables` says more about them."
-    ]
-
-
-def _partial(pages: Mapping[str, Page]) -> list[str]:
-    """Where the truth has some elements of a page and not all."""
-    n = sum(page.covered is not None for page in pages.values())
-    if not n:
-        return []
-    which = "every page" if n == len(pages) else f"{n} of {len(pages)} pages"
-    return [
-        f"The truth of {which} is partial: what it has is scored, and what a parser gives of kinds that it "
-        "does not cover is neither right nor invented."
+        f"The truth of {'every page' if n == len(pages) else f'{n} of {len(pages)} pages'} {what}"
+        for n, what in counts
+        if n
     ]
 
 
@@ -165,7 +150,7 @@ def _not_scored(tables: RunTables, profile: str) -> list[str]:
     ]
 
 
-def _variances(sums: Sequence[FigureSums], tables: RunTables) -> dict[str, dict[str, float]]:
+def _variances(sums: Sequence[FigureSums]) -> dict[str, dict[str, float]]:
     """Variance over pages of the main figures (their Tables 4 and 5)."""
     import numpy as np
 
@@ -195,9 +180,7 @@ def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
         for label in {label for e in element.split("+") for label in labels.get((sample, e), ())}:
             by_parser = values.setdefault((category, *label), {})
             by_parser.setdefault(parser, {}).setdefault(metric, []).append(value)
-    n_values: dict[tuple[str, str], int] = defaultdict(int)
-    for category, attribute, _ in values:
-        n_values[category, attribute] += 1
+    n_values = Counter((category, attribute) for category, attribute, _ in values)
     return [
         Slice(
             scope=category,
@@ -212,9 +195,9 @@ def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
 
 
 def _means(category: str, metrics: Mapping[str, Sequence[float]]) -> dict[str, Figure]:
-    named: dict[str, Any] = {"edit_distance": f"{category}_edit"}
+    names = {"edit_distance": f"{category}_edit"}
     return {
-        named.get(metric, metric): make_figure(sum(values) / len(values), len(values))
+        names.get(metric, metric): make_figure(sum(values) / len(values), len(values))
         for metric, values in sorted(metrics.items())
     }
 

@@ -7,7 +7,7 @@ code skips elements without a prediction; strictly they count as wrong. How many
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -118,7 +118,7 @@ def component_task(
                     _record(str(truth), str(pred), det.get("attribute") or {}, name, task, profile)
                 )
     element = _ELEMENT[task]
-    measured = [_measured(record, task, profile) for record in records]
+    measured = [measure_table(r, profile) if task == "table" else measure_text(r) for r in records]
     results.elements = {element: measured}
     remarks: list[str] = []
     if cdm and task == "formula":
@@ -127,7 +127,7 @@ def component_task(
         except MissingDependencyError as error:
             remarks.append(f"CDM is not computed. {error}")
     result = metric_result(results, profile)[element]
-    figures = _figures(task, measured, result)
+    figures = _figures(measured, result)
     if task != "table" and measured:
         figures["BLEU"] = _bleu(task, measured, profile, remarks)
     by_attribute = _by_attribute(task, measured, result)
@@ -172,13 +172,7 @@ def _record(
     return record
 
 
-def _measured(record: Record, task: Task, profile: Profile) -> MeasuredRecord:
-    return measure_table(record, profile) if task == "table" else measure_text(record)
-
-
-def _figures(
-    task: Task, measured: Sequence[MeasuredRecord], result: Mapping[str, Any]
-) -> dict[str, float | None]:
+def _figures(measured: Sequence[MeasuredRecord], result: Mapping[str, Any]) -> dict[str, float | None]:
     edit = result["all"].get("Edit_dist", {})
     figures: dict[str, float | None] = {
         name: value if isinstance(value, float) else None for name, value in edit.items()
@@ -216,9 +210,7 @@ def _bleu(
     return corpus_bleu(preds, truths)
 
 
-def layout_task(
-    pages: Sequence[Mapping[str, Any]], predictions: Any, classes: Sequence[str] = LAYOUT_CLASSES
-) -> TaskResult:
+def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskResult:
     """Score boxes: `{"results": [{image_name, bbox, category_id, score}], "categories": {"0": name}}`.
 
     With `"relations": [[PARENT, CHILD], …]`, places in `results`, also what captions and footnotes belong to.
@@ -227,12 +219,7 @@ def layout_task(
         FormatError: The file of boxes is of another form.
     """
     names = [image_name(page) for page in pages]
-    truth = [
-        LayoutBox(name, layout_class(str(det.get("category_type"))), _true_box(det["poly"]))
-        for name, page in zip(names, pages, strict=True)
-        for det in page.get("layout_dets") or ()
-        if det.get("poly")
-    ]
+    truth = [box for page in pages for _, box in _true_boxes(page)]
     given, remarks = _read_boxes(predictions)
     known = set(names)
     strangers = sorted({box.page for box in given if box is not None} - known)
@@ -246,7 +233,7 @@ def layout_task(
         shown = ", ".join(strangers[:_MAX_NAMED])
         remarks.append(f"Boxes on {counted(len(strangers), 'picture')} not of the corpus: {shown}")
     pred = [box for box in given if box is not None and box.page in known]
-    scores = mean_average_precision(names, truth, pred, classes)
+    scores = mean_average_precision(names, truth, pred, LAYOUT_CLASSES)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
     figures |= {f"AP {name}": value for name, value in scores.per_class.items()}
     if "relations" in predictions:
@@ -258,7 +245,7 @@ def layout_task(
         }
     found = {box.page for box in pred}
     n_missing = sum(name not in found for name in names)
-    by_source = _by_source(pages, names, truth, pred, classes)
+    by_source = _by_source(pages, names, truth, pred)
     return TaskResult("layout", len(names), n_missing, figures, {}, by_source, remarks)
 
 
@@ -267,7 +254,6 @@ def _by_source(
     names: Sequence[str],
     truth: Sequence[LayoutBox],
     pred: Sequence[LayoutBox],
-    classes: Sequence[str],
 ) -> GroupTable | None:
     """Precision on the pages of each source, and the plain mean of these."""
     by_source: dict[str, list[str]] = {}
@@ -281,7 +267,7 @@ def _by_source(
     for source, own in sorted(by_source.items()):
         wanted = set(own)
         there, found = ([box for box in side if box.page in wanted] for side in (truth, pred))
-        score = mean_average_precision(own, there, found, classes).ap
+        score = mean_average_precision(own, there, found, LAYOUT_CLASSES).ap
         values[source] = None if score is None else 100 * score
     counts = {source: len(by_source[source]) for source in values}
     scored = [value for value in values.values() if value is not None]
@@ -293,14 +279,7 @@ def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
     """What the annotation calls `parent_son`: captions and footnotes of figures and tables."""
     found: list[Relation] = []
     for page in pages:
-        name = image_name(page)
-        boxes = {
-            det.get("anno_id"): LayoutBox(
-                name, layout_class(str(det.get("category_type"))), _true_box(det["poly"])
-            )
-            for det in page.get("layout_dets") or ()
-            if det.get("poly")
-        }
+        boxes = dict(_true_boxes(page))
         for relation in (page.get("extra") or {}).get("relation") or ():
             ends = [boxes.get(relation.get(f"{end}_anno_id")) for end in ("source", "target")]
             if relation.get("relation_type") == "parent_son" and ends[0] is not None and ends[1] is not None:
@@ -319,10 +298,13 @@ def _read_relations(data: Any, boxes: Sequence[LayoutBox | None]) -> list[Relati
     return [(parent, child) for parent, child in ends if parent is not None and child is not None]
 
 
-def _true_box(poly: Sequence[float]) -> tuple[float, float, float, float]:
-    x0, x1 = sorted((poly[0], poly[2]))
-    y0, y1 = sorted((poly[1], poly[5]))
-    return x0, y0, x1, y1
+def _true_boxes(page: Mapping[str, Any]) -> Iterator[tuple[Any, LayoutBox]]:
+    """The annotated boxes of a page, each with its id."""
+    for det in page.get("layout_dets") or ():
+        if poly := det.get("poly"):
+            (x0, x1), (y0, y1) = sorted((poly[0], poly[2])), sorted((poly[1], poly[5]))
+            category = layout_class(str(det.get("category_type")))
+            yield det.get("anno_id"), LayoutBox(image_name(page), category, (x0, y0, x1, y1))
 
 
 def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from parsemark.errors import FormatError
@@ -142,6 +143,35 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Cell
         return None
     padded = tuple(tuple((line + [None] * width)[:width]) for line in slots)
     return CellGrid(text, frozenset(headings), spans, padded)
+
+
+def pipe_tables(text: str, is_rule: Callable[[str], bool]) -> Iterator[tuple[int, list[list[str]]]]:
+    """Runs of at least two lines with a `|`, wherever they stand: the first line's number, and cells by rows.
+
+    Args:
+        text: Markdown.
+        is_rule: Whether a line is of dashes alone, and no row.
+    """
+    at = 0
+    for has_pipe, run in groupby(text.strip().split("\n"), lambda line: "|" in line):
+        lines = list(run)
+        if has_pipe and len(lines) > 1 and (rows := list(_pipe_rows(lines, is_rule))):
+            yield at, rows
+        at += len(lines)
+
+
+def _pipe_rows(lines: Sequence[str], is_rule: Callable[[str], bool]) -> Iterator[list[str]]:
+    is_headed = False
+    for line in lines:
+        bare = line.replace("|", "").strip()
+        if not is_headed and bare and not bare.strip("-: "):
+            is_headed = True
+        elif not (line.strip() and is_rule(line)):
+            cells = [part.strip() for part in line.split("|")]
+            cells = cells[1:] if not cells[0] else cells
+            cells = cells[:-1] if cells and not cells[-1] else cells
+            if cells:
+                yield cells
 
 
 def _within(budget: int) -> None:

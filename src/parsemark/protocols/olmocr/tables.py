@@ -14,6 +14,7 @@ from parsemark.protocols.facts.grid import (
     Place,
     grid_of,
     html_grids,
+    pipe_tables,
 )
 from parsemark.protocols.olmocr.text import is_equal, limit, normalise
 
@@ -22,33 +23,12 @@ RELATIONS = (*DIRECTIONS, "top_heading", "left_heading")
 
 def markdown_tables(md: str) -> list[CellGrid]:
     """Every run of at least two lines with a `|`: also one inside of HTML, formulas or prose."""
-    found: list[CellGrid] = []
-    run: list[str] = []
-    for line in [*md.strip().split("\n"), ""]:
-        if "|" in line:
-            run.append(line)
-            continue
-        if len(run) > 1 and (grid := _markdown_grid(run)) is not None:
+    found = []
+    for _, rows in pipe_tables(md, lambda line: not line.strip().strip("- :|")):
+        headed = ([CellSpec(text, heading=not c) for c, text in enumerate(row)] for row in rows[1:])
+        if (grid := grid_of([[CellSpec(text, heading=True) for text in rows[0]], *headed])) is not None:
             found.append(grid)
-        run = []
     return found
-
-
-def _markdown_grid(lines: list[str]) -> CellGrid | None:
-    rows: list[list[CellSpec]] = []
-    headed = False
-    for line in lines:
-        bare = line.replace("|", "").strip()
-        is_separator = not headed and bool(bare) and not bare.strip("- :")
-        headed = headed or is_separator
-        if is_separator or (line.strip() and not line.strip().strip("- :|")):
-            continue
-        parts = [part.strip() for part in line.split("|")]
-        parts = parts[1:] if parts and not parts[0] else parts
-        parts = parts[:-1] if parts and not parts[-1] else parts
-        if parts:
-            rows.append([CellSpec(part, heading=not rows or not col) for col, part in enumerate(parts)])
-    return grid_of(rows)
 
 
 def html_tables(md: str) -> list[CellGrid]:

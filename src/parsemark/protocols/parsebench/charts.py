@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from parsemark.extras import needed_for
@@ -264,6 +264,10 @@ def _find(text: str, grids: Sequence[ResolvedGrid]) -> tuple[ResolvedGrid, Origi
     return found
 
 
+def _all_like(text: str, grids: Sequence[ResolvedGrid]) -> Iterator[tuple[ResolvedGrid, OriginCell]]:
+    return ((g, c) for g in grids for c in g.cells() if ratio(text, c.text) >= _CLOSE)
+
+
 def decide_cells(rule: Rule, markdown: str) -> bool:
     """Rules of spans, lines, chains of headers and neighbours."""
     kind, grids = rule["type"].removeprefix("table_"), _asked_grids(rule, markdown)
@@ -293,10 +297,9 @@ def _in_one_line(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
 
 def _has_nothing(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
     [text], step = _given(rule, "cell"), _STEPS[kind.removeprefix("no_")]
-    cells = [(g, c) for g in grids for c in g.cells() if ratio(text, c.text) >= _CLOSE]
-    if not cells:
+    grid, cell = next(_all_like(text, grids), (None, None))
+    if grid is None or cell is None:
         return False
-    grid, cell = cells[0]
     row = cell.row + (cell.rowspan if step[0] > 0 else step[0])
     beside = grid.at(row, cell.col + (cell.colspan if step[1] > 0 else step[1]))
     return beside is None or not beside.text.strip()
@@ -305,15 +308,14 @@ def _has_nothing(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
 def _has_neighbour(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
     anchor, neighbour = _given(rule, "anchor_cell", "expected_neighbor")
     dy, dx = _STEPS[kind.removeprefix("adjacent_")]
-    places = [(g, c) for g in grids for c in g.cells() if ratio(anchor, c.text) >= _CLOSE]
-    beside = [g.at(c.row + dy, c.col + dx) for g, c in places]
+    beside = [g.at(c.row + dy, c.col + dx) for g, c in _all_like(anchor, grids)]
     return any(own is not None and ratio(neighbour, own.text) >= _CLOSE for own in beside)
 
 
 def _has_header(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
     data, header = _given(rule, "data_cell", "expected_header")
     side = "top" if kind == "top_header" else "left"
-    places = [(g, c) for g in grids for c in g.cells() if ratio(data, c.text) >= _CLOSE]
+    places = _all_like(data, grids)
     return any(ratio(header, own.text) >= _CLOSE for g, c in places for own in _line(g, c, side))
 
 
@@ -359,15 +361,13 @@ def decide_table(rule: Rule, markdown: str) -> bool:
     cell, most = norm(str(rule.get("cell") or "")), rule.get("max_diffs") or 0
 
     def close(text: str, own: str) -> bool:
-        return ratio(text, norm(own)) >= max(0.5, 1 - most / max(len(text), 1))
+        return ratio(text, norm(own)) >= _theta(text, most)
 
     pipes = [] if rule.get("ignore_markdown_tables") else pipe_grids(markdown)
     for grid in [*pipes, *html_grids(markdown)]:
-        data = grid.data
-        for r, row in enumerate(data):
-            for c, own in enumerate(row):
-                if close(cell, own) and _fits(rule, grid, r, c, close):
-                    return True
+        places = [(r, c) for r, row in enumerate(grid.data) for c, own in enumerate(row) if close(cell, own)]
+        if any(_fits(rule, grid, r, c, close) for r, c in places):
+            return True
     return False
 
 
@@ -378,27 +378,15 @@ def _fits(rule: Rule, grid: HeadedGrid, r: int, c: int, close: Callable[[str, st
         wanted = rule.get(side)
         if wanted and 0 <= y < len(data) and 0 <= x < grid.width and not close(norm(wanted), data[y][x]):
             return False
-    top = [data[y][c] for y in range(r)]
-    left = [data[r][x] for x in range(c)]
+    top, left = [row[c] for row in data[:r]], data[r][:c]
     for key, headers, marked, line in (
-        (
-            "top_heading",
-            grid.col_headers.get(c, []),
-            [data[y][c] for y in sorted(grid.header_rows) if y < r],
-            top,
-        ),
-        (
-            "left_heading",
-            grid.row_headers.get(r, []),
-            [data[r][x] for x in sorted(grid.header_cols) if x < c],
-            left,
-        ),
+        ("top_heading", grid.col_headers.get(c, []), grid.header_rows, top),
+        ("left_heading", grid.row_headers.get(r, []), grid.header_cols, left),
     ):
         wanted = rule.get(key)
-        if not wanted:
-            continue
-        texts = [text for _, text in headers] or marked or [text for text in line if text.strip()]
-        if not any(close(norm(wanted), text) for text in texts):
+        texts = [text for _, text in headers] or [line[k] for k in sorted(marked) if k < len(line)]
+        texts = texts or [text for text in line if text.strip()]
+        if wanted and not any(close(norm(wanted), text) for text in texts):
             return False
     return True
 

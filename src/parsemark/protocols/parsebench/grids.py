@@ -8,6 +8,7 @@ from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
+from parsemark.protocols.facts.grid import pipe_tables
 from parsemark.protocols.parsebench.text import norm
 
 Headers = dict[int, list[tuple[int, str]]]
@@ -39,6 +40,26 @@ class HeadedGrid:
     def size(self) -> int:
         """Places."""
         return len(self.data) * self.width
+
+    def part(self, rows: Sequence[int], cols: Sequence[int]) -> HeadedGrid:
+        """Some of its rows and columns, by their new numbers; its context stays behind."""
+        row, col = ({old: new for new, old in enumerate(kept)} for kept in (rows, cols))
+        return HeadedGrid(
+            [[self.data[r][c] for c in cols] for r in rows],
+            {row[r] for r in self.header_rows if r in row},
+            {col[c] for c in self.header_cols if c in col},
+            {(row[r], col[c]) for r, c in self.header_cells if r in row and c in col},
+            {
+                col[c]: [(row[r], text) for r, text in own if r in row]
+                for c, own in self.col_headers.items()
+                if c in col
+            },
+            {
+                row[r]: [(col.get(c, c), text) for c, text in own]
+                for r, own in self.row_headers.items()
+                if r in row
+            },
+        )
 
 
 def soup_of(text: str) -> Any:
@@ -169,42 +190,17 @@ def _grid_of(table: Any) -> HeadedGrid:
 
 def pipe_grids(text: str) -> list[HeadedGrid]:
     """The pipe tables of a document: runs of lines with a pipe."""
-    lines, grids, at = text.strip().split("\n"), [], 0
-    while at < len(lines):
-        if "|" not in lines[at]:
-            at += 1
-            continue
-        end = at
-        while end < len(lines) and "|" in lines[end]:
-            end += 1
-        if end - at > 1 and (rows := _pipe_rows(lines[at:end])):
-            width = max(map(len, rows))
-            if width * len(rows) > MAX_GRID:
-                raise FormatError(f"A table has more than {MAX_GRID:,} positions")
-            data = [row + [""] * (width - len(row)) for row in rows]
-            grid = HeadedGrid(data, {0}, {0}, context="\n".join(lines[max(0, at - 5) : at]))
-            grid.col_headers = {c: [(0, cell)] for c, cell in enumerate(data[0])}
-            grid.row_headers = {r: [(0, row[0])] for r, row in enumerate(data) if r}
-            grids.append(grid)
-        at = end
+    lines, grids = text.strip().split("\n"), []
+    for at, rows in pipe_tables(text, lambda line: not line.strip("-:| \t")):
+        width = max(map(len, rows))
+        if width * len(rows) > MAX_GRID:
+            raise FormatError(f"A table has more than {MAX_GRID:,} positions")
+        data = [row + [""] * (width - len(row)) for row in rows]
+        grid = HeadedGrid(data, {0}, {0}, context="\n".join(lines[max(0, at - 5) : at]))
+        grid.col_headers = {c: [(0, cell)] for c, cell in enumerate(data[0])}
+        grid.row_headers = {r: [(0, row[0])] for r, row in enumerate(data) if r}
+        grids.append(grid)
     return grids
-
-
-def _pipe_rows(lines: Sequence[str]) -> list[list[str]]:
-    rows, ruled = [], False
-    for line in lines:
-        bare = line.replace("|", "").strip()
-        if not ruled and bare and not bare.strip("-: "):
-            ruled = True
-            continue
-        if line.strip() and not line.strip("-:| \t"):
-            continue
-        cells = [part.strip() for part in line.split("|")]
-        cells = cells[1:] if cells and not cells[0] else cells
-        cells = cells[:-1] if cells and not cells[-1] else cells
-        if cells:
-            rows.append(cells)
-    return rows
 
 
 def with_cells(text: str) -> str:

@@ -104,35 +104,21 @@ def with_titles_inside(truth: str, pred: str) -> str:
 def normal_form(grid: HeadedGrid) -> HeadedGrid:
     """Cells and headers through the normaliser of records; empty columns are dropped."""
     data = [[norm_record(cell) for cell in row] for row in grid.data]
-    col_headers = {c: [(r, norm_record(t)) for r, t in own] for c, own in grid.col_headers.items()}
-    row_headers = {r: [(c, norm_record(t)) for c, t in own] for r, own in grid.row_headers.items()}
+    col_headers, row_headers = (
+        {line: [(k, norm_record(text)) for k, text in own] for line, own in headers.items()}
+        for headers in (grid.col_headers, grid.row_headers)
+    )
     kept = [
         c
         for c in range(grid.width)
         if any(row[c] for row in data) or any(text for _, text in col_headers.get(c, ()))
     ]
-    new = {c: k for k, c in enumerate(kept)}
-    return HeadedGrid(
-        [[row[c] for c in kept] for row in data],
-        set(grid.header_rows),
-        {new[c] for c in grid.header_cols if c in new},
-        {(r, new[c]) for r, c in grid.header_cells if c in new},
-        {new[c]: own for c, own in col_headers.items() if c in new},
-        {r: [(new.get(c, c), t) for c, t in own] for r, own in row_headers.items()},
-    )
+    plain = replace(grid, data=data, col_headers=col_headers, row_headers=row_headers)
+    return plain.part(range(len(data)), kept)
 
 
 def _without_rows(grid: HeadedGrid, gone: set[int]) -> HeadedGrid:
-    kept = [r for r in range(len(grid.data)) if r not in gone]
-    new = {r: k for k, r in enumerate(kept)}
-    return HeadedGrid(
-        [grid.data[r] for r in kept],
-        {new[r] for r in grid.header_rows if r in new},
-        grid.header_cols,
-        {(new[r], c) for r, c in grid.header_cells if r in new},
-        {c: [(new[r], t) for r, t in own if r in new] for c, own in grid.col_headers.items()},
-        {new[r]: own for r, own in grid.row_headers.items() if r in new},
-    )
+    return grid.part([r for r in range(len(grid.data)) if r not in gone], range(grid.width))
 
 
 def _entries(grid: HeadedGrid, row: int) -> dict[int, str]:
@@ -243,15 +229,9 @@ def _split(grid: HeadedGrid, period: int) -> list[HeadedGrid]:
         while data and not any(data[-1]):
             data.pop()
         inside = range(start, start + period)
-        parts.append(
-            HeadedGrid(
-                data,
-                {r for r in plain.header_rows if r < len(data)},
-                {c - start for c in plain.header_cols if c in inside},
-                {(r, c - start) for r, c in plain.header_cells if c in inside and r < len(data)},
-                {c - start: own for c, own in plain.col_headers.items() if c in inside},
-            )
-        )
+        own = plain.part(range(len(data)), inside)
+        headers = {c - start: texts for c, texts in plain.col_headers.items() if c in inside}
+        parts.append(replace(own, col_headers=headers, row_headers={}))
     return parts
 
 

@@ -73,12 +73,8 @@ class TruthAnswer:
     """Tables of the output that would answer it too, were they alone, and how alike they are (0 to 1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskingCost:
-    """What asking cost on this page."""
-
-    cost_usd: float = 0.0
-    seconds: float = 0.0
+Spent = tuple[float, float]
+"""What asking cost on this page, in dollars and seconds."""
 
 
 def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) -> PageScores:
@@ -102,8 +98,7 @@ def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) 
     counted = prediction.status is Status.OK and unmatched is None
     measures = {EXTRA_TABLES: float(n_extra) if counted else None}
     if how.asks:
-        measures[JUDGE_COST] = locating.cost_usd + judging.cost_usd
-        measures[JUDGE_SECONDS] = locating.seconds + judging.seconds
+        measures[JUDGE_COST], measures[JUDGE_SECONDS] = map(sum, zip(locating, judging, strict=True))
     for metric, value in measures.items():
         none = _missing(metric, prediction, unmatched)
         status, message = (none.status, none.message) if value is None else (Status.OK, None)
@@ -122,13 +117,13 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
 
 def _answers(
     how: SemanticOptions, page: Page, prediction: Prediction
-) -> tuple[list[TruthAnswer], int, str | None, AskingCost]:
+) -> tuple[list[TruthAnswer], int, str | None, Spent]:
     """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
     sure = [p for p in prediction.tables if is_positive(p.confidence)]
     if how.match == NGRAMS:
-        return (*deterministic_answers(page.tables, sure), None, AskingCost())
+        return (*deterministic_answers(page.tables, sure), None, (0.0, 0.0))
     outcome = _locate_some(how, [truth_source(t) for t in page.tables], output_text(prediction))
-    asked = AskingCost(outcome.cost_usd or 0.0, outcome.seconds)
+    asked = (outcome.cost_usd or 0.0, outcome.seconds)
     if outcome.status in _BY_THE_OUTPUT:  # silence must not pay: what the output prevents is not left out
         return (*deterministic_answers(page.tables, sure), None, asked)
     if not isinstance(outcome.value, LocatedTruths):
@@ -262,18 +257,18 @@ def _locate_some(how: SemanticOptions, truths: Sequence[str], output: str) -> Ju
     return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 
-def _semantic(how: SemanticOptions, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], AskingCost]:
+def _semantic(how: SemanticOptions, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], Spent]:
     """The score of each truth that has an answer."""
     answered = [a for a in answers if a.pred]
     if how.judge == READER:
-        return {a.truth.id: _read_by_rule(a) for a in answered}, AskingCost()
+        return {a.truth.id: _read_by_rule(a) for a in answered}, (0.0, 0.0)
     verdicts: list[PairVerdict] = []
     pairs = [Pair(a.truth.id, truth_source(a.truth), visible(a.text)) for a in answered]
     judge_pairs(pairs, [get_judge(how.judge)], _asker(how), verdicts.append)
     cost = sum(v.cost_usd or 0.0 for v in verdicts)
     of_truth = {a.truth.id: a for a in answered}
     scores = {v.pair: _verdict_score(v, of_truth[v.pair]) for v in verdicts}
-    return scores, AskingCost(cost, sum(v.seconds for v in verdicts))
+    return scores, (cost, sum(v.seconds for v in verdicts))
 
 
 def _read_by_rule(answer: TruthAnswer) -> Score:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsemark.protocols.charts import Chart, ChartAxis, DataTable, Section, Series, TableColumn, TableRow
+from parsemark.protocols.charts import Chart, ChartAxis, DataTable, Section, Series, TableColumn
 from parsemark.protocols.presentation import Presentation, RunParser, RunView
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 
@@ -67,14 +67,11 @@ def histogram(run: RunView, parsers: Sequence[RunParser], key: str, title: str) 
 def horn_table(run: RunView) -> DataTable:
     """Their Table 3: the score over all tables and by complexity, TEDS, and what parsing costs."""
     infos = [info for info in run.summary.shown() if info.main]
-    return DataTable(
+    return DataTable.of_figures(
         "horn-3",
         "Semantic scores (Horn & Keuper, Table 3)",
         "Mean score from 0 to 10, all tables and by complexity; judge "
         f"{run.summary.settings.get('judge', '–')}.",
-        tuple(TableColumn(info.label, info.style, info.higher_is_better) for info in infos),
-        tuple(
-            TableRow(parser, tuple(run.summary.figure(parser, info.name) for info in infos))
-            for parser in run.summary.ordered()
-        ),
+        run.summary,
+        [(TableColumn.of(info), info.name, None) for info in infos],
     )

@@ -45,14 +45,9 @@ def page_f1(totals: Floats) -> Floats:
     return np.where(quiet, 1.0, f1_statistic(totals))
 
 
-def precision_statistic(totals: Floats) -> Floats:
-    """Precision from the same columns."""
-    return ratio(totals[..., 2], totals[..., 1])
-
-
-def recall_statistic(totals: Floats) -> Floats:
-    """Recall from the same columns."""
-    return ratio(totals[..., 2], totals[..., 0])
+def _share(totals: Floats, of: int) -> Floats:
+    """Precision (of predictions, 1) or recall (of truths, 0) from the same columns."""
+    return ratio(totals[..., 2], totals[..., of])
 
 
 def weighted_f1_statistic(totals: Floats) -> Floats:
@@ -106,7 +101,8 @@ class SumBuilder:
                 self._make(f"tsr_{short}", partial(_structure_sums, metric=metric), mean_statistic, 1)
             )
         found.append(self._make("false_tables_per_negative_page", _false_tables, mean_statistic, 1))
-        found.append(self._make("negative_pages_with_false_tables", _false_pages, mean_statistic, 1))
+        any_false = "negative_pages_with_false_tables"
+        found.append(self._make(any_false, lambda e: np.minimum(_false_tables(e), 1.0), mean_statistic, 1))
         return found
 
     def _three(self, name: str, suffix: str, credit: PageSums) -> list[FigureSums]:
@@ -114,8 +110,8 @@ class SumBuilder:
             return page_sums(evidence, credit(evidence))
 
         return [
-            self._make(f"{name}_precision{suffix}", sums, precision_statistic, 1),
-            self._make(f"{name}_recall{suffix}", sums, recall_statistic, 0),
+            self._make(f"{name}_precision{suffix}", sums, partial(_share, of=1), 1),
+            self._make(f"{name}_recall{suffix}", sums, partial(_share, of=0), 0),
             self._f1(f"{name}_f1{suffix}", credit),
         ]
 
@@ -161,11 +157,6 @@ def _false_tables(evidence: Evidence) -> Floats:
     n_pred = page_sums(evidence, np.zeros_like(evidence.overlap))[:, 1]
     sums: Floats = np.stack([n_pred, np.ones(len(n_pred))], axis=1) * negative[:, None]
     return sums
-
-
-def _false_pages(evidence: Evidence) -> Floats:
-    """(whether any table is predicted, 1) of each page without tables."""
-    return np.minimum(_false_tables(evidence), 1.0)
 
 
 def ranked_figures(evidence: Evidence) -> dict[str, Figure]:

@@ -20,7 +20,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 import polars as pl
 
@@ -87,6 +87,7 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
                 elements.append(replace(element, id=_named(number, element.id), box=None))
     numbered = (e if e.order is None else replace(e, order=k) for k, e in enumerate(elements))
     known = [truth for truth in truths if truth is not None]
+    covered = [truth.covered for truth in known if truth.covered is not None]
     return replace(
         first,
         elements=tuple(numbered),
@@ -94,7 +95,7 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
         annotation=None,
         facts=_joined_facts(truths),
         only_tables=any(truth.only_tables for truth in known),
-        covered=_covered_by_all(known),
+        covered=frozenset.intersection(*covered) if covered else None,  # what every page covers
     )
 
 
@@ -108,12 +109,6 @@ def _joined_facts(truths: Sequence[Page | None]) -> tuple[Fact, ...]:
         for fact in (() if page is None else page.facts)
         if fact.kind != "absent"
     )
-
-
-def _covered_by_all(pages: Sequence[Page]) -> frozenset[str] | None:
-    """What every page covers; None where each covers all."""
-    said = [page.covered for page in pages if page.covered is not None]
-    return frozenset.intersection(*said) if said else None
 
 
 def _chains(truths: Sequence[Page | None]) -> list[Chain]:
@@ -226,10 +221,7 @@ def _notes(table: Table) -> dict[int, str]:
 
 
 def _n_leading(notes: Mapping[int, str]) -> int:
-    count = 0
-    while count in notes:
-        count += 1
-    return count
+    return next(row for row in count() if row not in notes)
 
 
 def _says_break(note: str | None) -> bool:
@@ -258,7 +250,9 @@ def joined_prediction(
         part = own[0].table if own and goes_on else None
         if part is not None and _go_on(parts, part, breaks[number - 1]):
             parts.append(part)
-            elements[-1] = _join_elements(elements[-1], own[0], parts)
+            known = [c for c in (elements[-1].confidence, own[0].confidence) if c is not None]
+            confidence = max(known, default=None)
+            elements[-1] = replace(elements[-1], table=_stacked(parts), html=None, confidence=confidence)
             own = own[1:]
         if own:
             parts = [] if own[-1].table is None else [own[-1].table]
@@ -286,11 +280,6 @@ def _go_on(parts: Sequence[Table], table: Table, breaks: Iterable[tuple[Table | 
 def _is_reading(found: Table, part: Table) -> bool:
     own, true = (Counter(word for c in t.cells for word in c.text.split()) for t in (found, part))
     return (own & true).total() > SAME_PART * max(own.total(), true.total())
-
-
-def _join_elements(before: Element, after: Element, parts: Sequence[Table]) -> Element:
-    known = [c for c in (before.confidence, after.confidence) if c is not None]
-    return replace(before, table=_stacked(parts), html=None, confidence=max(known) if known else None)
 
 
 def joined_text(texts: Iterable[str | None]) -> str | None:

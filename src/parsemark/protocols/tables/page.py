@@ -171,18 +171,13 @@ class PageScorer:
         )
 
     def _score(self, match: Match, metric: str, answer: Table | None) -> Score:
-        truth = self._truth(match.truth[0])
-        plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
-        chosen = get_metric(metric)
-        if not plain:
-            return guarded(
-                chosen, partial(chosen.score, self._input(truth, self.truth_inputs), TableInput(answer))
-            )
+        chosen, pred = get_metric(metric), self._pred(match.pred[0])
+        truth = self._input(self._truth(match.truth[0]), self.truth_inputs)
+        if answer is not None and (len(match.pred) > 1 or answer != pred.table):
+            return guarded(chosen, partial(chosen.score, truth, TableInput(answer)))
         key = (match.truth[0], match.pred[0], metric)
         if key not in self.known:
-            pred = self._pred(match.pred[0])
-            truth_input = self._input(truth, self.truth_inputs)
-            self.known[key] = guarded(chosen, partial(chosen.score, truth_input, self._input(pred)))
+            self.known[key] = guarded(chosen, partial(chosen.score, truth, self._input(pred)))
         return self.known[key]
 
     def _input(self, element: Element, inputs: dict[int, TableInput] | None = None) -> TableInput:

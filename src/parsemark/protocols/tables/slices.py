@@ -85,7 +85,8 @@ def table_slices(truths: Truths, evidence: Mapping[str, Evidence]) -> list[Slice
     ]
     figures: list[dict[str, dict[str, Figure]]] = [{} for _ in groups]
     for parser, own in evidence.items():
-        credit = _recall_credits(own)
+        credit = {"td_recall": is_detected(own.overlap, THETA)}
+        credit |= {f"te_recall_{short_name(m)}": extraction_credit(own, m) for m in own.structure}
         codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
         answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
         for (*_, group), found in zip(groups, figures, strict=True):
@@ -108,10 +109,3 @@ def _recall(evidence: Evidence, group: TableGroup, credit: Floats, inside: NDArr
     np.add.at(sums[:, 0], evidence.page[inside], credit[inside])
     np.add.at(sums[:, 1], group.pages, 1.0)
     return from_sums(sum_by_cluster(sums, evidence.pages.documents)[0], mean_statistic)
-
-
-def _recall_credits(evidence: Evidence) -> dict[str, Floats]:
-    found = {"td_recall": is_detected(evidence.overlap, THETA)}
-    for metric in evidence.structure:
-        found[f"te_recall_{short_name(metric)}"] = extraction_credit(evidence, metric)
-    return found

@@ -49,7 +49,7 @@ from parsemark.registry import is_derived
 RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
 """The figures that are shown first where nothing can be scored."""
-_PAGE_METRICS = {
+_PAGE_METRICS = {  # of whole pages: tables found, and invented text
     TABLES_FOUND: "tables_per_page",
     "invented_characters": "invented_characters",
     "invented_numbers": "invented_numbers",
@@ -83,7 +83,9 @@ class RunEvidence:
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
         none = no_evidence(pages, metrics)
         plain = {rule: {p: found.get((rule, p), none) for p in tables.parsers} for rule in rules}
-        ranked_parsers = _ranked_parsers(tables)
+        is_ranked = pl.col("rule").is_in([rule + RANKED for rule in RULES])
+        pairs = tables.read("matches", pl.struct("rule", "parser").unique(), where=is_ranked).to_series()
+        ranked_parsers = {(row["rule"], row["parser"]) for row in pairs}
         # A parser without confidences has the same ranked evidence as unranked.
         ranked = {
             rule: {
@@ -129,14 +131,13 @@ class RunEvidence:
         """The figures that add up over pages, under a rule; those that need no rule come last."""
         evidence = self.by_rule[rule or self.rule]
         found = SumBuilder(evidence, self.infos).all(self.metrics) if evidence else []
-        return found if rule else [*found, *self._page_sums(), *run_sums(self.tables)]
-
-    def _page_sums(self) -> list[FigureSums]:
-        """Tables found and invented text: measures of whole pages."""
-        return [
+        if rule:
+            return found
+        of_pages = [
             mean_sums(self.infos[name], _page_values(self.tables, metric), "value", self.tables)
             for metric, name in _PAGE_METRICS.items()
         ]
+        return [*found, *of_pages, *run_sums(self.tables)]
 
 
 def summarise(
@@ -193,16 +194,6 @@ def _metrics(tables: RunTables, rank_by: str) -> tuple[str, ...]:
     present = set(named["metric"]) or set(SHORT_NAMES)
     known = [metric for metric in dict.fromkeys([rank_by, *SHORT_NAMES]) if metric in present]
     return (*known, *sorted(present - set(known)))
-
-
-def _ranked_parsers(tables: RunTables) -> set[tuple[str, str]]:
-    """The rules in order of confidence, each with the parsers that were matched by it."""
-    ranked = tables.read("matches", pl.struct("rule", "parser").unique(), where=_is_ranked())
-    return {(row["rule"], row["parser"]) for row in ranked.to_series()}
-
-
-def _is_ranked() -> pl.Expr:
-    return pl.col("rule").is_in([rule + RANKED for rule in RULES])
 
 
 def _page_values(tables: RunTables, metric: str) -> pl.DataFrame:

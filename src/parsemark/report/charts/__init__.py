@@ -34,6 +34,3 @@ def _known(part: Any) -> dict[str, Any]:
 def _rounded(data: dict[str, Any]) -> dict[str, Any]:
     numbers = ("x", "y", "base_x", "base", "low", "high")
     return {k: [round(v, DIGITS) for v in value] if k in numbers else value for k, value in data.items()}
-
-
-__all__ = ["chart_to_json"]

@@ -122,8 +122,6 @@ def time_per_page(source: RunSource) -> Chart | None:
     )
     times = {row["parser"]: row for row in grouped.iter_rows(named=True)}
     timed = [p for p in source.parsers if p.name in times]
-    if not timed:
-        return None
     series = []
     for position, parser in enumerate(timed):
         row = {k: max(v, FASTEST_S) for k, v in times[parser.name].items() if k != "parser"}
@@ -139,13 +137,15 @@ def time_per_page(source: RunSource) -> Chart | None:
                 links=(parser.href,),
             )
         )
-    return Chart(
+    return Chart.of(
         "time",
         "Time per page",
         "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile.",
-        ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed)),
-        ChartAxis("CPU seconds per page", kind="log"),
-        tuple(series),
+        (
+            ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed)),
+            ChartAxis("CPU seconds per page", kind="log"),
+        ),
+        series,
     )
 
 
@@ -161,24 +161,21 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
     parts = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
     values = _ordered(set(parts))
     info = source.summary.info(source.slice_figure(scope))
-    series = []
+    series: list[Series] = []
     for parser in source.parsers:
-        entries = [(i, parts[v].figures.get(parser.name, {}).get(info.name)) for i, v in enumerate(values)]
-        known = [(i, entry) for i, entry in entries if entry is not None and entry.value is not None]
-        if known:
-            bars = interval_bars(parser.name, known)
-            series.append(dataclasses.replace(bars, mark="line") if attribute in CURVES else bars)
-    if not series:
-        return None
+        entries = [parts[v].figures.get(parser.name, {}).get(info.name) for v in values]
+        series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
-    return Chart(
+    return Chart.of(
         f"by-{_key(scope)}-{_key(attribute)}",
         f"By {attribute} of the {kind}",
         f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
         f"{info.direction.capitalize()}.",
-        ChartAxis(attribute, kind="category", categories=tuple(values)),
-        ChartAxis(info.label, 0.0, info.top),
-        tuple(series),
+        (
+            ChartAxis(attribute, kind="category", categories=tuple(values)),
+            ChartAxis(info.label, 0.0, info.top),
+        ),
+        series,
     )
 
 

@@ -114,14 +114,8 @@ def _of_cells(
         a, b = old.get(place), new.get(place)
         where = f"row {place[0] + 1}, column {place[1] + 1}"
         if a is None or b is None:
-            found.append(
-                ParserDifference(
-                    name,
-                    f"{where}: cell",
-                    _short(a.text) if a else "covered",
-                    _short(b.text) if b else "covered",
-                )
-            )
+            texts = [_short(c.text) if c else "covered" for c in (a, b)]
+            found.append(ParserDifference(name, f"{where}: cell", *texts))
             continue
         if a.text != b.text:
             found.append(ParserDifference(name, f"{where}: text", _short(a.text), _short(b.text)))

@@ -120,14 +120,11 @@ def _insert_row(table: Table, edit: Edit) -> Table:
         raise EditError("The table cannot have more cells.")
     moved = [_stretched_row(c, at) for c in table.cells]
     covered = {c.col + k for c in moved if c.row < at < c.row + c.rowspan for k in range(c.colspan)}
-    new = [Cell(at, col, header=_row_header(table, at)) for col in range(table.n_cols) if col not in covered]
-    return Table(table.n_rows + 1, table.n_cols, (*moved, *new))
-
-
-def _row_header(table: Table, at: int) -> bool | None:
-    """A new row is what the row above it is not: part of the body, unless it stands among headers."""
+    # A new row is what the row above it is not: part of the body, unless it stands among headers.
     below = [c.header for c in table.cells if c.row == at]
-    return bool(below) and all(below)
+    header = bool(below) and all(below)
+    new = [Cell(at, col, header=header) for col in range(table.n_cols) if col not in covered]
+    return Table(table.n_rows + 1, table.n_cols, (*moved, *new))
 
 
 def _stretched_row(cell: Cell, at: int) -> Cell:

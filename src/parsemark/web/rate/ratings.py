@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS marked (
 """
 _VERSION = 1
 _CURRENT = (
-    "SELECT p.rater, p.place, p.pair, p.is_repeat, a.score, a.comment, a.seconds, m.created IS NOT NULL AS "
-    "marked FROM places p LEFT JOIN answers a ON a.id = (SELECT MAX(id) FROM answers WHERE rater = p.rater "
+    "SELECT p.rater, p.place, p.pair, p.is_repeat, a.score, a.comment, m.created IS NOT NULL "
+    "FROM places p LEFT JOIN answers a ON a.id = (SELECT MAX(id) FROM answers WHERE rater = p.rater "
     "AND place = p.place) LEFT JOIN marked m ON m.rater = p.rater AND m.place = p.place "
 )
 MIN_DISTANCE = 5
@@ -167,16 +167,8 @@ class RatingStore:
         values = () if rater is None else (rater,)
         rows = self._db.read(f"{_CURRENT}{where}ORDER BY p.rater, p.place", values)
         return [
-            RatingPlace(
-                rater=r["rater"],
-                place=r["place"],
-                pair=r["pair"],
-                is_repeat=bool(r["is_repeat"]),
-                score=r["score"],
-                comment=r["comment"] or "",
-                marked=bool(r["marked"]),
-            )
-            for r in rows
+            RatingPlace(whose, place, pair, bool(is_repeat), score, comment or "", bool(marked))
+            for whose, place, pair, is_repeat, score, comment, marked in rows
         ]
 
     def n_places(self, rater: int) -> int:

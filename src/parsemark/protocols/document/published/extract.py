@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 
 from parsemark.protocols.document.published import rescue
 from parsemark.protocols.document.published.profile import Profile
@@ -163,14 +164,19 @@ def _latex_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]
 
 
 def _html_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
-    found = _nested(text, _HTML_TABLE_START, _HTML_TABLE_END, 8)
+    return _cut_tables(text, _nested(text, _HTML_TABLE_START, _HTML_TABLE_END, 8), None, profile)
+
+
+def _cut_tables(
+    text: str, places: list[tuple[int, int]], fine: str | None, profile: Profile
+) -> tuple[str, list[MarkdownItem]]:
     items: list[MarkdownItem] = []
-    for start, end in found:
+    for start, end in places:
         content = text[start:end]
-        items.append(MarkdownItem("html_table", content, start, start + len(content)))
+        items.append(MarkdownItem("html_table", content, start, start + len(content), fine))
         if profile.rescues_formulas:
             items += rescue.rescued_from_table(content, start)
-    return blank_all(text, found), items
+    return blank_all(text, places), items
 
 
 def _formulas(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
@@ -198,18 +204,11 @@ def _of_kind(span: DelimitedSpan, *, is_display: bool) -> str:
 
 
 def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
-    if not _has_pipe_tables(text):
+    if len(list(islice(_segments(text + "\n"), 2))) < 2:
         return text, []
     text = _convert_pipe_tables(text)
-    items: list[MarkdownItem] = []
-    places = []
-    for span in spans(text, (("<table", "</table>"),), dotall=True):
-        content = text[span.start : span.end]
-        items.append(MarkdownItem("html_table", content, span.start, span.end, "md2html_table"))
-        places.append((span.start, span.end))
-        if profile.rescues_formulas:
-            items += rescue.rescued_from_table(content, span.start)
-    return blank_all(text, places), items
+    places = [(s.start, s.end) for s in spans(text, (("<table", "</table>"),), dotall=True)]
+    return _cut_tables(text, places, "md2html_table", profile)
 
 
 def _code(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
@@ -264,12 +263,6 @@ def _text_items(content: str, start: int, end: int, profile: Profile) -> list[Ma
 _COMMENT = (("<!--", "-->"),)
 _TABLE = (("<table>", "</table>"),)
 _DROPPED = ("<table>", "<thead>", "<tbody>", "</table>", "</thead>", "</tbody>")
-
-
-def _has_pipe_tables(text: str) -> bool:
-    """Whether there are at least two segments."""
-    segments = _segments(text + "\n")
-    return next(segments, None) is not None and next(segments, None) is not None
 
 
 def _segments(text: str) -> Iterator[tuple[int, int]]:
@@ -345,11 +338,7 @@ def _join_rows(text: str) -> str:
 
 
 def _one_table(text: str) -> str:
-    parts, done = [], 0
-    for comment in spans(text, _COMMENT, dotall=True):
-        parts.append(text[done : comment.start])
-        done = comment.end
-    text = "".join(parts) + text[done:]
+    text = replace_spans(text, _COMMENT, lambda _: "", dotall=True)
     kept: list[str] = []
     for table in spans(text, _TABLE, dotall=True):
         lines = []

@@ -55,15 +55,15 @@ def match_formulas(
     best = _Choice(len(pool))
     whole = _Prepared(truths, pool, profile)
     best.offer(list(current), whole, 0)
-    best.offer_all(_candidates(truths, pool, profile), 0)
+    for records, prepared in _candidates(truths, pool, profile):
+        best.offer(records, prepared, 0)
     rewritten = [replace(i, content=rewrite_logic_braces(i.content)) for i in pool]
     changed = sum(a.content != b.content for a, b in zip(pool, rewritten, strict=True))
-    if changed:
-        best.offer_all(_candidates(truths, rewritten, profile), changed)
-    records = best.records or []
-    for record in records:
+    for records, prepared in _candidates(truths, rewritten, profile) if changed else ():
+        best.offer(records, prepared, changed)
+    for record in best.records:
         record.gt_cdm, record.pred_cdm_alt = cdm_variants(record.gt, record.pred)
-    return records
+    return best.records
 
 
 def _pool(items: Sequence[MarkdownItem]) -> list[MarkdownItem]:
@@ -356,12 +356,8 @@ class _Choice:
 
     def __init__(self, pool_size: int) -> None:
         self.pool_size = pool_size
-        self.records: list[Record] | None = None
+        self.records: list[Record] = []
         self._key: tuple[float, ...] | None = None
-
-    def offer_all(self, candidates: Sequence[tuple[list[Record], _Prepared]], changed: int) -> None:
-        for records, prepared in candidates:
-            self.offer(records, prepared, changed)
 
     def offer(self, records: list[Record], prepared: _Prepared, changed: int) -> None:
         """Take a candidate if it is complete and better than all before."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -187,10 +188,6 @@ def metric_result(results: MeasuredRecords, profile: Profile) -> dict[str, Any]:
     }
 
 
-def _metrics_of(measured: Sequence[MeasuredRecord]) -> list[str]:
-    return sorted({name for m in measured for name in m.metric})
-
-
 def mean(values: Sequence[float]) -> float:
     """Arithmetic mean; sums as numpy does, so that the last digit agrees."""
     import numpy as np
@@ -217,21 +214,20 @@ def _over_all(measured: Sequence[MeasuredRecord], profile: Profile) -> dict[str,
 
 def per_page_edit(measured: Sequence[MeasuredRecord]) -> dict[str, float]:
     """Edits over lengths of each page; pages without any length are left out."""
-    edits: dict[str, int] = {}
-    uppers: dict[str, int] = {}
+    edits, uppers = Counter[str](), Counter[str]()
     for m in measured:
-        edits[m.page] = edits.get(m.page, 0) + m.edits
-        uppers[m.page] = uppers.get(m.page, 0) + m.upper
+        edits[m.page] += m.edits
+        uppers[m.page] += m.upper
     return {page: edits[page] / uppers[page] for page in edits if uppers[page]}
 
 
 def _by_attribute(measured: Sequence[MeasuredRecord]) -> dict[str, Any]:
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     values: dict[str, dict[str, list[float]]] = {}
     for m in measured:
         labels = {f"{key}: {value}" for attribute in m.attributes for key, value in attribute.items()}
+        counts.update(labels)
         for label in labels:
-            counts[label] = counts.get(label, 0) + 1
             for name, value in m.metric.items():
                 values.setdefault(name, {}).setdefault(label, []).append(value)
     groups: dict[str, Any] = {
@@ -257,7 +253,7 @@ def _by_page(
     element: str, measured: Sequence[MeasuredRecord], results: MeasuredRecords, profile: Profile
 ) -> dict[str, Any]:
     tables: dict[str, Any] = {}
-    for name in _metrics_of(measured):
+    for name in sorted({name for m in measured for name in m.metric}):
         pages = _page_values(name, measured)
         if profile.silent_pages_are_zero and name != "Edit_dist":
             for page in results.pages_with.get(element, ()):
@@ -266,14 +262,11 @@ def _by_page(
         for page, value in pages.items():
             for label in page_labels(results.page_attributes.get(page, {})):
                 by_label.setdefault(label, []).append(value)
-        tables[name] = _means(by_label, mean)
+        ordered = sorted(by_label.items())
+        tables[name] = {label: mean(own) for label, own in ordered}
         if name == "Edit_dist" and profile.page_variance:
-            tables["Edit_dist_var"] = _means(by_label, _variance)
+            tables["Edit_dist_var"] = {label: _variance(own) for label, own in ordered}
     return tables
-
-
-def _means(by_label: Mapping[str, list[float]], average: Callable[[Sequence[float]], Any]) -> dict[str, Any]:
-    return {label: average(values) for label, values in sorted(by_label.items())}
 
 
 def _variance(values: Sequence[float]) -> float:
@@ -294,8 +287,3 @@ def _page_values(name: str, measured: Sequence[MeasuredRecord]) -> dict[str, flo
         for page, pairs in found.items()
         if (total := sum(u for _, u in pairs))
     }
-
-
-def is_nan(value: object) -> bool:
-    """Whether a figure is missing."""
-    return value == _NAN or (isinstance(value, float) and math.isnan(value))

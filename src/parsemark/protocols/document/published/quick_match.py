@@ -174,7 +174,9 @@ def _fill_truth(record: Record, indices: Sequence[int], strings: Strings, profil
     record.gt_position = [t.position for t in owners]
     record.gt_attribute = [t.attribute for t in owners]
     record.truth_ids = tuple(i for t in indices for i in strings.truth_ids[t])
-    record.gt_category_type = _main_category([t.category for t in owners])
+    categories = [t.category for t in owners]
+    counted = Counter([c for c in categories if c not in IGNORED] or categories)
+    record.gt_category_type = counted.most_common(1)[0][0]
     if profile.mixes_formulas and len(indices) > 1 and record.gt_category_type == FORMULA:
         record.gt = as_array(raws, profile)
 
@@ -197,11 +199,6 @@ def as_array(raws: Sequence[str], profile: Profile) -> str:
     else:
         rows = [raw.strip("$").strip("\n") for raw in raws]
     return r"\begin{array}{l} " + r" \\ ".join(f"{{{row}}}" for row in rows) + r" \end{array}"
-
-
-def _main_category(categories: Sequence[str]) -> str:
-    counted = [c for c in categories if c not in IGNORED] or list(categories)
-    return Counter(counted).most_common(1)[0][0]
 
 
 def simple_match(

@@ -195,26 +195,14 @@ def top_rows(text: str) -> list[str]:
         if kind != "row" or at < start:
             continue
         rows.append(text[start:at])
-        start = _behind_break(text, at + 2)
+        tail = _BREAK_TAIL.match(text, at + 2)
+        start = tail.end() if tail else at + 2
     rows.append(text[start:])
     return [row.strip() for row in rows if row.strip()]
 
 
-def _behind_break(text: str, position: int) -> int:
-    position = _skip_space(text, position)
-    if text.startswith("*", position):
-        position = _skip_space(text, position + 1)
-    if text.startswith("[", position) and (end := text.find("]", position)) >= 0:
-        position = end + 1
-    return position
-
-
-def _skip_space(text: str, position: int) -> int:
-    while position < len(text) and text[position].isspace():
-        position += 1
-    return position
-
-
+_BREAK_TAIL = re.compile(r"\s*(?:\*\s*)?(?:\[[^\]]*\])?")
+"""What belongs to a row break: a star, and a distance in brackets."""
 _PIECES = re.compile(r"\\begin\s*\{[^{}]*\}|\\end\s*\{[^{}]*\}|\\\\|\\.|[{}&]", re.DOTALL)
 
 

@@ -65,11 +65,9 @@ def replace_spans(
     parts: list[str] = []
     done = 0
     for span in spans(text, pairs, dotall=dotall):
-        changed = new(span)
-        if changed is None:
-            continue
-        parts += (text[done : span.start], changed)
-        done = span.end
+        if (changed := new(span)) is not None:
+            parts += (text[done : span.start], changed)
+            done = span.end
     return "".join(parts) + text[done:] if parts else text
 
 
@@ -114,11 +112,11 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-def balanced_end(text: str, start: int, left: str = "{", right: str = "}") -> int:
+def balanced_end(text: str, start: int) -> int:
     """The place behind the brace that closes the one at `start`; -1 where it is never closed."""
     depth = 0
-    for match in re.finditer(f"[{re.escape(left)}{re.escape(right)}]", text[start:]):
-        depth += 1 if match.group() == left else -1
+    for match in re.finditer("[{}]", text[start:]):
+        depth += 1 if match.group() == "{" else -1
         if depth == 0:
             return start + match.end()
     return -1

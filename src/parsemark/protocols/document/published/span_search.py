@@ -129,11 +129,12 @@ def _best_run(
         target = norm_text(inline_to_text(record.gt, profile), profile)
     low, high = (min(own) - 8, max(own) + 8) if own else (0, len(pool) - 1)
     low, high = max(0, low), min(len(pool) - 1, high)
+    allowed = (TEXT, FORMULA) if hint else (TEXT,)
     best: tuple[float, int, int] | None = None
     chosen: _Stretch | None = None
     for first in range(low, high + 1):
         for last in range(first, min(high, first + (8 if hint else 4) - 1) + 1):
-            if owners.get(last, set()) - {index} or not _is_allowed(pool[last], hint):
+            if owners.get(last, set()) - {index} or pool[last].cat not in allowed:
                 break
             norm = norm_text("".join(texts[first : last + 1]), profile)
             if not norm:
@@ -150,10 +151,6 @@ def _best_run(
     if chosen is None or chosen.edit >= record.edit - 0.2 or chosen.edit > (0.45 if hint else 0.35):
         return None
     return chosen
-
-
-def _is_allowed(item: MarkdownItem, hint: bool) -> bool:
-    return item.cat == TEXT or (hint and item.cat == FORMULA)
 
 
 def _apply(run: _Stretch, pool: Sequence[MarkdownItem]) -> None:

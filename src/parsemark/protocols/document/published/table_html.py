@@ -42,7 +42,8 @@ def norm_table(text: str, profile: Profile) -> str:
     """H: a table as it is compared; empty where there is none."""
     if "<table" not in text.replace(" ", ""):
         return ""
-    text = _simplified(text, profile)
+    quick = _quickly_simplified(text, profile)
+    text = _simplified_by_tree(text, profile) if quick is None else quick
     text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
     start = _TABLE_START.search(text)
     ends = [match.start() for match in _TABLE_END.finditer(text)]
@@ -168,11 +169,6 @@ def _squeezed(text: str) -> str:
 
 
 # --- all others --------------------------------------------------------------------------------------------
-
-
-def _simplified(text: str, profile: Profile) -> str:
-    quick = _quickly_simplified(text, profile)
-    return _simplified_by_tree(text, profile) if quick is None else quick
 
 
 def _simplified_by_tree(text: str, profile: Profile) -> str:

@@ -25,6 +25,7 @@ from parsemark.protocols.document.strict.page import (
     PageSide,
     Share,
     formula_symbols,
+    in_one_notation,
     match_page,
     pred_side,
     truth_side,
@@ -207,25 +208,24 @@ def _score_tables(writer: RowWriter, page: PageMatches) -> None:
 
 def _score_order(writer: RowWriter, page: PageMatches) -> None:
     """Reading order: the truth's places in the order of the prediction, edited into the truth's order."""
-    placed: list[tuple[float, int]] = []
+    placed: list[tuple[int, int]] = []
     expected: list[int] = []
+
+    def place(truths: Sequence[Element], pred: Element | None) -> None:
+        orders = [e.order for e in truths if e.order is not None]
+        expected.extend(orders)
+        placed.extend((pred.order or 0, order) for order in orders if pred is not None)
+
     pred_tables = {e.id: e for e in page.pred.tables}
     for match in page.blocks:
         places = [page.truth.blocks[t] for t in match.truths]
-        orders = [b.element.order for b in places if b.element.order is not None and not b.is_neutral]
-        expected += orders
-        if orders and match.preds:
-            first = page.pred.blocks[match.preds[0]].element.order
-            placed += ((float(first if first is not None else 0), o) for o in orders)
+        answer = page.pred.blocks[match.preds[0]].element if match.preds else None
+        place([b.element for b in places if not b.is_neutral], answer)
     true_tables = {e.id: e for e in page.truth.tables}
     # Tables that were merged into another are misses as well: here they stand where that one does.
     for found in sorted(page.tables.matching.matches, key=lambda m: -len(m.truth)):
         here = [true_tables.pop(t) for t in found.truth if t in true_tables]
-        orders = [e.order for e in here if e.order is not None]
-        expected += orders
-        if orders and found.pred:
-            first = pred_tables[found.pred[0]].order
-            placed += ((float(first if first is not None else 0), o) for o in orders)
+        place(here, pred_tables[found.pred[0]] if found.pred else None)
     if not expected:
         return
     expected.sort()
@@ -286,6 +286,4 @@ def covered_texts(truth: PageSide, pred: PageSide) -> tuple[list[str], list[str]
 
 
 def _table_texts(tables: Sequence[Element]) -> list[str]:
-    from parsemark.protocols.document.strict.page import in_one_notation
-
     return [t for e in tables if e.table is not None for c in e.table.cells if (t := in_one_notation(c.text))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from parsemark.protocols.charts import Chart, ChartAxis, Guide, Section, Series, interval_bars
@@ -68,10 +68,10 @@ def charts_of_parser(run: RunView, parser: RunParser) -> list[Chart]:
     return [chart for chart in (*histograms, reliability(run, parser)) if chart is not None]
 
 
-def iso_f1(levels: Sequence[float] = (0.2, 0.4, 0.6, 0.8)) -> tuple[Guide, ...]:
+def iso_f1() -> tuple[Guide, ...]:
     """The curves on which F1 is constant: p = f·r / (2r − f)."""
     guides = []
-    for level in levels:
+    for level in (0.2, 0.4, 0.6, 0.8):
         first = level / (2 - level)
         recalls = [first + (1 - first) * k / 40 for k in range(41)]
         precisions = [level * r / (2 * r - level) for r in recalls]
@@ -135,14 +135,11 @@ def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | N
 def rules_beside_each_other(run: RunView) -> Chart | None:
     """The primary figure under every rule that applies to a parser: how much the rule decides."""
     figure = run.summary.info(run.summary.primary)
-    series = []
+    series: list[Series] = []
     for parser in run.parsers:
         by_rule = run.details("by_rule", parser.name)
-        found = [(i, by_rule.get(rule, {}).get(figure.name)) for i, rule in enumerate(RULE_WORDS)]
-        known = [(i, Figure.model_validate(data)) for i, data in found if data]
-        entries = [(i, number) for i, number in known if number.value is not None]
-        if entries:
-            series.append(interval_bars(parser.name, entries))
+        found = [by_rule.get(rule, {}).get(figure.name) for rule in RULE_WORDS]
+        series += interval_bars(parser.name, [Figure.model_validate(d) if d else None for d in found])
     return Chart.of(
         "rules",
         "How much does the matching decide?",

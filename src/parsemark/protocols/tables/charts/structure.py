@@ -34,13 +34,10 @@ def columns(points: Points) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 def structure_bars(run: RunView) -> Chart | None:
     """Mean structure score of the tables that were found."""
-    series = []
+    series: list[Series] = []
     for parser in run.parsers:
         figures = run.summary.parsers.get(parser.name, {})
-        entries = [(i, figures.get(f"tsr_{short_name(m)}")) for i, m in enumerate(run.metrics)]
-        known = [(i, e) for i, e in entries if e and e.value is not None]
-        if known:
-            series.append(interval_bars(parser.name, known))
+        series += interval_bars(parser.name, [figures.get(f"tsr_{short_name(m)}") for m in run.metrics])
     words = tuple(metric_words(m) for m in run.metrics)
     metrics = ChartAxis("structure metric", kind="category", categories=words)
     return Chart.of(
