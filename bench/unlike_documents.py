@@ -16,9 +16,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.clusters import contrasts_over_kinds, find_kinds, influences
-from parsemark.stats.intervals import jackknife_interval, normalised
+from parsemark.stats.intervals import jackknife_interval, normalised, sum_by_cluster
 
 N_RUNS = 300
 Floats = NDArray[np.float64]

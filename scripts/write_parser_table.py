@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parsemark.parsers.catalogue import get_parser, parser_names
 from parsemark.parsers.parser import Parser
-from parsemark.registry import format_option
+from parsemark.specs import format_option
 
 BEGIN, END = "<!-- parsers: begin -->", "<!-- parsers: end -->"
 

@@ -104,8 +104,8 @@ def parse_options(
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
+    from parsemark.engine.parsing.page_worker import PageLimits
     from parsemark.engine.parsing.parse import ParseOptions
-    from parsemark.engine.parsing.worker import PageLimits
     from parsemark.protocols import canonical_specs
     from parsemark.store import default_cache_folder
 
@@ -501,7 +501,7 @@ def ensemble(
     """Add `ensemble` to a run, what its parsers see together voted cell by cell, and score it."""
     from parsemark.engine.derived.parsers import add_ensemble
     from parsemark.engine.scoring.score import score_run as score
-    from parsemark.registry import is_derived
+    from parsemark.specs import is_derived
 
     opened = _opened(run)
     chosen = parsers or [p.name for p in opened.manifest.parsers if not is_derived(p.name)]

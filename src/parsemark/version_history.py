@@ -221,7 +221,7 @@ def _known_or_package(parser: str) -> str:
 
 
 def _folder(out: str | Path | None, what: str, parser: str) -> Path:
-    from parsemark.registry import tool_of
+    from parsemark.specs import tool_of
 
     return Path(out) if out is not None else Path("runs") / f"{what}-{Path(tool_of(parser)).stem}"
 

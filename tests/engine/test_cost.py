@@ -7,8 +7,8 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 
 from parsemark.budget import PageBudget, SpentError
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.parsers import Info
 from parsemark.store import Run
 

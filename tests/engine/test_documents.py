@@ -13,8 +13,8 @@ from tests.engine.fakes import FakeParser
 
 from parsemark.budget import PageBudget, SpentError
 from parsemark.corpora import Corpus
+from parsemark.engine.parsing.page_worker import PageOutcome, shared_by_pages
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.parsing.worker import PageOutcome, shared_by_pages
 from parsemark.engine.scoring.score import score_run
 from parsemark.model import Element, Page, Sample, Status, Table
 from parsemark.parsers import Info, WorkerCommand

@@ -7,8 +7,8 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 from tests.waiting import PATIENCE_S, is_running
 
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.store import ParseRecord, Run
 
 LIMITS = PageLimits(timeout_s=60, patience=1, memory_mb=300, max_answer_bytes=2**20)

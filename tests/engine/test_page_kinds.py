@@ -18,7 +18,7 @@ from parsemark.pdf import save_picture_pdf
 from parsemark.protocols import Summary
 from parsemark.store import ParseRecord, Run, schema_of
 from parsemark.store.folder import RunFolder
-from parsemark.verdicts.plain import plain_verdict, scored_records
+from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
 
 
 @pytest.fixture

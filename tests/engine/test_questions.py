@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.model import Status
 from parsemark.parsers import WorkerCommand
 from parsemark.parsers.session import WorkerFailure, WorkerSession

@@ -16,8 +16,8 @@ from tests.engine.fakes import FakeParser, make_corpus, times_asked
 from tests.waiting import PATIENCE_S, wait_until
 
 from parsemark.corpora import Corpus
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import StoreError, UsageError
 from parsemark.parsers import Info
 from parsemark.store import Run, RunFolder

@@ -13,8 +13,8 @@ from tests.engine.test_publishing import GARBAGE
 from tests.faults.common import Case
 from tests.parsers.test_messages import GOOD, check_answer, mutated
 
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.engine.scoring.score import score_run
 from parsemark.parsers.messages import ProtocolError, read_answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsemark.formats import read_document, read_tables
-from parsemark.formats.unseen import seen
+from parsemark.formats.hidden_text import seen
 
 HTML = "<table><tr><th>a</th><td>17</td></tr><tr><td>b</td><td>2</td></tr></table>"
 LATEX = r"\begin{tabular}{ll} a & 17 \\ c & d \\ \end{tabular}"

@@ -14,8 +14,8 @@ from parsemark.model import Sample
 from parsemark.pdf import extract_page
 from parsemark.protocols.aggregate import figure_of, mean_statistic
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.places import Places
 from parsemark.protocols.ranking import rank
+from parsemark.protocols.run_pages import Places
 
 INFO = FigureInfo(name="score", label="Score", definition="d", denominator="tables")
 DEMO = Path(__file__).parents[2] / "src/parsemark/corpora/demo/pdfs"

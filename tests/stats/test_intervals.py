@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.intervals import (
     UNSEEN,
     group_documents,
     interval_from,
     jackknife_interval,
     leave_one_out,
+    sum_by_cluster,
     t_quantile,
     t_tails,
 )

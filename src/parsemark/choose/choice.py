@@ -21,7 +21,7 @@ from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Prediction, Status
 from parsemark.pdf import BROKEN
 from parsemark.plain_words import counted
-from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.page_kinds import run_kinds, unread_scans
 from parsemark.protocols.tables import is_positive

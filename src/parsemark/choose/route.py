@@ -25,7 +25,7 @@ from parsemark.pdf.kinds import TRAITS, Kinds
 from parsemark.plain_words import counted, first_problem
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.page_kinds import run_kinds
-from parsemark.registry import is_derived
+from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import write_text
 

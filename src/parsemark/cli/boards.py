@@ -10,7 +10,7 @@ import typer
 from parsemark.cli import options as opt
 
 if TYPE_CHECKING:
-    from parsemark.verdicts.boards import BoardAgreement, Spread
+    from parsemark.verdicts.boards_agreement import BoardAgreement, Spread
 
 
 def boards(
@@ -39,7 +39,7 @@ def boards(
     from parsemark.errors import MissingDependencyError
     from parsemark.protocols import canonical_specs, get_protocol, with_options
     from parsemark.store import Run
-    from parsemark.verdicts.boards import IN_ORDER, PAGE_PROTOCOLS, board_agreement
+    from parsemark.verdicts.boards_agreement import IN_ORDER, PAGE_PROTOCOLS, board_agreement
 
     opened, console, wanted = Run.open(run), plain_console(), []
     specs = canonical_specs(protocol or [*opened.protocols, *PAGE_PROTOCOLS])
@@ -65,7 +65,7 @@ def boards(
 
 def agreement_lines(found: BoardAgreement) -> list[str]:
     """What was found, as Markdown."""
-    from parsemark.verdicts.boards import SOURCES
+    from parsemark.verdicts.boards_agreement import SOURCES
 
     lines = [
         "Ranks:",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from parsemark.cli import judging
+from parsemark.cli import judge_flags
 from parsemark.cli.options import Commands
 
 app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
@@ -16,10 +16,10 @@ app = typer.Typer(name="judge", cls=Commands, help="Language models that score p
 @app.command("check")
 def check(
     judge: Annotated[list[str], typer.Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
-    prompt_file: judging.PromptFile = None,
-    concurrency: judging.Concurrency = 16,
-    max_cost: judging.MaxCost = None,
-    answers: judging.Answers = None,
+    prompt_file: judge_flags.PromptFile = None,
+    concurrency: judge_flags.Concurrency = 16,
+    max_cost: judge_flags.MaxCost = None,
+    answers: judge_flags.Answers = None,
 ) -> None:
     """Try to talk judges round: a wrong table, with and without cells that ask for a better score.
 
@@ -30,10 +30,10 @@ def check(
     from parsemark.cli.printing import plain_console, plain_table
     from parsemark.judges.attacks import ATTACKS, resistance
 
-    asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
-    with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 2)) as advance:
+    asked = judge_flags.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
+    with asked.opened() as (judges, asker), judge_flags.progress(len(judges) * (len(ATTACKS) + 2)) as advance:
         rows = resistance(judges, asker, advance)
-        bill = judging.Bill.of(asker)
+        bill = judge_flags.Bill.of(asker)
     console = plain_console()
     listed = []
     for row in rows:
@@ -56,9 +56,9 @@ def matchers(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
     *,
     judge: Annotated[str, typer.Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
-    concurrency: judging.Concurrency = 16,
-    max_cost: judging.MaxCost = None,
-    answers: judging.Answers = None,
+    concurrency: judge_flags.Concurrency = 16,
+    max_cost: judge_flags.MaxCost = None,
+    answers: judge_flags.Answers = None,
 ) -> None:
     """Compare the deterministic matcher with one by language model, truth by truth.
 
@@ -76,10 +76,10 @@ def matchers(
         for sample, parser in keys
         if (page := opened.truth(sample)) is not None
     )
-    asked = judging.JudgeOptions([judge], answers, concurrency, max_cost)
-    with asked.opened() as ((chosen,), asker), judging.progress(len(keys)) as advance:
+    asked = judge_flags.JudgeOptions([judge], answers, concurrency, max_cost)
+    with asked.opened() as ((chosen,), asker), judge_flags.progress(len(keys)) as advance:
         rows = compare_matchers(pages, chosen, asker, advance)
-        bill = judging.Bill.of(asker)
+        bill = judge_flags.Bill.of(asker)
     names = ("parser", "truths", "same", "different", "only rule", "only model", "no answer")
     listed = []
     for r in rows:
@@ -93,7 +93,7 @@ def matchers(
 
 
 @app.command("answers")
-def show_answers(answers: judging.Answers = None) -> None:
+def show_answers(answers: judge_flags.Answers = None) -> None:
     """Show how many answers are kept, of whom, and what they cost."""
     from parsemark.cli.printing import plain_console, plain_table
     from parsemark.judges import AnswerStore

@@ -219,7 +219,7 @@ def _needs_of_choices(parser: Parser) -> list[str]:
 
 
 def _options(parser: Parser) -> str:
-    from parsemark.registry import format_option
+    from parsemark.specs import format_option
 
     shown = []
     for key, option in parser.info.options.items():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from parsemark.cli.judging import Answers, Concurrency, JudgeOptions, MaxCost
+from parsemark.cli.judge_flags import Answers, Concurrency, JudgeOptions, MaxCost
 
 
 def rag(

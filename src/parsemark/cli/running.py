@@ -44,7 +44,7 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
 def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
     from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain import plain_verdict, scored_records
+    from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
 
     for summary in summaries:
         console.print()

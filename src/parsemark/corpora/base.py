@@ -13,7 +13,7 @@ from pathlib import Path
 from parsemark.errors import CorpusError, FormatError, ParsemarkError, UsageError, require_known
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
-from parsemark.registry import Registry
+from parsemark.specs import Registry
 from parsemark.system import file_sha256
 
 CORPORA = Registry(

@@ -13,12 +13,12 @@ from typing import Any
 from parsemark.errors import UsageError
 from parsemark.formats import markdown_of
 from parsemark.judges import Answered, Asker, Judge
-from parsemark.judges.answering import answer_all
 from parsemark.judges.base import JudgeOutcome
+from parsemark.judges.brief_answers import answer_all
 from parsemark.parsers import read_raw
 from parsemark.protocols.answers.retrieval import ChunkIndex, chunks_of
-from parsemark.protocols.measured import own_truth
 from parsemark.protocols.ohr_bench import QUESTIONS, ResultLine, evidence_pages
+from parsemark.protocols.page_measures import own_truth
 from parsemark.store import Run
 
 SIZE, TOP = 1024, 2

@@ -9,9 +9,9 @@ from parsemark.formats.document import (
     write_document,
 )
 from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.hidden_text import without_unseen
 from parsemark.formats.neutral import neutral
 from parsemark.formats.tables import read_table, read_tables, says_the_same
-from parsemark.formats.unseen import without_unseen
 from parsemark.formats.write import WRITERS, write_table
 
 __all__ = [

@@ -15,6 +15,7 @@ from typing import Any
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.hidden_text import seen
 from parsemark.formats.html.markup import without_frame
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.latex import find_latex_tables
@@ -25,7 +26,6 @@ from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.aligned import find_aligned_tables, find_plain_tables
 from parsemark.formats.text.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
 from parsemark.formats.text.grid import find_drawn_tables
-from parsemark.formats.unseen import seen
 from parsemark.kernels.ngrams import character_ngrams, multiset_jaccard
 from parsemark.model import Table
 

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from parsemark.budget import Budget
 from parsemark.errors import UsageError
-from parsemark.judges.answers import AnswerStore, packed_request
+from parsemark.judges.answer_store import AnswerStore, packed_request
 from parsemark.judges.base import (
     FINAL,
     Answered,

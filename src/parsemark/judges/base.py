@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from parsemark.errors import UsageError
-from parsemark.registry import OptionValue, Registry, changed_options, check_options, parse_spec
+from parsemark.specs import OptionValue, Registry, changed_options, check_options, parse_spec
 
 JUDGES = Registry("judge", "parsemark.judges", {"openai": "parsemark.judges.openai:OpenAI"})
 """All judges by name."""

@@ -19,7 +19,7 @@ from parsemark.metrics.grits import Grits, grits
 from parsemark.metrics.prepared import AnyTable, TableInput, as_input
 from parsemark.metrics.teds import teds
 from parsemark.model import Score, Status, Table
-from parsemark.registry import Registry
+from parsemark.specs import Registry
 
 METRICS = Registry(
     kind="metric",

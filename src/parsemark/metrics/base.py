@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from parsemark.errors import FormatError
 from parsemark.model import Score, Status
-from parsemark.registry import OptionValue, changed_options, check_options
+from parsemark.specs import OptionValue, changed_options, check_options
 
 Kind = Literal["table", "formula", "text"]
 InputT = TypeVar("InputT")

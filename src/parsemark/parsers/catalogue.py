@@ -11,7 +11,7 @@ from parsemark.errors import ParsemarkError, ParserError, UsageError, require_kn
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.lock import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
-from parsemark.registry import Spec, is_derived, parse_spec, tool_of
+from parsemark.specs import Spec, is_derived, parse_spec, tool_of
 
 GROUP = "parsemark.parsers"
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from parsemark.errors import ParserError, UsageError
 from parsemark.plain_words import problem_in_words
-from parsemark.registry import OptionValue
+from parsemark.specs import OptionValue
 
 Gives = Literal["boxes", "cells", "confidence", "html", "markdown", "text", "latex"]
 Reads = Literal["pdf", "docx", "html"]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsemark.registry import OptionValue
+from parsemark.specs import OptionValue
 from parsemark.system.secrets import masked, masked_bytes
 
 PROTOCOL = 1

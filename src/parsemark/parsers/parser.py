@@ -16,7 +16,7 @@ from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.needs import given_files, missing_needs, program_versions
 from parsemark.parsers.working_tree import modules_in, resolve_requirements, sibling_modules
-from parsemark.registry import OptionValue, Spec
+from parsemark.specs import OptionValue, Spec
 from parsemark.system.processes import Confinement, confinement_for, why_not_confined
 
 KIT = Path(__file__).with_name("kit") / "parsemark_worker.py"

@@ -33,7 +33,7 @@ from parsemark.parsers.messages import (
     request_line,
 )
 from parsemark.parsers.parser import WorkerCommand
-from parsemark.registry import OptionValue
+from parsemark.specs import OptionValue
 from parsemark.system.processes import Supervised, describe_exit
 from parsemark.system.scratch import ScratchFolder
 from parsemark.system.secrets import masked

@@ -18,9 +18,8 @@ from parsemark.protocols.page_kinds import survived, unscored
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
-from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.detection import ratio
-from parsemark.stats.intervals import Range, jackknife_interval
+from parsemark.stats.intervals import Range, jackknife_interval, sum_by_cluster
 
 MAX_VALUES = 20
 """An attribute with more values than this is an identifier or a measurement, not a group."""

@@ -26,7 +26,7 @@ from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.rows import PageScores
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Ranking, Summary
-from parsemark.registry import Registry, changed_options, check_options
+from parsemark.specs import Registry, changed_options, check_options
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tre
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import (
+from parsemark.protocols.page_measures import (
     MeasuredProtocol,
     blame,
     html_of,

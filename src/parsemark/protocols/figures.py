@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.clusters import Contrasts, Kinds, contrasts_over_kinds, find_kinds, influences
-from parsemark.stats.intervals import Range, normalised
+from parsemark.stats.intervals import Range, normalised, sum_by_cluster
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]

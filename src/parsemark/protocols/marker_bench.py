@@ -24,7 +24,7 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import MeasuredProtocol, blame, in_order, own_truth, score_info
+from parsemark.protocols.page_measures import MeasuredProtocol, blame, in_order, own_truth, score_info
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 

@@ -23,7 +23,7 @@ from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.measured import (
+from parsemark.protocols.page_measures import (
     LeftOutError,
     MeasuredProtocol,
     blame,

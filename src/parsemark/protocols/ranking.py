@@ -13,7 +13,7 @@ import numpy as np
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.figures import DocumentSums, FigureInfo, FigureSums
 from parsemark.protocols.summary import Ranking, State, Verdict
-from parsemark.registry import is_derived
+from parsemark.specs import is_derived
 from parsemark.stats.clusters import Contrasts, Kinds
 from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, rank_intervals
 from parsemark.stats.intervals import effective_df, leave_one_out, normalised

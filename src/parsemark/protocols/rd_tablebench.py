@@ -19,7 +19,14 @@ from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import LeftOutError, MeasuredProtocol, blame, html_of, own_truth, score_info
+from parsemark.protocols.page_measures import (
+    LeftOutError,
+    MeasuredProtocol,
+    blame,
+    html_of,
+    own_truth,
+    score_info,
+)
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
 HTML = "rd_tablebench_html"

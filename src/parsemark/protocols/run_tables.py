@@ -8,8 +8,8 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from parsemark.protocols.places import PLACE_COLUMNS, Places
-from parsemark.registry import tool_of
+from parsemark.protocols.run_pages import PLACE_COLUMNS, Places
+from parsemark.specs import tool_of
 
 if TYPE_CHECKING:
     import polars as pl

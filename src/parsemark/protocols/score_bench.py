@@ -29,7 +29,7 @@ from parsemark.metrics.score_cells import ScoreCell
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import (
+from parsemark.protocols.page_measures import (
     MeasuredProtocol,
     Measures,
     html_of,

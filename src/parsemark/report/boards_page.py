@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from parsemark.errors import UsageError
 from parsemark.report.site import ReportPage, Site
-from parsemark.verdicts.boards import SOURCES, BoardAgreement, board_agreement
+from parsemark.verdicts.boards_agreement import SOURCES, BoardAgreement, board_agreement
 
 
 @lru_cache(maxsize=1)

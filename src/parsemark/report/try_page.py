@@ -17,8 +17,8 @@ from parsemark.model import Category, Element, Prediction, Status, Table
 from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
 from parsemark.pdf.kinds import TRAITS
-from parsemark.protocols.measured import predicted_elements
 from parsemark.protocols.page_kinds import run_kinds
+from parsemark.protocols.page_measures import predicted_elements
 from parsemark.report.images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.store import ParseRecord, Run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -25,22 +25,6 @@ def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int =
     weights = counts.reshape(n_resamples, n_clusters).astype(float)
     weights.setflags(write=False)
     return weights
-
-
-def sum_by_cluster(values: Floats, clusters: Sequence[object]) -> tuple[Floats, list[object]]:
-    """Sums of the rows of `values` for each cluster, in order of first appearance."""
-    index, names = _cluster_index(tuple(clusters))
-    sums = np.zeros((len(names), *values.shape[1:]))
-    np.add.at(sums, index, values)
-    return sums, list(names)
-
-
-@lru_cache(maxsize=16)
-def _cluster_index(clusters: tuple[object, ...]) -> tuple[NDArray[np.int64], tuple[object, ...]]:
-    """For each row the position of its cluster, and the clusters; the same for most figures of a run."""
-    names = tuple(dict.fromkeys(clusters))
-    position = {name: k for k, name in enumerate(names)}
-    return np.array([position[c] for c in clusters], dtype=np.int64), names
 
 
 def percentile_interval(draws: Floats, level: float = LEVEL) -> tuple[float, float] | None:

@@ -12,7 +12,7 @@ cover.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal
@@ -70,6 +70,22 @@ def _t_share(angle: float, df: int) -> float:
         term *= cosine * cosine * (k - 1) / k
     share = math.sin(angle) * total
     return 2 / math.pi * (angle + share) if df % 2 else share
+
+
+def sum_by_cluster(values: Floats, clusters: Sequence[object]) -> tuple[Floats, list[object]]:
+    """Sums of the rows of `values` for each cluster, in order of first appearance."""
+    index, names = _cluster_index(tuple(clusters))
+    sums = np.zeros((len(names), *values.shape[1:]))
+    np.add.at(sums, index, values)
+    return sums, list(names)
+
+
+@lru_cache(maxsize=16)
+def _cluster_index(clusters: tuple[object, ...]) -> tuple[NDArray[np.int64], tuple[object, ...]]:
+    """For each row the position of its cluster, and the clusters; the same for most figures of a run."""
+    names = tuple(dict.fromkeys(clusters))
+    position = {name: k for k, name in enumerate(names)}
+    return np.array([position[c] for c in clusters], dtype=np.int64), names
 
 
 def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:

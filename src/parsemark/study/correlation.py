@@ -16,7 +16,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.bootstrap import N_RESAMPLES, cluster_weights, percentile_interval, sum_by_cluster
+from parsemark.stats.bootstrap import N_RESAMPLES, cluster_weights, percentile_interval
+from parsemark.stats.intervals import sum_by_cluster
 
 Floats = NDArray[np.float64]
 

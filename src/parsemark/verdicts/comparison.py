@@ -21,11 +21,11 @@ from parsemark.protocols import (
     Verdict,
     get_protocol,
 )
-from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.figures import Floats
-from parsemark.protocols.places import Places
 from parsemark.protocols.ranking import rank, verdicts_on_pairs
-from parsemark.registry import Spec, parse_spec
+from parsemark.protocols.run_pages import Places
+from parsemark.specs import Spec, parse_spec
 from parsemark.store import Run, report_damage
 
 

@@ -13,7 +13,7 @@ from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.plain_words import one_line, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, RunTables, Summary
-from parsemark.protocols.broken import broken_pages
+from parsemark.protocols.broken_pages import broken_pages
 from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison

@@ -20,7 +20,7 @@ import numpy as np
 
 from parsemark.errors import UsageError
 from parsemark.protocols import FigureSums
-from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.figures import DocumentSums
 from parsemark.protocols.ranking import verdicts_on_pairs
 from parsemark.stats.intervals import jackknife_interval, t_quantile, t_tails

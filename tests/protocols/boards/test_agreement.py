@@ -24,8 +24,8 @@ from parsemark.protocols import FigureSums, PageProtocol, Summary
 from parsemark.protocols.run_tables import RunTables
 from parsemark.report import build_report
 from parsemark.store import Run
-from parsemark.verdicts import boards
-from parsemark.verdicts.boards import KINDS, SOURCES, board_agreement, kendall
+from parsemark.verdicts import boards_agreement
+from parsemark.verdicts.boards_agreement import KINDS, SOURCES, board_agreement, kendall
 
 BOARDS = ("tables", "document", "semantic", "dp-bench", "opendataloader", "getomni", "score-bench")
 TEXT = "Slack water & tide last $x^2$ minutes at the narrows.", "The stream costs $5 on springs."
@@ -181,8 +181,8 @@ def test_a_finder_of_tables_has_no_rank_on_a_board_of_whole_pages(
             return found
         return [replace(f, sums={p: own for p, own in f.sums.items() if p != "pipes"}) for f in found]
 
-    complete_sums = boards.complete_sums
-    monkeypatch.setattr(boards, "complete_sums", without_one)
+    complete_sums = boards_agreement.complete_sums
+    monkeypatch.setattr(boards_agreement, "complete_sums", without_one)
     found = board_agreement(Run.open(run.path))
     assert found.ranks["document"]["pipes"] is None and found.ranks["tables"]["pipes"] is not None
     ranks = [found.ranks["document"][parser] for parser in OUTPUTS if parser != "pipes"]

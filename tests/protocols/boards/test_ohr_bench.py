@@ -24,7 +24,7 @@ from parsemark.protocols.figures import Figure
 from parsemark.protocols.summary import Ranking, Verdict
 from parsemark.report.terminal import leaderboard
 from parsemark.store import Run
-from parsemark.verdicts.plain import plain_verdict
+from parsemark.verdicts.plain_verdict import plain_verdict
 
 
 def own_result(family: str, given: dict[str, Any]) -> dict[str, Any]:

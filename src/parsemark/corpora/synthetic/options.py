@@ -17,7 +17,7 @@ from parsemark.corpora.synthetic.plan import (
     simpler,
     stream,
 )
-from parsemark.corpora.synthetic.planned import PlannedDrawer
+from parsemark.corpora.synthetic.planned_document import PlannedDrawer
 from parsemark.errors import UsageError
 
 GENERATOR = "synthetic 8"

@@ -19,7 +19,7 @@ from parsemark.engine.derived.parsers import (
     read_signals,
 )
 from parsemark.errors import FormatError, UsageError
-from parsemark.registry import is_derived
+from parsemark.specs import is_derived
 from parsemark.stats.calibration import d_ece
 from parsemark.stats.confidence import (
     METHODS,

@@ -25,7 +25,7 @@ from parsemark.engine.scoring.chunk import read_record
 from parsemark.errors import UsageError, require_known
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
-from parsemark.registry import Spec, is_derived, parse_spec
+from parsemark.specs import Spec, is_derived, parse_spec
 from parsemark.stats.confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 

@@ -17,9 +17,9 @@ from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.render import FirstLook, look_at, page_size, with_pdf
 from parsemark.engine.events import Events
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser

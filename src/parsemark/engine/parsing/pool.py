@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 from parsemark.budget import PageBudget, SpentError
 from parsemark.engine.events import Events
-from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
-from parsemark.engine.parsing.watch import Watch
-from parsemark.engine.parsing.worker import (
+from parsemark.engine.parsing.page_worker import (
     PageLimits,
     PageOutcome,
     PageWorker,
     ParserUnusableError,
     StoppedError,
 )
+from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
+from parsemark.engine.parsing.resource_watch import Watch
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser

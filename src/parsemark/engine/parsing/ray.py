@@ -14,15 +14,15 @@ from typing import Any
 
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.events import Events
-from parsemark.engine.parsing.plan import PlannedPage
-from parsemark.engine.parsing.watch import Watch
-from parsemark.engine.parsing.worker import (
+from parsemark.engine.parsing.page_worker import (
     PageLimits,
     PageOutcome,
     PageWorker,
     ParserUnusableError,
     StoppedError,
 )
+from parsemark.engine.parsing.plan import PlannedPage
+from parsemark.engine.parsing.resource_watch import Watch
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser

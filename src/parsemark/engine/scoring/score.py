@@ -22,8 +22,8 @@ from parsemark.engine.scoring.plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
-from parsemark.protocols.broken import complete_summary
-from parsemark.registry import parse_spec, plugins_loaded
+from parsemark.protocols.broken_pages import complete_summary
+from parsemark.specs import parse_spec, plugins_loaded
 from parsemark.store import Run, RunFolder
 from parsemark.store.schemas import PROTOCOL_TABLES
 from parsemark.system import remove_tree

@@ -12,6 +12,7 @@ from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.document.formulas import DISPLAY_ENVIRONMENTS, LABEL, UNWRAPPED
 from parsemark.formats.found_table import FoundTable
+from parsemark.formats.hidden_text import seen
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, is_commented
@@ -20,7 +21,6 @@ from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.special import latex_to_text
 from parsemark.formats.latex.table import read_latex_table
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
-from parsemark.formats.unseen import seen
 from parsemark.model import Category
 
 SECTIONS = {

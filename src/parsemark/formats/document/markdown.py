@@ -24,13 +24,13 @@ from parsemark.formats.document.elements import Block, is_caption_source, table_
 from parsemark.formats.document.formulas import display_formulas
 from parsemark.formats.document.html import is_html_source, read_html_blocks, read_html_fragment
 from parsemark.formats.document.latex import SECTIONS, read_floats
+from parsemark.formats.hidden_text import begins_line, unseen
 from parsemark.formats.html.markup import read_comments
 from parsemark.formats.limits import MAX_MARKDOWN_DEPTH, check_lines
 from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
 from parsemark.formats.markdown.inline import inline_text
 from parsemark.formats.markdown.spans import protected_spans
 from parsemark.formats.tables import find_marked_up_tables, find_text_tables, read_tables
-from parsemark.formats.unseen import begins_line, unseen
 from parsemark.model import Category
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import re
 from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.found_table import TextLine, blocks, split_lines
+from parsemark.formats.hidden_text import seen
 from parsemark.formats.markdown.fences import blanked
 from parsemark.formats.tables import find_marked_up_tables, find_text_tables
-from parsemark.formats.unseen import seen
 from parsemark.model import Category
 
 _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")

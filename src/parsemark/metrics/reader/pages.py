@@ -13,9 +13,9 @@ from parsemark.formats.html.markup import without_frame
 from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.json_tables import data_in
 from parsemark.metrics.reader.events import Event, Kind
+from parsemark.metrics.reader.joined_tables import NARROW, records, side_by_side, stacked
 from parsemark.metrics.reader.regroup import regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import NARROW, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.texts import tight
 

@@ -31,7 +31,7 @@ from parsemark.protocols.docling_eval.measures import (
     text_scores,
 )
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured import (
+from parsemark.protocols.page_measures import (
     MeasuredProtocol,
     Measures,
     in_order,

@@ -19,7 +19,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
-from parsemark.protocols.measured import UNREADABLE, stray_facts, unreadable_notes
+from parsemark.protocols.page_measures import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.rows import PageScores, ScoreRow

@@ -10,7 +10,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.measured import MeasuredProtocol, Measures, html_of, own_truth, score_info
+from parsemark.protocols.page_measures import MeasuredProtocol, Measures, html_of, own_truth, score_info
 from parsemark.protocols.parsebench.charts import TablesValuesError
 from parsemark.protocols.parsebench.layout_measures import layout_metrics
 from parsemark.protocols.parsebench.rules import RuledOutput, document_metrics

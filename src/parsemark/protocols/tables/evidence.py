@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.protocols.figures import Floats
-from parsemark.protocols.places import Kindred
+from parsemark.protocols.run_pages import Kindred
 from parsemark.protocols.run_tables import RunTables
 
 THETA = 0.5

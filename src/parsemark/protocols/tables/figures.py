@@ -14,7 +14,6 @@ from parsemark.protocols.aggregate import make_figure, mean_statistic
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA, Evidence
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
-from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
 from parsemark.stats.confidence import risk_coverage
 from parsemark.stats.detection import (
@@ -26,7 +25,7 @@ from parsemark.stats.detection import (
     precision_recall_curve,
     ratio,
 )
-from parsemark.stats.intervals import group_documents, interval_from
+from parsemark.stats.intervals import group_documents, interval_from, sum_by_cluster
 
 PageSums = Callable[[Evidence], Floats]
 RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]

@@ -24,8 +24,8 @@ from parsemark.protocols.summary import Slice
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages
 from parsemark.protocols.tables.figure_definitions import short_name
 from parsemark.protocols.tables.figures import extraction_credit
-from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.detection import is_detected
+from parsemark.stats.intervals import sum_by_cluster
 
 
 @dataclass(frozen=True, slots=True)

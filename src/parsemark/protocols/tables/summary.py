@@ -44,7 +44,7 @@ from parsemark.protocols.tables.figures import (
 )
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import Truths, table_slices
-from parsemark.registry import is_derived
+from parsemark.specs import is_derived
 
 RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")

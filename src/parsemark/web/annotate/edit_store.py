@@ -24,7 +24,7 @@ from parsemark.errors import CorpusError, PdfError
 from parsemark.formats.model_json import page_from_json, page_to_json, table_to_json
 from parsemark.model import Category, Page, Prediction, Sample
 from parsemark.pdf import page_shapes
-from parsemark.registry import is_derived
+from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import file_sha256, write_bytes, write_text
 from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from parsemark.corpora.latex.documents.main_file import flattened
-from parsemark.corpora.latex.documents.places import with_places, without_places
+from parsemark.corpora.latex.documents.table_places import with_places, without_places
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import FormatError

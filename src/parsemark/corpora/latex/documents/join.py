@@ -20,7 +20,7 @@ from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.page_attributes import line_style
-from parsemark.corpora.latex.documents.places import PLACE, filled
+from parsemark.corpora.latex.documents.table_places import PLACE, filled
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
 from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors

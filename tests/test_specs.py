@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.registry import Registry, Spec, parse_spec
+from parsemark.specs import Registry, Spec, parse_spec
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 words = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True).filter(

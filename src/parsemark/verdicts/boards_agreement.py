@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import FigureSums, PageProtocol, get_protocol, with_options
-from parsemark.protocols.broken import complete_sums
-from parsemark.stats.bootstrap import cluster_weights, percentile_interval, sum_by_cluster
+from parsemark.protocols.broken_pages import complete_sums
+from parsemark.stats.bootstrap import cluster_weights, percentile_interval
+from parsemark.stats.intervals import sum_by_cluster
 from parsemark.store import Run
 from parsemark.verdicts.scored_run import readable_protocols
 
