@@ -49,3 +49,15 @@ def test_who_loses_what_the_page_shows_is_trusted_less() -> None:
     assert found.lost == pytest.approx([0, 0.5])
     assert found.trust(text=True) == pytest.approx([1, 0.5])
     assert found.trust() == pytest.approx([1, 0.75])
+
+
+def test_a_parser_of_tables_loses_nothing_where_it_finds_none() -> None:
+    page = SeenPage(100, 100, (SeenWord("Lead", Box(0, 0, 8, 9), 0),), "layer")
+    predictions = {
+        ("s", "tables"): answer([["Lead"]]),
+        ("plain", "tables"): Prediction("plain", "tables"),
+        ("s", "texts"): Prediction("s", "texts", text="Lead"),
+        ("plain", "texts"): Prediction("plain", "texts", text=""),
+    }
+    found = measure_sanity(predictions, ["tables", "texts"], ["s", "plain"], {}, {"s": page, "plain": page})
+    assert found.lost[1] == pytest.approx(0.5) and found.lost[0] != pytest.approx(0.5)

@@ -52,6 +52,16 @@ def parsemark(folder: Path, *arguments: str, code: int = 0) -> str:
     return printed.getvalue()
 
 
+def test_modules_beside_the_documents_are_not_imported(workplace: Path, tmp_path: Path) -> None:
+    for name in ("re", "json", "signal"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')")
+    script = Path(sys.executable).with_name("parsemark")
+    places = ("--corpus", str(workplace / "corpus"), "--out", str(tmp_path / "run"), "--pages", "1")
+    command = [script, "bench", *places, "--parser", str(ECHO), "--no-report", "--no-cache"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "not ours" not in done.stdout + done.stderr, done.stderr
+
+
 @pytest.fixture(scope="module")
 def benched(workplace: Path) -> tuple[Path, str]:
     shown = parsemark(

@@ -50,6 +50,14 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     assert plain_verdict(alone, [], "demo")[0] == "best: its table extraction score is 0.90 (F)."
 
 
+def test_where_nothing_is_right_it_says_so() -> None:
+    summary = summary_of({"x": "worse"})
+    ranking = summary.ranking.model_copy(update={"best": None, "verdicts": []})
+    zero = {"best": {"f": Figure(value=0.0, n=9)}}
+    said = plain_verdict(summary.model_copy(update={"parsers": zero, "ranking": ranking}), [], "demo")
+    assert said == ["Nothing that best gave is right: the table extraction score is 0.00 (F)."]
+
+
 def test_what_it_fails_on_is_named() -> None:
     figures = {"best": {"f": Figure(value=0.4, n=9)}}
     slices = [

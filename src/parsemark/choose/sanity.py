@@ -22,7 +22,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, page_text, seen_page
 from parsemark.pdf.kinds import MIN_LAYER
-from parsemark.protocols.evidence.compare import compare
+from parsemark.protocols.evidence.compare import compare, gives_tables_alone
 from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
@@ -107,11 +107,12 @@ def measure_sanity(
     invented = np.full((len(parsers), len(samples)), np.nan)
     ragged, lost = invented.copy(), invented.copy()
     for i, parser in enumerate(parsers):
-        for k, sample in enumerate(samples):
-            prediction = predictions.get((sample, parser))
-            if prediction is None or prediction.status is not Status.OK:
-                continue
-            if seen and sample in seen:
+        answers = [(k, sample, predictions.get((sample, parser))) for k, sample in enumerate(samples)]
+        given = [(k, sample, p) for k, sample, p in answers if p is not None and p.status is Status.OK]
+        finds_tables_alone = all(gives_tables_alone(prediction) for _, _, prediction in given)
+        for k, sample, prediction in given:
+            # Where such a parser finds no table, nobody asks it for words.
+            if seen and sample in seen and (prediction.elements or not finds_tables_alone):
                 lost[i, k] = _lost(seen[sample], prediction)
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]

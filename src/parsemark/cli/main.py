@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -95,7 +96,7 @@ for group in (corpus.app, parsers.parsers, study.app, judge.app):
 def run() -> None:
     """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
     try:
-        with needed_for("This command"):
+        with needed_for("This command"), _importing_nothing_of_this_folder():
             _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
@@ -107,6 +108,19 @@ def run() -> None:
             raise
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror}. What is done is kept; mend this and give the same command again.")
+
+
+@contextlib.contextmanager
+def _importing_nothing_of_this_folder() -> Iterator[None]:
+    """Have our processes import what is installed: a `re.py` may lie beside somebody's documents."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("PYTHONSAFEPATH")
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _app_for(words: Sequence[str]) -> typer.Typer:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from parsemark.store import Run
 from parsemark.verdicts.scored_run import readable_protocols
 
 Floats = NDArray[np.float64]
-Pages = NDArray[np.bool_]
+Pages = frozenset[str]
 
 PAGE_PROTOCOLS = (
     *("tables", "semantic", "document", "answers"),
@@ -171,9 +171,11 @@ class _Board:
     figures: Mapping[str, FigureSums]
     primary: str
     parsers: Sequence[str]
+    documents: Sequence[str]
+    """Of the run, whether the protocol counts them or not: all protocols are drawn over the same ones."""
     chosen: str = ""
     """The rule by which `tables` matches in this run."""
-    cache: dict[tuple[str, bytes | None], Floats] = field(default_factory=dict)
+    cache: dict[tuple[str, Pages | None], Floats] = field(default_factory=dict)
 
     @property
     def rule(self) -> str:
@@ -187,28 +189,30 @@ class _Board:
 
     def counted(self, figure: str | None = None) -> Pages:
         """The pages that a figure is taken over, for any parser."""
-        sums = self.figures[figure or self.primary].sums
-        return np.asarray(np.any([np.any(own != 0, axis=1) for own in sums.values()], axis=0))
+        own = self.figures[figure or self.primary]
+        is_counted = np.any([np.any(sums != 0, axis=1) for sums in own.sums.values()], axis=0)
+        return frozenset(compress(own.samples, is_counted))
 
     def kind(self, kind: str) -> str | None:
         """The figure that speaks of a kind of truth, where it is defined."""
         name = KINDS[kind].get(self.protocol.name)
-        return name if name in self.figures and self.counted(name).any() else None
+        return name if name in self.figures and self.counted(name) else None
 
     def draws(self, figure: str | None = None, pages: Pages | None = None) -> Floats:
         """(1 + draws, parsers): the figure and its resamples, larger is better."""
-        key = figure or self.primary, None if pages is None else pages.tobytes()
+        key = figure or self.primary, pages
         if key not in self.cache:
             own = self.figures[key[0]]
+            shown = np.array([pages is None or sample in pages for sample in own.samples])
+            place = {name: k for k, name in enumerate(self.documents)}
+            weights = np.vstack([np.ones(len(place)), cluster_weights(len(place), N_DRAWS)])
             columns = []
             for parser in self.parsers:
                 if parser not in own.sums:  # it gives nothing that the protocol asks for
                     columns.append(np.full(1 + N_DRAWS, np.nan))
                     continue
-                sums = own.sums[parser] if pages is None else own.sums[parser] * pages[:, None]
-                added = sum_by_cluster(sums, own.documents)[0]
-                weights = np.vstack([np.ones(len(added)), cluster_weights(len(added), N_DRAWS)])
-                columns.append(own.statistic(weights @ added))
+                added, names = sum_by_cluster(own.sums[parser] * shown[:, None], own.documents)
+                columns.append(own.statistic(weights[:, [place[str(name)] for name in names]] @ added))
             sign = 1.0 if own.info.higher_is_better else -1.0
             self.cache[key] = sign * np.stack(columns, axis=1)
         return self.cache[key]
@@ -258,14 +262,15 @@ def _boards(run: Run) -> tuple[Boards, Boards, dict[tuple[str, str], _Board]]:
         summary = run.summary(spec)
         primary = summary.primary
         chosen = summary.settings.get("match", "") if protocol.name == "tables" else ""
-        board = _Board(protocol, figures, primary, tables.parsers, chosen)
+        documents = tuple(dict.fromkeys(tables.places.documents))
+        board = _Board(protocol, figures, primary, tables.parsers, documents, chosen)
         if primary not in figures or not board.ranks_any():
             continue
         own = with_options(spec, serialise="raw")
         for rule in {"tables": ("bbox", "content", "ngrams"), IN_ORDER: ("order",)}.get(own, ()):
             matched = get_protocol(with_options(spec, match=rule))
             sums = {f.info.name: f for f in complete_sums(matched, tables)}
-            rules[protocol.serialise, rule] = _Board(matched, sums, primary, tables.parsers)
+            rules[protocol.serialise, rule] = _Board(matched, sums, primary, tables.parsers, documents)
         if own != IN_ORDER:
             (raw if protocol.serialise == "raw" else neutral)[own] = board
     return raw, neutral, rules
@@ -294,7 +299,7 @@ def _pair(
     shares = {source: Spread.of(part) for source, part in zip(SOURCES, parts, strict=True)}
     if not are_both_spellings_known:  # its part is in what follows
         shares["serialisation"] = Spread(None)
-    return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, int(pages.sum()), rules)
+    return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, len(pages), rules)
 
 
 def _turned(

@@ -161,11 +161,20 @@ def _costs(best: str, records: Sequence[ParseRecord]) -> list[str]:
     return [f"A million pages take {max(hours, 0.1):,.1f} CPU hours on this machine{dollars}."]
 
 
+def _value(summary: Summary, parser: str) -> float | None:
+    figure = summary.figure(parser, summary.primary)
+    return None if figure is None else figure.value
+
+
 def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
     parsers = sorted({r.parser for r in records})
     failed = {p: sum(r.parser == p and r.status != "ok" for r in records) for p in parsers}
     bad = [f"{p} on {n}" for p, n in failed.items() if n]
     pages = counted(len({r.sample for r in records}), "page")
+    if nothing := [p for p in summary.parsers if _value(summary, p) == 0]:
+        title = get_protocol(summary.protocol).title.lower()
+        label = summary.info(summary.primary).label
+        return [f"Nothing that {listed(nothing)} gave is right: the {title} score is 0.00 ({label})."]
     if summary.counts.get("pages with truth") != 0:
         return [f"Nothing to compare: of these {pages} none has what {summary.protocol} asks for."]
     said = [

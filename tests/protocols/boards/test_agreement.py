@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.boards import agreement_lines
 from parsemark.cli.main import app
-from parsemark.corpora import load_corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
@@ -76,6 +76,28 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             (root / name / f"{sample}.md").write_text(text)
         found = import_predictions(root / "run", corpus, root / name, name=name, protocols=BOARDS)
     return found
+
+
+def test_protocols_may_count_other_pages(tmp_path: Path) -> None:
+    known = (
+        Element("1", "text_block", order=0, text=TEXT[1]),
+        Element("2", "table", order=1, html=HTML, table=Table.from_rows(ROWS)),
+    )
+    samples = [
+        Sample(f"p-{k}", f"d-{k}", 1, Page(f"p-{k}", 600, 800, known) if k < 2 else None) for k in range(4)
+    ]
+    corpus = Corpus.of("half", samples, root=tmp_path, version="1", licence="CC0-1.0")
+    worse = HTML.replace("12.5", "1")
+    for name, text in {"right": f"{TEXT[1]}\n\n{HTML}", "half": f"slack\n\n{worse}", "none": "x"}.items():
+        (tmp_path / name).mkdir()
+        for sample in samples:
+            (tmp_path / name / f"{sample.id}.md").write_text(text)
+        found = import_predictions(
+            tmp_path / "run", corpus, tmp_path / name, name=name, protocols=("tables", "dp-bench", "document")
+        )
+    score_run(found, n_workers=1)
+    pairs = board_agreement(Run.open(found.path)).pairs
+    assert pairs and all(pair.n_pages == 2 and pair.tau.value == 1 for pair in pairs)
 
 
 @pytest.fixture(scope="module")

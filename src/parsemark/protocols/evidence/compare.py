@@ -82,9 +82,14 @@ def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[
 
 def _asked(prediction: Prediction) -> tuple[Box, ...] | None:
     """Where the tables of a parser are that gives nothing else; None for one that reads whole pages."""
-    if prediction.text is not None or any(e.table is None for e in prediction.elements):
+    if not prediction.elements or not gives_tables_alone(prediction):
         return None
-    return tuple(e.box for e in prediction.elements if e.box is not None) if prediction.elements else None
+    return tuple(e.box for e in prediction.elements if e.box is not None)
+
+
+def gives_tables_alone(prediction: Prediction) -> bool:
+    """Whether an output has no text beside tables; one of a page without tables is empty."""
+    return prediction.text is None and all(e.table is not None for e in prediction.elements)
 
 
 def _said(element: Element, known: Set[str]) -> Iterator[str]:

@@ -11,7 +11,13 @@ from parsemark.errors import PdfError
 from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.evidence.compare import FATES, TABLES_ALONE, PageEvidence, compare
+from parsemark.protocols.evidence.compare import (
+    FATES,
+    TABLES_ALONE,
+    PageEvidence,
+    compare,
+    gives_tables_alone,
+)
 from parsemark.protocols.figures import FigureSums
 from parsemark.protocols.presentation import PageViews, Presentation
 from parsemark.protocols.rows import PageScores, ScoreRow
@@ -109,8 +115,8 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
     wrong = sum(found.counts[name] for name in names[3:])
     rows.append(ScoreRow.of_page(prediction, WRONG, float(wrong), Status.OK))
     if not failed:
-        alone = prediction.text is None and all(e.table is not None for e in prediction.elements)
-        rows.append(ScoreRow.of_page(prediction, TABLES_ALONE, float(alone), Status.OK))
+        alone = float(gives_tables_alone(prediction))
+        rows.append(ScoreRow.of_page(prediction, TABLES_ALONE, alone, Status.OK))
     for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
         box = finding.box
         entry = {
