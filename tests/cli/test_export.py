@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.store import Run
 
 FOX = "the quick brown fox jumps over the lazy dog near the river bank"
 TABLE = "<table><tr><td>a</td><td>b</td></tr></table>"
@@ -87,3 +88,32 @@ def test_a_run_without_a_published_profile_has_no_such_files(corpus: Path, tmp_p
     with pytest.raises(StoreError, match="profile"):
         arguments = ["export", str(run), "--format", "omnidocbench", "--out", str(tmp_path / "out")]
         CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("format", ["md", "json", "html"])
+def test_outputs_that_were_written_are_read_back(format: str, corpus: Path, tmp_path: Path) -> None:
+    outputs = {
+        "z first_1.txt": f"{FOX}\n\na      b\n1      2\n3      4\n",
+        "a_2.json": json.dumps(
+            [
+                {"category": "text_block", "text": FOX, "box": [1, 2, 3, 4]},
+                {"category": "table", "cells": [{"row": 0, "col": c, "text": f"{c}"} for c in range(2)]},
+            ]
+        ),
+        "m.md": f"{FOX}\n\n{TABLE}\n",
+    }
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    for name, text in outputs.items():
+        (folder / name).write_text(text)
+    where = ("--corpus", f"omnidocbench:{corpus}", "--out", str(tmp_path / "run"))
+    _run("score", "--predictions", str(folder), "--name", "given", *where)
+    written = ("--outputs", format, "--out", str(tmp_path / "written"))
+    _run("export", str(tmp_path / "run"), *written)
+    _run("score", "--predictions", str(tmp_path / "written" / "given"), "--name", "again", *where)
+    run = Run.open(tmp_path / "run")
+    for sample in run.table("samples")["sample"]:
+        given, again = (run.prediction(sample, name) for name in ("given", "again"))
+        rows = [[e.table.text_rows() for e in p.tables if e.table is not None] for p in (given, again)]
+        assert rows[0] and rows[0] == rows[1]
+        assert format != "json" or given.text == again.text

@@ -25,7 +25,8 @@ from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.formats.cell_text import decoded
 from parsemark.formats.found_table import SUFFIXES
-from parsemark.model import Status, Table
+from parsemark.formats.model_json import prediction_from_json
+from parsemark.model import Prediction, Status, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
@@ -191,6 +192,8 @@ def _known_json(data: Any) -> dict[str, Any]:
     if isinstance(data, list):
         return {"format": "elements", "elements": data}
     if isinstance(data, dict):
+        if data.keys() >= {"sample", "parser", "status", "elements"}:
+            return _exported(prediction_from_json(data))
         if "format" in data:
             return data
         if isinstance(data.get("elements"), list):
@@ -199,6 +202,18 @@ def _known_json(data: Any) -> dict[str, Any]:
             if isinstance(data.get(kind), str):
                 return {"format": kind, "content": data[kind]}
     raise FormatError("The JSON has none of: format, elements, html, markdown, latex, text")
+
+
+def _exported(prediction: Prediction) -> dict[str, Any]:
+    """What `export --outputs json` has written, as the raw output that it was."""
+    elements: list[dict[str, Any]] = []
+    for element in prediction.elements:
+        given = {name: getattr(element, name) for name in ("text", "latex", "html", "order", "confidence")}
+        given["box"] = None if element.box is None else element.box.as_tuple()
+        cells = {} if element.table is None or element.html else table_element(element.table)
+        elements.append({**given, **cells, "category": str(element.category)})
+    said = {"content": prediction.text, "content_format": prediction.format}
+    return {"format": "elements", "elements": elements, **said}
 
 
 def _read_delimited(kind: str, text: str) -> dict[str, Any]:

@@ -68,8 +68,9 @@ def page_names(run: Run) -> dict[str, str]:
 
 
 def _markdown(prediction: Prediction) -> Iterator[tuple[str, str]]:
-    """As the parser wrote it where it writes Markdown, else its elements."""
-    if (text := prediction.text) is not None and prediction.format in ("markdown", "text"):
+    """As the parser wrote it where it writes Markdown, or text without tables; else its elements."""
+    as_it_is = prediction.format == "markdown" or (prediction.format == "text" and not prediction.tables)
+    if (text := prediction.text) is not None and as_it_is:
         yield ".md", text if text.endswith("\n") else text + "\n"
     else:
         yield ".md", write_document(prediction.elements)
