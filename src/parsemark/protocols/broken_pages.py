@@ -70,8 +70,8 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     if n_copies := tables.places.n_copies:
         are = "document is" if n_copies == 1 else "documents are"
         note = (
-            f"{n_copies} {are} counted with another that is the same: equal bytes, equal text, or pages "
-            "taken from one PDF."
+            f"{n_copies} {are} the same as another (equal bytes, equal text, or pages taken from one PDF): "
+            "every page counts in the score, but intervals and verdicts take them for one document."
         )
         summary = summary.model_copy(update={"notes": [*summary.notes, note]})
     broken = broken_pages(tables)
