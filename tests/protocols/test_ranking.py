@@ -135,3 +135,11 @@ def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
     assert "under 0.21 in Score" in _ranking_notes(INFO, 30, 0.21, None)[0]
     of_ten = INFO.model_copy(update={"largest": 10.0})
     assert "under 2.67 in Score" in _ranking_notes(of_ten, 30, 2.67, None)[0]
+
+
+def test_documents_that_add_nothing_are_not_counted() -> None:
+    names = tuple(f"d{k}" for k in range(9))
+    sums = {p: np.array([[v, 1.0]] * 4 + [[0.0, 0.0]] * 5) for p, v in {"one": 0.9, "two": 0.4}.items()}
+    found = rank(FigureSums(INFO, names, names, sums, mean_statistic))
+    assert found.n_documents == 4
+    assert any("Fewer than 6 documents" in note for note in found.notes)

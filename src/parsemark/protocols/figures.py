@@ -188,6 +188,11 @@ class DocumentSums:
         self.weights: Floats = np.mean(counts, axis=0) if counts else np.zeros(len(self.names))
 
     @property
+    def n_counted(self) -> int:
+        """How many documents add something, for any parser: of the others there may be no truth."""
+        return int(np.any([np.any(own != 0, axis=1) for own in self.sums.values()], axis=0).sum())
+
+    @property
     def candidates(self) -> dict[str, list[str]]:
         """The kinds that each document is of, by attribute."""
         first = {document: k for k, document in reversed(list(enumerate(self.figure.documents)))}

@@ -51,7 +51,7 @@ def rank(figure: FigureSums) -> Ranking:
         best=best,
         ranks=rank_intervals(list(value), found.found),
         verdicts=_verdicts(figure, found, value),
-        n_documents=len(documents.names),
+        n_documents=documents.n_counted,
         resolution=resolution,
         by_document=by_document(documents),
         leverage={documents.names[k]: float(shares[k]) for k in largest},
@@ -59,7 +59,7 @@ def rank(figure: FigureSums) -> Ranking:
         n_kinds=found.kinds.n if found.kinds else 0,
         notes=[
             *_without_value(figure, value),
-            *_ranking_notes(figure.info, len(documents.names), resolution, found.kinds),
+            *_ranking_notes(figure.info, documents.n_counted, resolution, found.kinds),
             *_kinds_notes(figure.info, found, best),
             *_leverage_notes(documents, best, tools or list(value)),
         ],
