@@ -22,7 +22,7 @@ SCRIPT = """\
 # gives = ["text"]
 {header}
 # ///
-import json, os, socket, subprocess, sys
+import json, os, resource, socket, subprocess, sys
 from pathlib import Path
 from parsemark_worker import serve, text_output
 
@@ -47,6 +47,9 @@ def attempts(pdf):
     yield "network", lambda: socket.create_connection(("127.0.0.1", {port}), timeout=2)
     yield "datagram", lambda: socket.create_connection(("8.8.8.8", 53), timeout=2)
     yield "kill", lambda: os.kill({pid}, 0)
+    yield "limits", lambda: resource.prlimit(
+        {pid}, resource.RLIMIT_CORE, resource.prlimit({pid}, resource.RLIMIT_CORE)
+    )
 
 def parse(pdf, page, options):
     got = [name for name, attempt in attempts(pdf) if succeeds(attempt)]

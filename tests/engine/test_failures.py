@@ -1,7 +1,9 @@
 """Whatever a worker does costs one page, and the page says what happened."""
 
 import dataclasses
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
@@ -9,7 +11,9 @@ from tests.waiting import PATIENCE_S, is_running
 
 from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.errors import WriteError
 from parsemark.store import ParseRecord, Run
+from parsemark.store.journal import Journal
 
 LIMITS = PageLimits(timeout_s=60, patience=1, memory_mb=300, max_answer_bytes=2**20)
 IMPATIENT = dataclasses.replace(LIMITS, timeout_s=10)
@@ -109,6 +113,28 @@ def test_worker_lives_from_page_to_page(tmp_path: Path) -> None:
     assert times_asked(corpus) == dict.fromkeys(corpus.keys, 1)
     entry = run.manifest.parser("fake")
     assert entry is not None and entry.versions == {"fake": "1.2.3"}
+
+
+def test_a_run_ends_when_every_failure_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append = Journal.append
+
+    def slowly(self: Journal, entry: dict[str, Any]) -> None:
+        time.sleep(0.05)
+        append(self, entry)
+
+    monkeypatch.setattr(Journal, "append", slowly)
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 6)
+    parsers = [FakeParser("no-install", broken="no network")]
+    records = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1)).records()
+    assert len(records) == 6
+
+
+def test_a_closed_journal_writes_nowhere(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal", 1) as journal:
+        journal.append({"a": 1})
+    with (tmp_path / "other").open("wb"), pytest.raises(WriteError, match="closed"):
+        journal.append({"a": 2})
+    assert (tmp_path / "other").read_bytes() == b""
 
 
 def test_parser_that_cannot_be_used_costs_only_its_own_pages(tmp_path: Path) -> None:

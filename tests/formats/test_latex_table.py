@@ -220,3 +220,10 @@ def test_macros_of_the_document_can_be_given() -> None:
     definitions = read_definitions(r"\newcommand{\pmv}[2]{#1 $\pm$ #2}")
     table = read_latex_table(r"\begin{tabular}{l}\pmv{1}{2}\end{tabular}", definitions=definitions)
     assert table.text_rows() == [["1 ± 2"]]
+
+
+@pytest.mark.parametrize("body", ["|", "l", "@{}"])
+def test_repeats_of_repeats_end(body: str) -> None:
+    columns = r"*{999}{" * 6 + body + "}" * 6
+    text = rf"\begin{{tabular}}{{{columns}}}a & b \\ \end{{tabular}}"
+    assert [found.table.text_rows()[0][:2] for found in read_tables(text, "latex")] == [["a", "b"]]

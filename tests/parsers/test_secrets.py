@@ -2,6 +2,7 @@
 
 import json
 import os
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,10 @@ def test_files_follow_the_umask(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert [oct((tmp_path / n).stat().st_mode & 0o777) for n in ("private", "public")] == ["0o600", "0o644"]
+
+
+@pytest.mark.parametrize("user", ["", "u:", "me:", "you:"])
+def test_a_key_in_a_login_is_masked(user: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-of-somebody-else")
+    said = b64encode(f"{user}sk-of-somebody-else".encode()).decode()
+    assert len(masked(f"Authorization: Basic {said}")) < len(f"Authorization: Basic {said}") - 8

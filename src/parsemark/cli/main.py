@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import errno
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -95,6 +96,9 @@ for group in (corpus.app, parsers.parsers, study.app, judge.app):
 
 def run() -> None:
     """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no sign for costs nobody a result
+            stream.reconfigure(errors="replace")
     try:
         with needed_for("This command"), _importing_nothing_of_this_folder():
             _app_for(sys.argv[1:2])()

@@ -34,6 +34,7 @@ class Journal:
     def __init__(self, folder: Path, number: int) -> None:
         make_folder(folder.parent, folder.name)
         self.path = folder / f"n{number:06d}-{os.getpid()}-{uuid.uuid4().hex[:12]}.jsonl"
+        self._handle: int | None = None
         try:
             self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         except OSError as error:
@@ -45,6 +46,8 @@ class Journal:
         """Add one entry; on return it survives a kill and a power cut."""
         line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         with self._lock:
+            if self._handle is None:  # its number may be that of another file by now
+                raise WriteError(self.path, "it is closed")
             try:
                 while line:
                     line = line[os.write(self._handle, line) :]
@@ -54,7 +57,10 @@ class Journal:
 
     def close(self) -> None:
         """Give up the lock; the file stays until it is folded into a table."""
-        os.close(self._handle)
+        with self._lock:
+            if self._handle is not None:
+                os.close(self._handle)
+            self._handle = None
 
     def __enter__(self) -> Journal:
         return self

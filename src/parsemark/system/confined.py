@@ -3,7 +3,8 @@ r"""A launcher that gives up rights and then becomes another program. Run as a s
     python -I -S confined.py '{"read": […], "write": […], "sockets": [], "cpu_s": 60, …}' PROGRAM…
 
 It sets resource limits and, on Linux kernels that have Landlock, forbids every file outside the named
-folders to the program and its children, the network unless `"network": true`, and signals to others. Where
+folders to the program and its children, the network unless `"network": true`, and signals to others and
+their limits. Where
 the system lets it, the program gets a network, a `/dev/shm` and a view of other users of its own, too.
 (TeX's own paranoid mode is not enough: `\pdfobj file` ignores it.)
 Only the standard library, and only what starts fast.
@@ -18,7 +19,7 @@ import struct
 import sys
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same number on every architecture
-NO_NEW_PRIVILEGES = 38
+NO_NEW_PRIVILEGES, FILTER_CALLS = 38, 22
 RULE_PATH_BENEATH = 1
 ASK_VERSION = 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, MAKE_SOCKET, TRUNCATE = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 9, 1 << 14
@@ -85,7 +86,40 @@ def forbid_other_files(
             add_path(libc, ruleset, path, allowed & rights)
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
+    forbid_limits_of_others()
     return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
+
+
+def forbid_limits_of_others() -> None:
+    """Refuse `prlimit` on other processes: a program of the same user could starve its rivals, or us.
+
+    Reading limits, and setting those of the caller, is as ever. Needs `NO_NEW_PRIVILEGES`; where the machine
+    is not known, nothing changes.
+    """
+    known = {"x86_64": (0xC000003E, 302), "aarch64": (0xC00000B7, 261)}.get(os.uname().machine)
+    if known is None or sys.byteorder != "little":
+        return
+    architecture, prlimit = known
+    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06  # words of the packet; jumps; the end
+    steps = (  # code, how many steps to jump if it holds and if not, value
+        (load, 0, 0, 4),  # the architecture
+        (equal, 0, 9, architecture),
+        (load, 0, 0, 0),  # the call
+        (at_least, 7, 0, 0x40000000),  # those of x32
+        (equal, 0, 7, prlimit),
+        (load, 0, 0, 16),  # whose limits
+        (equal, 5, 0, 0),  # the caller's
+        (load, 0, 0, 32),  # the new ones, the lower half of their place
+        (equal, 0, 2, 0),
+        (load, 0, 0, 36),  # and the upper half
+        (equal, 1, 0, 0),  # none: it only asks
+        (answer, 0, 0, 0x00050001),  # EPERM
+        (answer, 0, 0, 0x7FFF0000),  # go on
+    )
+    program = b"".join(struct.pack("=HBBI", *step) for step in steps)
+    held = ctypes.create_string_buffer(program, len(program))
+    described = struct.pack("@HP", len(steps), ctypes.addressof(held))
+    ctypes.CDLL(None, use_errno=True).prctl(FILTER_CALLS, 2, described, 0, 0)
 
 
 def leave_namespaces(*, network: bool = False) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from base64 import b64encode
+from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
@@ -51,8 +53,18 @@ def _pattern(values: frozenset[str]) -> re.Pattern[str] | None:
     if not values:
         return None
     ways = {way for value in values for way in (value, quote(value, safe=""), quote_plus(value))}
+    ways |= {way for value in values for way in _in_base64(value)}
     spelt = [*map(re.escape, ways), *map(_in_json, values)]
     return re.compile("|".join(sorted(spelt, key=len, reverse=True)))
+
+
+def _in_base64(value: str) -> Iterator[str]:
+    """What base64 writes of the value wherever it begins, as in the header of a login with a password."""
+    for before in range(3):
+        whole = b64encode(b"?" * before + value.encode("utf-8", "surrogateescape")).rstrip(b"=").decode()
+        # The first letters depend on what stands before it too, and the last on what follows.
+        if len(sure := whole[(0, 2, 3)[before] : -1]) >= _MIN_CHARS:
+            yield from {sure, sure.translate(str.maketrans("+/", "-_"))}
 
 
 def _in_json(value: str) -> str:

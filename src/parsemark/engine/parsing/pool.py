@@ -99,6 +99,7 @@ class ParsePool:
         self._events = events
         self._active: set[PageWorker | RayWorker] = set()
         self._lock = threading.Lock()
+        self._giving_up = threading.Lock()
         self._stopping = False
         self._error: BaseException | None = None
         self.hellos: dict[str, Hello] = {}
@@ -137,6 +138,8 @@ class ParsePool:
             for thread in threads:
                 while thread.is_alive():
                     thread.join(_JOIN_S)
+            with self._giving_up:  # no job is left, but not every failure may be written yet
+                pass
         finally:
             names.clear()
             self._stop(threads)
@@ -242,9 +245,10 @@ class ParsePool:
     def _give_up(self, parser: str, why: str, *jobs: Job) -> None:
         """All pages that a parser still has fail. They have no key, so that a rerun tries them again."""
         self._events.unusable(parser, why)
-        for job in [*jobs, *self._dispatcher.drain(parser)]:
-            outcome = PageOutcome(Status.PARSER_FAILED, attempts=0, error=why)
-            self._keep(self._record(Job(job.page, parser, key=""), outcome))
+        with self._giving_up:
+            for job in [*jobs, *self._dispatcher.drain(parser)]:
+                outcome = PageOutcome(Status.PARSER_FAILED, attempts=0, error=why)
+                self._keep(self._record(Job(job.page, parser, key=""), outcome))
 
     def _record(self, job: Job, outcome: PageOutcome) -> ParseRecord:
         known = {field.name: getattr(outcome, field.name) for field in fields(outcome)}

@@ -49,6 +49,8 @@ class _SpecificationReader:
         self.source = source
         self.columns: list[ColumnSpec] = []
         self.pending = ColumnSpec()
+        self.repeated = 0
+        """Bodies of `*{n}{…}` read so far: one that adds no column could be read for ever."""
 
     def read(self, span: Range, depth: int) -> None:
         index, end = span
@@ -75,8 +77,9 @@ class _SpecificationReader:
         body, index = self.source.argument(index, end)
         digits = self.source.raw(count).strip()
         for _ in range(min(int(digits), MAX_COLUMNS) if _COUNT.fullmatch(digits) else 0):
-            if len(self.columns) >= MAX_COLUMNS or body[0] == body[1]:
+            if max(len(self.columns), self.repeated) >= MAX_COLUMNS or body[0] == body[1]:
                 break
+            self.repeated += 1
             self.read(body, depth + 1)
         return index
 
