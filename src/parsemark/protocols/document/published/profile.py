@@ -51,6 +51,10 @@ class Profile:
     bleu_of_bare_text: bool
     bleu_turned_round: bool
 
+    def __hash__(self) -> int:
+        """By its name alone: each text that is normalised asks for it."""
+        return hash(self.name)
+
 
 @cache
 def _switches() -> dict[str, list[Any]]:
