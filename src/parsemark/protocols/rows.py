@@ -12,7 +12,7 @@ from parsemark.model import Prediction, Score, Status
 PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
 BROKEN = "protocol_broken"
-"""`ScoreRow.metric` of a page that the protocol did not score; the engine writes it (see `broken.py`)."""
+"""`ScoreRow.metric` of a page that the protocol did not score; the engine writes it: `broken_pages.py`."""
 MAX_DETAILS = 4_000
 """Characters of the details of a score: a parser must not decide how large a run becomes."""
 _KEPT_OF_LISTS = (20, 8, 3, 1, 0)
