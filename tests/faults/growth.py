@@ -6,9 +6,10 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
-from tests.faults.common import Budget, Case, tried_by_all
+from tests.faults.common import Budget, Case, broken_before, tried_by_all
 from tests.faults.generated import TooSlowError, at_most, readers, shape
 from tests.growth import slowness
 
@@ -30,7 +31,7 @@ def attack(work: Path) -> Iterator[Case]:
     for read in readers().values():
         read("a")  # what is imported at first use is no cost of a text
     jobs = ((seed, number) for number in range(N_SHAPES * budget.nights))
-    yield from tried_by_all(attempt, jobs, budget)
+    yield from tried_by_all(attempt, chain(broken_before("growth"), jobs), budget)
 
 
 def attempt(job: tuple[int, int]) -> Case:

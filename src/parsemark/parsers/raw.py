@@ -72,6 +72,8 @@ def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None
     try:
         return _tables_in(content, kind), None
     except FormatError as error:
+        if error.position is None:  # of the whole text, and no single table
+            raise
         return _tables_in(content, kind, leave_out=True), f"a table is left out: {error}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 
 from parsemark.protocols.document.published import rescue
@@ -183,19 +183,23 @@ def _formulas(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     items: list[MarkdownItem] = []
     places: list[tuple[int, int]] = []
     for span in spans(text, _FORMULAS, dotall=True):
-        whole = text[span.start : span.end]
-        words = whole.strip().split("\n") if profile.formula_keeps_spaces else whole.split()
-        line = (" " if profile.formula_keeps_spaces else "").join(words)
-        first = next(spans(line, _INSIDE, dotall=True), None)
-        is_display = first is None or (first.pair == 0 and first.inner != "")
-        if first is not None:
-            kept = partial(_of_kind, is_display=is_display)
-            line = replace_spans(line, _INSIDE, kept, dotall=True)
+        line, is_display = _formula_line(text[span.start : span.end], profile.formula_keeps_spaces)
         item = MarkdownItem(FORMULA, line, span.start, span.end, None if is_display else INLINE)
         items += rescue.split_formula(item) if profile.rescues_formulas else [item]
         if is_display:
             places.append((span.start, span.end))
     return blank_all(text, places), items
+
+
+@lru_cache(maxsize=4096)
+def _formula_line(whole: str, keeps_spaces: bool) -> tuple[str, bool]:
+    """A formula in one line, and whether it is a display."""
+    line = " ".join(whole.strip().split("\n")) if keeps_spaces else "".join(whole.split())
+    first = next(spans(line, _INSIDE, dotall=True), None)
+    is_display = first is None or (first.pair == 0 and first.inner != "")
+    if first is not None:
+        line = replace_spans(line, _INSIDE, partial(_of_kind, is_display=is_display), dotall=True)
+    return line, is_display
 
 
 def _of_kind(span: DelimitedSpan, *, is_display: bool) -> str:

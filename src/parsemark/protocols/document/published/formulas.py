@@ -21,6 +21,7 @@ from parsemark.protocols.document.published.records import (
     RESCUE,
     MarkdownItem,
     Record,
+    Source,
     Truth,
 )
 from parsemark.protocols.document.published.rows import (
@@ -57,10 +58,11 @@ def match_formulas(
     best.offer(list(current), whole, 0)
     for records, prepared in _candidates(truths, pool, profile):
         best.offer(records, prepared, 0)
-    rewritten = [replace(i, content=rewrite_logic_braces(i.content)) for i in pool]
-    changed = sum(a.content != b.content for a, b in zip(pool, rewritten, strict=True))
-    for records, prepared in _candidates(truths, rewritten, profile) if changed else ():
-        best.offer(records, prepared, changed)
+    contents = [rewrite_logic_braces(i.content) for i in pool]
+    if changed := sum(i.content != new for i, new in zip(pool, contents, strict=True)):
+        rewritten = [replace(i, content=new) for i, new in zip(pool, contents, strict=True)]
+        for records, prepared in _candidates(truths, rewritten, profile):
+            best.offer(records, prepared, changed)
     for record in best.records:
         record.gt_cdm, record.pred_cdm_alt = cdm_variants(record.gt, record.pred)
     return best.records
@@ -68,12 +70,14 @@ def match_formulas(
 
 def _pool(items: Sequence[MarkdownItem]) -> list[MarkdownItem]:
     """Formulas, then rescued ones, without repeats, each with its source."""
-    seen: dict[tuple[object, ...], MarkdownItem] = {}
+    seen: dict[Source, MarkdownItem] = {}
     for cat in (FORMULA, RESCUE):
         for item in items:
             if item.cat == cat:
-                formula = replace(item, cat=FORMULA)
-                seen.setdefault(formula.identity(), replace(formula, source=formula.identity()))
+                source = (item.start, item.end, item.content, item.fine, FORMULA)
+                seen.setdefault(
+                    source, MarkdownItem(FORMULA, item.content, item.start, item.end, item.fine, source)
+                )
     return list(seen.values())
 
 

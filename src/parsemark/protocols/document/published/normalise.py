@@ -46,6 +46,7 @@ def circled(text: str) -> str:
     return text.translate(_CIRCLED)
 
 
+@lru_cache(maxsize=4096)
 def inline_to_text(text: str, profile: Profile) -> str:
     """Inline formulas that contain commands or scripts, as text."""
     if profile.guards_latex_text:
@@ -88,6 +89,7 @@ def norm_text(text: str, profile: Profile) -> str:
     return clean(inline_to_text(text, profile), profile)
 
 
+@lru_cache(maxsize=4096)
 def unwrap_formula(text: str) -> str:
     """D: without the delimiters that enclose all of it, however many."""
     text = text.strip()

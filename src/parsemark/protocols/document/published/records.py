@@ -64,10 +64,6 @@ class MarkdownItem:
         """Whether it is a formula inside of a text."""
         return self.fine == INLINE
 
-    def identity(self) -> Source:
-        """All that tells one item from another."""
-        return (self.start, self.end, self.content, self.fine, self.cat)
-
 
 @dataclass(slots=True)
 class Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from parsemark.protocols.document.published.latex_text import safe_text
 from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, MarkdownItem
@@ -178,6 +179,7 @@ _REDOX = "氧化还原反应"
 _CALCULATION = ("=", "+", "-", "×", "÷", "/", "≈", "\\times", "\\div", "\\approx")
 
 
+@lru_cache(maxsize=4096)
 def unwrap(text: str) -> str:
     """Without any delimiters of formulas."""
     for pairs in _UNWRAP:

@@ -129,12 +129,12 @@ def _best_run(
         target = norm_text(inline_to_text(record.gt, profile), profile)
     low, high = (min(own) - 8, max(own) + 8) if own else (0, len(pool) - 1)
     low, high = max(0, low), min(len(pool) - 1, high)
-    allowed = (TEXT, FORMULA) if hint else (TEXT,)
+    allowed, only = (TEXT, FORMULA) if hint else (TEXT,), {index}
     best: tuple[float, int, int] | None = None
     chosen: _Stretch | None = None
     for first in range(low, high + 1):
         for last in range(first, min(high, first + (8 if hint else 4) - 1) + 1):
-            if owners.get(last, set()) - {index} or pool[last].cat not in allowed:
+            if pool[last].cat not in allowed or owners.get(last, only) != only:
                 break
             norm = norm_text("".join(texts[first : last + 1]), profile)
             if not norm:
