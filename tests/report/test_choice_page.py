@@ -25,7 +25,7 @@ def choice(*, labels: int) -> Choice:
 
 def many_alike() -> Choice:
     """Six parsers, nearly as good and as fast as each other, one of them with a long name."""
-    names = ("pymupdf4llm", "camelot(flavor=stream)", "pymupdf", "pdfplumber", "rapid(words=tesseract)", "udoc")
+    names = ("pymupdf4llm", "camelot(flavor=stream)", "pymupdf", "pdfplumber", "rapid(words=pdf)", "udoc")
     known, behind = Estimate(0.9, 0.8, 1.0, 0.05, 10, 0.5), Estimate(-0.2, -0.3, 0.1, 0.1, 10, 0.5)
     candidates = tuple(
         ParserCandidate(name, (name,), 0.9, known, behind if k else None, 1 + k / 50, None, 0)

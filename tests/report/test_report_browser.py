@@ -201,6 +201,8 @@ def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     assert all(re.fullmatch(r"[+−]?\d+", text) for text in failures), "counts have no decimals"
     words = comparison_markdown(compare_parsers(run, "poor", "good")).replace("-", "−")
     assert all(found in words for found in re.findall(r"[+−]\d\.\d+|p [=<] [\d.]+", swapped))
+    extent = re.search(r"on \d+ pages of \d+ documents", swapped)
+    assert extent is not None and extent[0] in words
 
 
 def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> None:

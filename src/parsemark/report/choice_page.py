@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import count
 from math import log10
 from pathlib import Path
+from typing import NamedTuple
 
 from parsemark.choose import Choice, ParserCandidate, in_words, next_step
 from parsemark.report.site import standalone_page
 from parsemark.system.files import write_text
 
 WIDTH, HEIGHT, MARGIN = 400, 280, 34
-"""Of the chart of quality against cost, in pixels of its own: as wide as a phone, so that names can be read."""
+"""Of the chart of quality against cost, in pixels of its own: those of a phone, so that names can be read."""
 LETTER, LINE = 7.0, 14.0
-"""How wide a letter of a name is at most on average, and how high a line."""
+"""How wide the letters of names are, and how high a line."""
 _LONGEST = 26
 """Letters of a name in the chart."""
+Box = tuple[float, float, float, float]
 _TYPICAL = 4
 """Kinds of errors that are named for each parser."""
 
@@ -46,9 +46,8 @@ def _place(value: float) -> float:
     return round(100 * min(max(value, 0.0), 1.0), 2)
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceDot:
-    """A parser in the chart: its dot, the ends of its interval, and where its name stands (left end, base)."""
+class ChoiceDot(NamedTuple):
+    """A parser in the chart: its dot, the ends of its interval, and where its name begins."""
 
     name: str
     shown: str
@@ -74,32 +73,25 @@ def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[ChoiceDot], li
         return round(HEIGHT - MARGIN - min(max(value, 0.0), 1.0) * (HEIGHT - 2 * MARGIN), 1)
 
     dots: list[ChoiceDot] = []
-    places = [(x(t), y(c.value)) for c, t in timed]
-    taken = [(px - 5, py - 5, px + 5, py + 5) for px, py in places]
-    for (c, _), (px, py) in zip(timed, places, strict=True):
+    taken = [(x(t) - 5, y(c.value) - 5, x(t) + 5, y(c.value) + 5) for c, t in timed]
+    for c, t in timed:
         low, high = (c.value, c.value) if c.estimate is None else (c.estimate.low, c.estimate.high)
         shown = c.parser if len(c.parser) <= _LONGEST else f"{c.parser[: _LONGEST - 1]}…"
-        left, base = _free_place(px, py, LETTER * len(shown), taken)
-        dots.append(ChoiceDot(c.parser, shown, px, py, y(low), y(high), left, base))
+        taken.append(_free_place(x(t), y(c.value), LETTER * len(shown), taken))
+        left, base = round(taken[-1][0], 1), round(taken[-1][3] - 3, 1)
+        dots.append(ChoiceDot(c.parser, shown, x(t), y(c.value), y(low), y(high), left, base))
     times = [m * 10.0**k for k in range(-4, 5) for m in (1, 3)]
     return dots, [(x(log10(t)), f"{t:g} s") for t in times if first <= log10(t) <= last]
 
 
-def _free_place(
-    x: float, y: float, width: float, taken: list[tuple[float, float, float, float]]
-) -> tuple[float, float]:
-    """Where a name stands beside its dot without covering others: left end and base; the place is taken then."""
+def _free_place(x: float, y: float, width: float, taken: list[Box]) -> Box:
+    """Where a name stands beside its dot without covering anything; if there is no such place, beside it."""
     left = x + 8 if x + 8 + width <= WIDTH else x - 8 - width
-    for step in count():
-        base = y + 4 + (step + 1) // 2 * LINE * (-1 if step % 2 else 1)
-        box = (left, base - LINE + 3, left + width, base + 3)
-        if 0 <= box[1] and box[3] <= HEIGHT - MARGIN and not any(_overlap(box, other) for other in taken):
-            break
-        if step > 2 * HEIGHT / LINE:  # more names than there is room for
-            break
-    taken.append(box)
-    return round(left, 1), round(base, 1)
+    lines = sorted(range(-int(HEIGHT / LINE), int(HEIGHT / LINE)), key=abs)
+    boxes = [(left, top, left + width, top + LINE) for top in (y - 7 + LINE * line for line in lines)]
+    inside = (box for box in boxes if box[1] >= 0 and box[3] <= HEIGHT - MARGIN)
+    return next((a for a in inside if not any(_overlap(a, b) for b in taken)), boxes[0])
 
 
-def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
