@@ -46,6 +46,8 @@ class GetomniProtocol(MeasuredProtocol):
     name: ClassVar[str] = "getomni"
     title: ClassVar[str] = "getomni's benchmark: text similarity and JSON accuracy"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("text_similarity", "Text", "1 − Levenshtein distance over the longer length.", main=True),

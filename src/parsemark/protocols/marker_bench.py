@@ -50,6 +50,8 @@ class MarkerProtocol(MeasuredProtocol):
     name: ClassVar[str] = "marker"
     title: ClassVar[str] = "marker's benchmark: blocks and their order"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "blocks", "order": "order"}
     truth_keys: ClassVar[tuple[str, ...]] = (BLOCKS,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("score", "Score", "0.8 × blocks found + 0.2 × their order.", largest=100.0, main=True),

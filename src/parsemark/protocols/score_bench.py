@@ -91,6 +91,9 @@ class ScoreBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "score-bench"
     title: ClassVar[str] = "SCORE: text, tokens, elements and tables"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "cct", "tables": "table_teds"}
+    table_matching: ClassVar[str] = "content"
     truth_keys: ClassVar[tuple[str, ...]] = (ELEMENTS,)
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("cct", "CCT", "1 − Levenshtein distance over the truth's length.", main=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -59,6 +59,9 @@ class DoclingEvalProtocol(MeasuredProtocol):
     name: ClassVar[str] = "docling-eval"
     title: ClassVar[str] = "docling-eval: text, tables, layout and structure"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "f1_score", "tables": "teds"}
+    table_matching: ClassVar[str] = "order"
     infos: ClassVar[tuple[FigureInfo, ...]] = (
         score_info("f1_score", "Text F1", "Of the sets of words of two Markdown texts.", main=True),
         score_info("bleu", "BLEU", "Of the Markdown.", main=True),

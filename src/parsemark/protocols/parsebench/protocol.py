@@ -67,6 +67,8 @@ class ParsebenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "parsebench"
     title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
     comparability: ClassVar[int] = 2
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "content_faithfulness", "tables": "tables"}
+    table_matching: ClassVar[str] = "content"
     truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = RULES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -42,6 +43,8 @@ class TablesProtocol(PageProtocol):
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
     comparability: ClassVar[int] = 4
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "te_f1_con"}
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
