@@ -1,4 +1,4 @@
-"""The recipe: its options, and where its parts are."""
+"""The protocol `tables`: its options, and where pages are scored, figures summed and the rule chosen."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class TablesProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""
-        from parsemark.protocols.tables.summary import RunEvidence
+        from parsemark.protocols.tables.summary import RunMatches
 
-        return RunEvidence.of(self.seen(tables), self.rule, self.all_metrics[0]).figure_sums()
+        return RunMatches.of(self.seen(tables), self.rule, self.all_metrics[0]).figure_sums()
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `summary.py`."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parsemark.errors import FormatError
-from parsemark.protocols.parsebench.content import Rule, WrongRuleError
-from parsemark.protocols.parsebench.text import norm, subbed, unescaped
+from parsemark.protocols.boards.parsebench.content import Rule, WrongRuleError
+from parsemark.protocols.boards.parsebench.text import norm, subbed, unescaped
 
 _MARKS = r"(?:\*|~~|_|</?\w+(?:\s[^>]*)?>)*"
 MAX_RUN = 40

@@ -9,8 +9,8 @@ from typing import Any
 
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Page, Prediction
-from parsemark.protocols.omni_parse.rules import PlacedBlock
-from parsemark.protocols.omni_parse.text import hold, release
+from parsemark.protocols.boards.omni_parse.rules import PlacedBlock
+from parsemark.protocols.boards.omni_parse.text import hold, release
 
 _FENCE = re.compile(r"[ \t]*```([A-Za-z]*)[ \t]*")
 _WRAPPERS = ("", "markdown", "md", "html")

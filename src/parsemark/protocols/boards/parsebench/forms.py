@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from parsemark.protocols.parsebench.grids import HeadedGrid, html_grids, pipe_grids, soup_of
-from parsemark.protocols.parsebench.text import norm, number, partial, ratio
+from parsemark.protocols.boards.parsebench.grids import HeadedGrid, html_grids, pipe_grids, soup_of
+from parsemark.protocols.boards.parsebench.text import norm, number, partial, ratio
 
 _TAG = re.compile(r"<\s*/?\s*[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?\s*/?\s*>")
 _PREFIX = re.compile(r"^\s*\[[^\]\n]+\]\s+")

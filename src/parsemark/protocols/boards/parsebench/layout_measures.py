@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parsemark.protocols.parsebench.layout import (
+from parsemark.protocols.boards.parsebench.layout import (
     GroundedBlock,
     answers,
     grounded,

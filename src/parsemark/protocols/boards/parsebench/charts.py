@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from parsemark.extras import needed_for
-from parsemark.protocols.parsebench.content import Rule, WrongRuleError
-from parsemark.protocols.parsebench.grids import (
+from parsemark.protocols.boards.parsebench.content import Rule, WrongRuleError
+from parsemark.protocols.boards.parsebench.grids import (
     HeadedGrid,
     OriginCell,
     ResolvedGrid,
@@ -17,7 +17,7 @@ from parsemark.protocols.parsebench.grids import (
     pipe_grids,
     resolved_grids,
 )
-from parsemark.protocols.parsebench.text import (
+from parsemark.protocols.boards.parsebench.text import (
     EMPTY_LIKE,
     norm,
     number,

@@ -17,8 +17,8 @@ from parsemark.kernels import kernel
 from parsemark.metrics.edit_tree import EditTree, reference_tree
 from parsemark.metrics.size_limits import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
-from parsemark.protocols.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
-from parsemark.protocols.parsebench.text import (
+from parsemark.protocols.boards.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
+from parsemark.protocols.boards.parsebench.text import (
     EMPTY_LIKE,
     check_markdown,
     norm,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from parsemark.protocols.boards.olmocr.text import is_equal, limit, normalise
 from parsemark.protocols.facts.grid import (
     DIRECTIONS,
     MAX_SLOTS,
@@ -16,7 +17,6 @@ from parsemark.protocols.facts.grid import (
     html_grids,
     pipe_tables,
 )
-from parsemark.protocols.olmocr.text import is_equal, limit, normalise
 
 RELATIONS = (*DIRECTIONS, "top_heading", "left_heading")
 

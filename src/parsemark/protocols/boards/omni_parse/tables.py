@@ -9,8 +9,8 @@ from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
+from parsemark.protocols.boards.omni_parse.text import fold, seen_text
 from parsemark.protocols.facts.grid import CellGrid, Direction, Place, html_grids
-from parsemark.protocols.omni_parse.text import fold, seen_text
 
 RELATIONS = ("up", "down", "left", "right", "top_heading", "left_heading")
 _MAX_SPAN = 1000

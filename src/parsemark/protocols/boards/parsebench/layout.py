@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
-from parsemark.protocols.parsebench.text import check_markdown, subbed
+from parsemark.protocols.boards.parsebench.text import check_markdown, subbed
 
 Box = tuple[float, float, float, float]
 _BASIC = ("Table", "Picture", "Page-header", "Page-footer")

@@ -12,7 +12,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_output
 from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Prediction, Status
-from parsemark.pdf.kinds import DAMAGED, NO_LAYER, OTHER_FILE, UNREADABLE, Kinds, stored_kinds
+from parsemark.pdf.page_kinds import DAMAGED, NO_LAYER, OTHER_FILE, UNREADABLE, Kinds, stored_kinds
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.run_tables import RunTables
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parsemark.errors import FormatError
 from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
-from parsemark.protocols.docling_eval.items import (
+from parsemark.protocols.boards.docling_eval.items import (
     ALL_BUT_BACKGROUND,
     Corners,
     Doc,
@@ -22,7 +22,7 @@ from parsemark.protocols.docling_eval.items import (
     top_left,
     walk,
 )
-from parsemark.protocols.docling_eval.measures import box_iou, statistics_of
+from parsemark.protocols.boards.docling_eval.measures import box_iou, statistics_of
 
 LABELS = {
     "title", "document_index", "section_header", "paragraph", "table", "picture", "formula",

@@ -9,8 +9,8 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from parsemark.protocols.parsebench import charts, content, forms, styling
-from parsemark.protocols.parsebench.content import AskedMarkdown, Rule, WrongRuleError
+from parsemark.protocols.boards.parsebench import charts, content, forms, styling
+from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
 
 
 @dataclass(frozen=True)

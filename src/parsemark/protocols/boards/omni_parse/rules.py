@@ -13,10 +13,10 @@ from rapidfuzz.fuzz import partial_ratio, ratio
 
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError, near
+from parsemark.protocols.boards.omni_parse.equations import NotRenderedError, Renderer, equation_appears
+from parsemark.protocols.boards.omni_parse.tables import RELATIONS, cell_stands
+from parsemark.protocols.boards.omni_parse.text import fold, seen_text, squeeze
 from parsemark.protocols.facts.protocol import Outcome
-from parsemark.protocols.omni_parse.equations import NotRenderedError, Renderer, equation_appears
-from parsemark.protocols.omni_parse.tables import RELATIONS, cell_stands
-from parsemark.protocols.omni_parse.text import fold, seen_text, squeeze
 
 RULES = "omni-parse-bench"
 FAMILIES = {

@@ -12,10 +12,9 @@ from typing import Any
 
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import near
-from parsemark.protocols.facts.protocol import Outcome
-from parsemark.protocols.olmocr.formulas import Renderer, page_has_formula
-from parsemark.protocols.olmocr.tables import RELATIONS, table_holds
-from parsemark.protocols.olmocr.text import (
+from parsemark.protocols.boards.olmocr.formulas import Renderer, page_has_formula
+from parsemark.protocols.boards.olmocr.tables import RELATIONS, table_holds
+from parsemark.protocols.boards.olmocr.text import (
     FORMATS,
     alphanumerics,
     formatted_pieces,
@@ -27,6 +26,7 @@ from parsemark.protocols.olmocr.text import (
     stands_at_marker,
     trailing_repeats,
 )
+from parsemark.protocols.facts.protocol import Outcome
 
 RULES = "olmocr-bench"
 BASELINE = "baseline"

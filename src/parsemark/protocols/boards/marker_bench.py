@@ -243,7 +243,7 @@ def through_pandoc(*texts: str) -> tuple[str, ...]:
     Raises:
         FormatError: pandoc fails, or takes too long.
     """
-    script = files("parsemark.protocols").joinpath("pandoc.lua")
+    script = files("parsemark.protocols.boards").joinpath("pandoc.lua")
     with as_file(script) as path:
         command = [find_pandoc(), "+RTS", "-M2g", "-RTS", "lua", str(path)]
         given = json.dumps([text.encode("utf-8", "replace").decode() for text in texts])

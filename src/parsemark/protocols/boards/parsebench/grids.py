@@ -8,8 +8,8 @@ from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
+from parsemark.protocols.boards.parsebench.text import norm
 from parsemark.protocols.facts.grid import pipe_tables
-from parsemark.protocols.parsebench.text import norm
 
 Headers = dict[int, list[tuple[int, str]]]
 _SUP = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -18,7 +18,7 @@ from parsemark.metrics.meteor import match_words, score_of, words_of_sentences
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.metrics.wordnet import synonyms
-from parsemark.protocols.docling_eval.items import Corners, Item, complete
+from parsemark.protocols.boards.docling_eval.items import Corners, Item, complete
 
 TEXT = ("bleu", "f1_score", "precision", "recall", "edit_distance", "meteor")
 _STOP_TAGS = ("<i>", "</i>", "<b>", "</b>", "<u>", "</u>")

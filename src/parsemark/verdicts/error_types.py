@@ -22,7 +22,7 @@ from parsemark.system.files import write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
 
 MAX_FINDINGS = 40
-BUDGET = 1_500_000
+MAX_EXPLAINED_CELLS = 1_500_000
 """Cells, about a minute's work; what is left after it gets no explanation: a parser must not decide how long
 a report takes. It is no time, so that the same run has the same report on every machine."""
 _CHARACTERS_PER_CELL = 10
@@ -86,7 +86,7 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
     pairs = _answered(source)
     if parsers is not None:
         pairs = pairs.filter(pl.col("parser").is_in(list(parsers)))
-    left = BUDGET
+    left = MAX_EXPLAINED_CELLS
     for key, truth, pieces in _elements(source, pairs if limit is None else pairs.head(limit)):
         left -= sum(_size(element) for element in (truth, *pieces))
         if left < 0:

@@ -11,10 +11,10 @@ import numpy as np
 from parsemark.formats import markdown_of
 from parsemark.metrics.katex import Render, render_all
 from parsemark.model import Fact, Page, Prediction
+from parsemark.protocols.boards.olmocr.formulas import formulas_of
+from parsemark.protocols.boards.olmocr.rules import BASELINE, RULES, Quirks, check, read_test
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.olmocr.formulas import formulas_of
-from parsemark.protocols.olmocr.rules import BASELINE, RULES, Quirks, check, read_test
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary

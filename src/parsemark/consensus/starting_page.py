@@ -1,6 +1,6 @@
 """What the parsers that were run agree on: the start of an annotation, with what is uncertain marked.
 
-Which tables are the same, whose grid is taken and how cells are voted says the room `consensus`. The
+Which tables are the same, whose grid is taken and how cells are voted says `consensus.tables`. The
 agreement of a cell is the share of the engines that see its table which have its text at its place; of a
 table that one of several sees alone nothing is agreed on.
 """

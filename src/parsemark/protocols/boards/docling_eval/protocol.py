@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from parsemark.model import Page, Prediction
-from parsemark.protocols.docling_eval.items import (
+from parsemark.protocols.boards.docling_eval.items import (
     Doc,
     Item,
     complete,
@@ -16,14 +16,14 @@ from parsemark.protocols.docling_eval.items import (
     table_html,
     walk,
 )
-from parsemark.protocols.docling_eval.layout import (
+from parsemark.protocols.boards.docling_eval.layout import (
     common_labels,
     layout_evaluation,
     pixel_matrix,
     pixel_pages,
     pixel_scores,
 )
-from parsemark.protocols.docling_eval.measures import (
+from parsemark.protocols.boards.docling_eval.measures import (
     TEXT,
     statistics_of,
     structure_distance,

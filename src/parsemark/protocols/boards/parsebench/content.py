@@ -10,8 +10,8 @@ from typing import Any
 
 from parsemark.extras import needed_for
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
-from parsemark.protocols.parsebench.grids import with_cells
-from parsemark.protocols.parsebench.text import (
+from parsemark.protocols.boards.parsebench.grids import with_cells
+from parsemark.protocols.boards.parsebench.text import (
     chain,
     check_markdown,
     norm,

@@ -51,7 +51,7 @@ class TruthPages:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class MatchedTables:
     """All predictions of one parser under one rule: one entry for each match that has a prediction."""
 
     pages: TruthPages
@@ -90,8 +90,8 @@ def _credit(metric: str, values: Sequence[float | None]) -> Floats:
 
 def gather(
     pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
-) -> dict[tuple[str, str], Evidence]:
-    """The evidence of a run by rule and parser; nothing for those that answer nothing.
+) -> dict[tuple[str, str], MatchedTables]:
+    """What is matched in a run, by rule and parser; nothing for those that answer nothing.
 
     The rows are read some pages at a time, and only what statistics need of them is kept.
     """
@@ -105,7 +105,7 @@ def gather(
     return {key: _evidence(pages, parts.pop(key), metrics, names) for key in sorted(parts)}
 
 
-def no_evidence(pages: TruthPages, metrics: Sequence[str]) -> Evidence:
+def nothing_matched(pages: TruthPages, metrics: Sequence[str]) -> MatchedTables:
     """Of a parser that answers nothing."""
     return _evidence(pages, [], metrics, {})
 
@@ -153,8 +153,8 @@ def _answers(
 
 def _evidence(
     pages: TruthPages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
-) -> Evidence:
-    """Evidence of the rows of one parser under one rule.
+) -> MatchedTables:
+    """MatchedTables of the rows of one parser under one rule.
 
     Args:
         pages: The pages that have a truth.
@@ -165,7 +165,7 @@ def _evidence(
     schema = {**_KEPT, **{f"value{number}": pl.Float64 for number in range(len(metrics))}}
     rows = pl.concat([part.select(list(schema)) for part in parts] or [pl.DataFrame(schema=schema)])
     sure = rows["confidence"].is_not_null()
-    return Evidence(
+    return MatchedTables(
         pages=pages,
         page=rows["page"].to_numpy(),
         truth=tuple(names.setdefault(name, name) for name in rows["truth"]),
