@@ -4,8 +4,8 @@ import pytest
 from parsemark.choose import Choice, ParserCandidate, in_words
 from parsemark.choose.kinds import KindStanding, best_by_kind
 from parsemark.model import Element, Prediction
-from parsemark.pdf.kinds import NO_LAYER
-from parsemark.protocols.page_kinds import unread_scans
+from parsemark.pdf.page_kinds import NO_LAYER
+from parsemark.protocols.kinds_of_run import unread_scans
 
 
 def test_the_best_parser_of_a_kind_may_be_another_one() -> None:

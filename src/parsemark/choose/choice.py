@@ -22,7 +22,7 @@ from parsemark.model import Element, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
-from parsemark.protocols.page_kinds import run_kinds, unread_scans, unscored
+from parsemark.protocols.kinds_of_run import run_kinds, unread_scans, unscored
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.intervals import t_quantile
 from parsemark.stats.prediction_powered import (

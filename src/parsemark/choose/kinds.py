@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.pdf.kinds import TRAITS, Kinds
+from parsemark.pdf.page_kinds import TRAITS, Kinds
 
 Floats = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from parsemark.protocols import FigureInfo, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference
-from parsemark.verdicts.errors import Changes
+from parsemark.verdicts.error_types import Changes
 from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10

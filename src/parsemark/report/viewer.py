@@ -10,7 +10,7 @@ from parsemark.report.images import write_images
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, value_text
-from parsemark.verdicts.errors import Errors
+from parsemark.verdicts.error_types import Errors
 
 _PARTS = ("grid", "diffview", "queue", "sheet", "elements", "detail", "beside", "main")
 SCRIPTS = (

@@ -23,7 +23,7 @@ from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
-from parsemark.pdf.kinds import stored_kinds
+from parsemark.pdf.page_kinds import stored_kinds
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (

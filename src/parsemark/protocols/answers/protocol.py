@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -32,6 +32,14 @@ class AnswersProtocol(PageProtocol):
     name: ClassVar[str] = "answers"
     title: ClassVar[str] = "Answer look-up"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {
+        "text": "right.name",
+        "tables": "right.cell_text",
+        "headings": "right.heading",
+        "order": "right.order",
+        "formulas": "right.formula",
+    }
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = "answers"
 
