@@ -49,6 +49,8 @@ TRAITS = {
 """Names in plain words."""
 UNREADABLE, DAMAGED, WHOLE, OTHER_FILE = "unreadable", "damaged", "whole", "no PDF"
 NO_LAYER, BLANK, DOUBTFUL, TRUSTED = "none (scan)", "blank page", "doubtful", "text"
+IN_NO_SCORE = "in no score and no count of failures"
+"""What is said everywhere of a file that cannot be opened and has no truth."""
 BROKEN: Kinds = {"file": UNREADABLE}
 """All that is known of a page that cannot be opened."""
 NO_PDF: Kinds = {"file": OTHER_FILE}

@@ -12,7 +12,15 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_output
 from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Prediction, Status
-from parsemark.pdf.page_kinds import DAMAGED, NO_LAYER, OTHER_FILE, UNREADABLE, Kinds, stored_kinds
+from parsemark.pdf.page_kinds import (
+    DAMAGED,
+    IN_NO_SCORE,
+    NO_LAYER,
+    OTHER_FILE,
+    UNREADABLE,
+    Kinds,
+    stored_kinds,
+)
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.run_tables import RunTables
 
@@ -77,7 +85,7 @@ def kind_notes(tables: RunTables) -> list[str]:
         where = pl.col("sample").is_in(others)
         shown = _some(sorted(tables.read("samples", "document", where=where)["document"]))
         are = "file is" if len(others) == 1 else "files are"
-        notes.append(f"{len(others)} {are} no PDF ({shown}): nobody is asked to survive them.")
+        notes.append(f"{len(others)} {are} no PDF ({shown}): {IN_NO_SCORE}.")
     return notes
 
 
