@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parsemark.consensus.starting_page import consensus
 from parsemark.kernels.ngrams import multiset_f1, text_bag
 from parsemark.matching import match_by_ngrams
 from parsemark.model import Element, Page, Table
 from parsemark.store import Run
-from parsemark.web.annotate.consensus import consensus
 from parsemark.web.annotate.edits import apply
 
 AIM = 0.30

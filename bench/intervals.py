@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.unlike_documents import DOCUMENTS, PARSERS, Floats, few_tables
-from parsemark.protocols.tables.evidence import Evidence, TruthPages
 from parsemark.protocols.tables.figures import ranked_figures
+from parsemark.protocols.tables.matched_tables import MatchedTables, TruthPages
 from parsemark.stats.intervals import jackknife_interval
 
 N_COSTS = 2000
@@ -25,7 +25,7 @@ def main() -> bool:
     return costs(np.random.default_rng(7)) & ranked_predictions()
 
 
-def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], bend: float) -> Evidence:
+def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], bend: float) -> MatchedTables:
     """Predictions with confidences, right ones mostly higher; `bend` is how far they are from honest.
 
     A prediction's chance to be right is drawn first, so its confidence is known to be honest or not.
@@ -44,7 +44,7 @@ def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], b
         hit[own[int(tables[document]) :]] = 0.0
     confidence = np.clip(chance**bend, 0.06, 0.999)
     names = tuple(f"d{k:05d}" for k in range(n))
-    return Evidence(
+    return MatchedTables(
         pages=TruthPages(names, names, tables),
         page=page,
         truth=("",) * len(page),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
-    from parsemark.protocols.document.tasks import TaskResult
+    from parsemark.protocols.document.component_scores import TaskResult
     from parsemark.report.board_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison

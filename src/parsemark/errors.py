@@ -138,7 +138,7 @@ class WriteError(ParsemarkError):
     """
 
     def __init__(self, path: Path, why: OSError | str) -> None:
-        reason = (why.strerror or str(why)) if isinstance(why, OSError) else why
+        reason = _reason(path, why) if isinstance(why, OSError) else why
         super().__init__(f"Cannot write {path}: {reason[:1].lower()}{reason[1:]}. {_remedy(why)}")
         self.path = path
         self.reason = reason
@@ -147,6 +147,14 @@ class WriteError(ParsemarkError):
     def __reduce__(self) -> tuple[object, ...]:
         why = self.reason if self.errno is None else OSError(self.errno, self.reason)
         return type(self), (self.path, why)
+
+
+def _reason(path: Path, error: OSError) -> str:
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        for parent in reversed(path.parents):
+            if (parent.is_symlink() or parent.exists()) and not parent.is_dir():
+                return f"{parent} is a file, or a link to nothing, and no folder"
+    return error.strerror or str(error)
 
 
 def _remedy(why: OSError | str) -> str:

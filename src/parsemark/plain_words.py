@@ -119,6 +119,16 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
     return f"{signed_end(low, digits)} to {signed_end(high, digits)}"
 
 
+def told_apart_by(number: str, other: str, best: str, difference: float) -> str:
+    """What would settle who is better, and under which condition.
+
+    >>> told_apart_by("About 9 more labelled pages", "b", "a", -0.1)
+    'About 9 more labelled pages would tell b from a with 95 % certainty, if they stay 0.10 apart.'
+    """
+    distance = signed_end(abs(difference), 2).lstrip("+")
+    return f"{number} would tell {other} from {best} with 95 % certainty, if they stay {distance} apart."
+
+
 def size_in_words(n_bytes: int) -> str:
     """The size of a file.
 

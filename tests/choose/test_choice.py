@@ -4,15 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.corpora.small_files import make_pdf
 from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.choose import Choice, ParserCandidate, choose, in_words, next_step
-from parsemark.choose.choice import UsableLabels, easiest_first, usable_labels
+from parsemark.choose.choice import LOOK_EVERY, UsableLabels, easiest_first, usable_labels
+from parsemark.choose.label_order import LabelOrder
+from parsemark.corpora import load_corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.model import Element, Prediction, Table
-from parsemark.stats.prediction_powered import Estimate, LabelOrder
+from parsemark.stats.prediction_powered import Estimate
 
 
 def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
@@ -28,7 +31,7 @@ def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
     words = " ".join(in_words(choice))
     assert f"{other} gives the same as {choice.best.parser} on all 6 pages" in words
     assert f"Level with it: {other}" in words
-    assert "not certain" not in words and "separate" not in words
+    assert "not certain" not in words and "would tell" not in words
     assert next_step(choice, "folder:x", "run")[0] == "Use it:"
 
 
@@ -43,7 +46,7 @@ def test_a_family_has_one_vote_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"), [(1, "About 1 more label would"), (7, "About 7 more labels would")]
+    ("more", "said"), [(1, "About 1 more labelled page would"), (7, "About 7 more labelled pages would")]
 )
 def test_a_single_label_is_one_and_names_stay_as_they_are(
     monkeypatch: pytest.MonkeyPatch, more: int, said: str
@@ -56,7 +59,7 @@ def test_a_single_label_is_one_and_names_stay_as_they_are(
     )
     labelled = tuple(f"p{k}" for k in range(10))
     choice = Choice("tables", "TE F1", (first, second), 30, 5, labelled, (), 10, False, ())
-    assert f"{said} separate Theirs from Mine." in " ".join(in_words(choice))
+    assert f"{said} tell Theirs from Mine with 95 % certainty" in " ".join(in_words(choice))
 
 
 def _candidate(name: str, guess: float, gap: Estimate | None, cpu_s: float) -> ParserCandidate:
@@ -121,27 +124,65 @@ def test_the_first_page_to_label_is_an_easy_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "n_labels", "said"),
+    ("value", "error", "n_labels", "said", "apart"),
     [
-        (-0.10, 0.1, 10, "About 55 more labels would separate b from a."),
-        (0.10, 0.1, 10, "About 55 more labels would separate b from a."),  # it may be ahead in the end
-        (-0.001, 0.1, 10, "Labels of all 200 pages would separate b from a."),
-        (-0.1, float("inf"), 2, ""),
-        (-0.1, 0.1, 200, ""),
+        (
+            -0.10,
+            0.1,
+            10,
+            "About 55 more labelled pages would tell b from a",
+            "0.10",
+        ),
+        (
+            0.10,
+            0.1,
+            10,
+            "About 55 more labelled pages would tell b from a",
+            "0.10",
+        ),  # it may be ahead in the end
+        (
+            -0.001,
+            0.1,
+            10,
+            "Labels of all 200 pages would tell b from a",
+            "0.001",
+        ),
+        (-0.1, float("inf"), 2, "", ""),
+        (-0.1, 0.1, 200, "", ""),
     ],
 )
 def test_what_more_labels_would_tell_is_said_only_where_it_is_known(
-    value: float, error: float, n_labels: int, said: str
+    value: float, error: float, n_labels: int, said: str, apart: str
 ) -> None:
     gap = Estimate(value, value - 0.3, value + 0.3, error, n_labels, 0.5)
     labelled = tuple(f"p{k}" for k in range(n_labels))
     candidates = (_candidate("a", 0.8, None, 1.0), _candidate("b", 0.8, gap, 1.0))
     words = in_words(Choice("tables", "TE F1", candidates, 200, 5, labelled, (), 300, False))
-    found = [sentence for sentence in words if "separate" in sentence]
-    assert found == [said] * bool(said)
+    found = [sentence for sentence in words if "would tell" in sentence]
+    assert found == [f"{said} with 95 % certainty, if they stay {apart} apart."] * bool(said)
 
 
 def test_no_more_pages_are_asked_for_than_there_are() -> None:
     candidates = (ParserCandidate("a", ("a",), 0.8, None, None, 1.0, None, 0),)
     words = in_words(Choice("tables", "TE F1", candidates, 6, 5, (), (), 10, False))
     assert "label 6 pages to know" in words[0]
+
+
+def test_the_pages_that_are_named_are_those_that_annotate_opens() -> None:
+    pages = tuple(f"p{k}" for k in range(8))
+    candidates = (ParserCandidate("a", ("a",), 0.8, None, None, 1.0, None, 0),)
+    steps = next_step(Choice("tables", "TE F1", candidates, 9, 5, (), pages, 10, False), "folder:d", "run")
+    named = steps[0].partition(": ")[2].split(", ")
+    assert len(named) == LOOK_EVERY
+    assert [word for word in steps[1].split() if word in pages] == named
+
+
+def test_a_file_that_is_no_pdf_is_no_page_to_label(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "docs" / "a.pdf")
+    (tmp_path / "docs" / "empty.pdf").touch()
+    corpus = load_corpus(f"folder:{tmp_path / 'docs'}")
+    parsers = [FakeParser("one"), FakeParser("two")]
+    run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
+    score_run(run, protocols=["tables"], n_workers=1)
+    found = choose(run)
+    assert found.next_pages == ("a-p1",) and found.n_pages == 1

@@ -14,7 +14,7 @@ from parsemark.corpora import load_corpus
 from parsemark.engine.component_tasks import answered, crops_for
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.model import Status
-from parsemark.protocols.document.tasks import component_task
+from parsemark.protocols.document.component_scores import component_task
 from parsemark.store import ParseRecord, RunFolder, schema_of
 
 HTML = "<table><tr><td>a</td><td>b</td></tr></table>"

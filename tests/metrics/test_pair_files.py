@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, UnknownNameError, UsageError
+from parsemark.judges.pair_lines import PairLines
 from parsemark.metrics import list_metrics, score, teds
 from parsemark.metrics.pair_files import score_lines
 from parsemark.metrics.prepared import TableInput
@@ -180,3 +181,21 @@ def test_scores_are_not_written_through_a_link(tmp_path: Path) -> None:
 def test_odd_ids_leave_the_output_readable(identity: str) -> None:
     (result,) = score_lines([f'{{"id": {identity}, "truth": "|a|\\n|-|\\n|1|", "pred": null}}'], ["teds"])
     assert "id" in json.loads(result.as_json(), parse_constant=pytest.fail)
+
+
+def test_judges_and_metrics_refuse_the_same_lines() -> None:
+    lines = [
+        "not json",
+        "[1]",
+        '{"id": NaN, "truth": "a", "pred": "a"}',
+        '{"id": 1, "truth": "a"}',
+        '{"truth": "a", "pred": "a"}',
+        '{"id": 1, "truth": 2, "pred": "a"}',
+        '{"id": 1, "truth": "a", "pred": 3}',
+        '{"id": "\udc80", "truth": "a", "pred": "a"}',
+        '{"id": 1, "truth": "a", "pred": "a", "pred_format": "word"}',
+    ]
+    read = PairLines(lines)
+    assert list(read) == []
+    assert read.problems == [(s.line, s.score.message) for s in score_lines(lines, ["cell_f1"])]
+    assert len(read.problems) == len(lines)

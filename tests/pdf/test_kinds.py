@@ -5,7 +5,7 @@ import numpy as np
 
 from parsemark.corpora import load_corpus
 from parsemark.pdf import TRAITS, look_at
-from parsemark.pdf.kinds import BLANK, DAMAGED, NO_LAYER, WHOLE, Kinds, ink_kinds, text_kinds
+from parsemark.pdf.page_kinds import BLANK, DAMAGED, NO_LAYER, WHOLE, Kinds, ink_kinds, text_kinds
 
 Sides = tuple[float, float, float, float]
 DEMO = load_corpus("demo")

@@ -331,7 +331,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
 
 
 def test_facts_in_the_form_of_olmocr_bench_hold_there(tmp_path: Path) -> None:
-    from parsemark.protocols.olmocr.rules import Quirks, check, read_test
+    from parsemark.protocols.boards.olmocr.rules import Quirks, check, read_test
 
     samples = list(load_corpus("demo").samples())[:6]
     for sample in samples:

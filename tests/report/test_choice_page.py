@@ -23,6 +23,19 @@ def choice(*, labels: int) -> Choice:
     return Choice("tables", "TE F1", (best, other), 30, 5, done, waiting, 10, False, ("One vote each.",))
 
 
+def many_alike() -> Choice:
+    """Six parsers, nearly as good and as fast as each other, one of them with a long name."""
+    names = ("pymupdf4llm", "camelot(flavor=stream)", "pymupdf", "pdfplumber", "rapid(words=pdf)", "udoc")
+    known, behind = Estimate(0.9, 0.8, 1.0, 0.05, 10, 0.5), Estimate(-0.2, -0.3, 0.1, 0.1, 10, 0.5)
+    candidates = tuple(
+        ParserCandidate(name, (name,), 0.9, known, behind if k else None, 1 + k / 50, None, 0)
+        for k, name in enumerate(names)
+    )
+    cheap = ParserCandidate("pdftotext", ("pdftotext",), 0.9, known, behind, 0.01, None, 0)
+    done = tuple(f"a-p{k}" for k in range(10))
+    return Choice("tables", "TE F1", (*candidates, cheap), 30, 5, done, (), 10, False)
+
+
 @pytest.mark.parametrize("labels", [0, 10])
 def test_it_says_who_why_and_what_next_and_runs_nothing(tmp_path: Path, labels: int) -> None:
     page = write_choice(choice(labels=labels), "folder:my pdfs", tmp_path).read_text("utf-8")

@@ -17,7 +17,7 @@ from parsemark.report.mathml import mathml
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_runs
-from parsemark.verdicts.errors import find_errors
+from parsemark.verdicts.error_types import find_errors
 from parsemark.verdicts.gate import GateLimits, gate_runs
 
 HOSTILE = (

@@ -17,7 +17,7 @@ from parsemark.report.chunks import decode
 from parsemark.report.comparison_text import errors_markdown
 from parsemark.report.source import RunSource
 from parsemark.store import Run
-from parsemark.verdicts.errors import Errors, changes_of, errors_beside, errors_between, find_errors
+from parsemark.verdicts.error_types import Errors, changes_of, errors_beside, errors_between, find_errors
 
 Open = Callable[..., Any]
 

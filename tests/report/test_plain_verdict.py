@@ -34,7 +34,8 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
     assert said[0].startswith("Take best for now: it is not told apart from x.")
     assert "As good: y; choose between them by time, cost or licence." in said
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
-    assert "About 51 more labelled documents would tell x from best." in said
+    settled = "would tell x from best with 95 % certainty, if they stay 0.10 apart."
+    assert f"About 51 more labelled documents {settled}" in said
 
 
 def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
@@ -42,10 +43,11 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(plain_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
-    assert "Only more than a thousand more labelled documents would tell x from best." in said
+    assert "Only more than a thousand more labelled documents would tell x from best with" in said
+    assert "if they stay 0.001 apart." in said
     unlabelled = summary.model_copy(update={"ranking": ranking, "protocol": "evidence"})
     said = " ".join(plain_verdict(unlabelled, [], "demo"))
-    assert "Only more than a thousand more documents would tell x from best." in said
+    assert "Only more than a thousand more documents would tell x from best with" in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
     assert plain_verdict(alone, [], "demo")[0] == "best: its table extraction score is 0.90 (F)."
 

@@ -1,5 +1,6 @@
 """The site in a real browser: every page loads without complaint, and what can be clicked works."""
 
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,10 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.report.test_choice_page import many_alike
 from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
+from parsemark.report.choice_page import write_choice
 from parsemark.report.comparison_text import comparison_markdown
 from parsemark.report.names import safe_name
 from parsemark.store import Run, RunFolder
@@ -120,12 +123,22 @@ def test_columns_are_explained_where_they_stand(open_page: Open, site: Path) -> 
     assert explained == page.locator("#board thead th").count() - 1, "every column but the name"
 
 
-def test_all_columns(open_page: Open, site: Path) -> None:
-    page = ready(open_page(f"{site.as_uri()}/index.html"))
-    hidden = page.locator('th[data-key="td_precision"]')
-    assert hidden.is_hidden()
-    page.get_by_role("button", name="All columns").click()
-    assert hidden.is_visible()
+@pytest.mark.parametrize("width", [390, 1280])
+def test_columns_without_room_are_folded_under_a_button(open_page: Open, site: Path, width: int) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html", viewport={"width": width, "height": 844}))
+    frame = "document.getElementById('board').parentElement"
+    assert page.evaluate(f"{frame}.scrollWidth <= {frame}.clientWidth"), "nothing is cut"
+    assert page.evaluate(f"{frame}.getBoundingClientRect().top") < 844, "the table is on the first screen"
+    shown = page.locator("#board thead th:visible")
+    assert {"name", "rank", "te_f1_con", "failures"} <= {h.get_attribute("data-key") for h in shown.all()}
+    hidden = page.locator("#board thead th").count() - shown.count()
+    button = page.get_by_role("button", name="All columns")
+    assert button.inner_text() == f"All columns ({hidden} more)"
+    button.click()
+    assert shown.count() == page.locator("#board thead th").count()
+    page.set_viewport_size({"width": 20_000, "height": 844})
+    button.click()
+    assert page.locator('th[data-key="cpu_s_per_page"]').is_visible(), "a wider window has room for more"
 
 
 @pytest.mark.parametrize(
@@ -188,6 +201,8 @@ def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     assert all(re.fullmatch(r"[+−]?\d+", text) for text in failures), "counts have no decimals"
     words = comparison_markdown(compare_parsers(run, "poor", "good")).replace("-", "−")
     assert all(found in words for found in re.findall(r"[+−]\d\.\d+|p [=<] [\d.]+", swapped))
+    extent = re.search(r"on \d+ pages of \d+ documents", swapped)
+    assert extent is not None and extent[0] in words
 
 
 def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> None:
@@ -203,3 +218,19 @@ def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> N
         if path.name not in ("provenance.html", "tables.html"):  # these have no scripts
             ready(page)
         page.context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_names_of_a_choice_can_be_read_and_no_column_is_cut(
+    open_page: Open, tmp_path: Path, width: int
+) -> None:
+    path = write_choice(many_alike(), "folder:mine", tmp_path)
+    page = open_page(path.as_uri(), viewport={"width": width, "height": 844})
+    cut = "all => all.filter(f => f.scrollWidth > f.clientWidth).length"
+    assert page.locator(".scroll").evaluate_all(cut) == 0
+    assert page.get_by_text("Behind the first", exact=True).is_visible()
+    boxes = [text.bounding_box() for text in page.locator("svg circle ~ text").all()]
+    assert all(box["height"] >= 12 for box in boxes)
+    names = [(b["x"], b["y"] + 2, b["x"] + b["width"], b["y"] + b["height"] - 2) for b in boxes]
+    pairs = itertools.combinations(names, 2)
+    assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for a, b in pairs)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import StudyError
-from parsemark.study import correlate, correlation, read_ratings, run_study, study_html
+from parsemark.study import correlate, fitted_on, read_ratings, run_study, study_html
 from parsemark.study.preparation import for_metric
 from parsemark.study.ratings import Ratings
 
@@ -231,8 +231,8 @@ def test_the_command_says_by_pair_where_a_figure_is_in_sample(
 
     assert "n sample" not in study("reader"), "these pairs are nobody's"
     assert "in_sample" not in json.loads((tmp_path / "reader" / "correlations.json").read_text())["reader"]
-    fitted_on = {"reader": frozenset({correlation.fingerprint(known)})}
-    monkeypatch.setattr(correlation, "_fitted_on", lambda: fitted_on)
+    known_truths = {"reader": frozenset({fitted_on.fingerprint(known)})}
+    monkeypatch.setattr(fitted_on, "_fitted_on", lambda: known_truths)
     said = study("reader")
     assert f"In sample: reader was fitted to ratings of the truths of {n_known} of these {n_pairs}" in said
     assert "metric, in sample" in said

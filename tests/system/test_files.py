@@ -38,6 +38,16 @@ def test_a_link_is_replaced_and_its_target_stays(tmp_path: Path) -> None:
     assert not link.is_symlink() and link.read_bytes() == b"new"
 
 
+@pytest.mark.parametrize("name", ["dangling", "fifo", "file"])
+def test_what_is_no_folder_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "file").touch()
+    for path in (tmp_path / name / ".lock", tmp_path / name / "run" / ".lock"):
+        with pytest.raises(WriteError, match=f"{tmp_path / name} is a file, or a link"), locked(path):
+            pass
+
+
 def test_an_error_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")

@@ -21,11 +21,11 @@ from tests.web.serve import Person, served
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.consensus.starting_page import Start
 from parsemark.corpora import load_corpus
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import table_from_json
 from parsemark.model import Element, Sample, Status, Table
-from parsemark.web.annotate.consensus import Start
 from parsemark.web.annotate.edit_store import DATABASE, Work
 
 LINK = "Annotate at"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsemark.consensus.starting_page import SURE, Start, consensus, start_page
 from parsemark.model import Box, Cell, Element, Page, Prediction, Relation, Status, Table
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
 from parsemark.web.annotate.differences import differences
 from parsemark.web.annotate.edits import EditError, apply
 

@@ -1,4 +1,7 @@
-"""Answers "which parser for these documents?" with few labels: agreement, families, the next page."""
+"""Answers "which parser for these documents?" with few labels, and names the page to label next.
+
+How alike parsers are, and which of them are one family, says `consensus.agreement`.
+"""
 
 from parsemark.choose.answer import as_json, in_words, next_step
 from parsemark.choose.choice import Choice, ParserCandidate, choose

@@ -8,11 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from parsemark.choose.choice import Choice, ParserCandidate, labels_needed
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, told_apart_by
 from parsemark.protocols.contract import get_protocol
 
 _NAMED = 3
-"""Pages in the command to label; it shows the others after them."""
+"""Kinds of pages on which others do better."""
 SAME_VALUE = 0.0005
 """Scores that differ by less look equal."""
 KIND_LEAD = 0.1
@@ -97,14 +97,12 @@ def _unsettled(choice: Choice) -> list[str]:
     sentences = []
     for candidate in open_[:2]:
         more = labels_needed(candidate, n_labels, n, choice.n_pages)
-        if more:
-            all_of_them = more == choice.n_pages - n_labels
-            number = (
-                f"Labels of all {counted(choice.n_pages, 'page')}"
-                if all_of_them
-                else f"About {counted(more, 'more label')}"
-            )
-            sentences.append(f"{number} would separate {candidate.parser} from {choice.best.parser}.")
+        if more and candidate.behind is not None:
+            number = f"About {counted(more, 'more labelled page')}"
+            if more == choice.n_pages - n_labels:
+                number = f"Labels of all {counted(choice.n_pages, 'page')}"
+            gap = candidate.behind.value
+            sentences.append(told_apart_by(number, candidate.parser, choice.best.parser, gap))
     return sentences
 
 
@@ -119,10 +117,10 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
         ]
     if choice.certain or not choice.next_pages:
         return ["Use it:", f"  {recommended(choice, corpus)}"]
-    listed = ", ".join(choice.next_pages[:5]) + (", …" if len(choice.next_pages) > 5 else "")
+    pages = [part for page in choice.next_look for part in ("--page", page)]
     return [
-        f"Label next ({len(choice.labelled)} of {choice.budget} done): {listed}",
-        f"  {shlex.join(_annotate(choice, corpus, run))}",
+        f"Label next ({len(choice.labelled)} of {choice.budget} done): {', '.join(choice.next_look)}",
+        f"  {shlex.join(['parsemark', 'annotate', corpus, '--run', run, *pages])}",
         "or put truth files beside the PDFs (docs/loaders.md), then give the same command again.",
         "A page that is not worth the time: --skip PAGE.",
     ]
@@ -131,11 +129,6 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
 def recommended(choice: Choice, corpus: str) -> str:
     """The command that runs the parser on all documents."""
     return shlex.join(["parsemark", "parse", "--corpus", corpus, "--parser", choice.best.parser])
-
-
-def _annotate(choice: Choice, corpus: str, run: str) -> list[str]:
-    pages = [part for page in choice.next_pages[:_NAMED] for part in ("--page", page)]
-    return ["parsemark", "annotate", corpus, "--run", run, *pages]
 
 
 def as_json(choice: Choice) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.choose.kinds import KindStanding, best_by_kind
+from parsemark.choose.best_by_kind import KindStanding, best_by_kind
+from parsemark.choose.label_order import LabelOrder, draw_order, inclusion_probabilities
 from parsemark.choose.sanity import layer_texts, measure_sanity, seen_pages
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
@@ -19,21 +20,13 @@ from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Prediction, Status
-from parsemark.pdf import BROKEN
 from parsemark.plain_words import counted
 from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.contract import PageProtocol, get_protocol
-from parsemark.protocols.page_kinds import run_kinds, unread_scans
+from parsemark.protocols.kinds_of_run import run_kinds, unread_scans, unscored
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.intervals import t_quantile
-from parsemark.stats.prediction_powered import (
-    Estimate,
-    LabelOrder,
-    draw_order,
-    estimate_mean,
-    inclusion_probabilities,
-    standings,
-)
+from parsemark.stats.prediction_powered import Estimate, estimate_mean, standings
 from parsemark.store import Run
 
 Floats = NDArray[np.float64]
@@ -116,6 +109,11 @@ class Choice:
         """The recommended parser."""
         return self.candidates[0]
 
+    @property
+    def next_look(self) -> tuple[str, ...]:
+        """Pages to label before the next look: those that are named, and that `annotate` opens."""
+        return self.next_pages[:LOOK_EVERY]
+
 
 def choose(
     run: Run,
@@ -145,8 +143,7 @@ def choose(
     for page in sorted(skip):
         require_known("page", page, table["sample"].to_list())
     kinds = run_kinds(run.run_tables())
-    unlabelled = table.filter(table["truth"].is_null())["sample"]
-    unread = {*skip, *(page for page in unlabelled if kinds.get(page) == BROKEN)}
+    unread = {*skip, *unscored(run.run_tables())}
     rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in unread]
     samples, documents = [row[0] for row in rows], [row[1] for row in rows]
     records = run.records()
@@ -166,7 +163,7 @@ def choose(
         known &= np.array([labels(sample) for sample in samples])
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
     used = usable_labels(order, known, budget)
-    costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
+    costs = {p: [r for r in records if r.parser == p and r.sample not in unread] for p in parsers}
     cpu_s = [known_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
     trust = sanity.trust(text=text)
     ranking = rank(agreement, scores, used, trust, cpu_s)

@@ -21,10 +21,10 @@ from scipy import stats
 
 from parsemark.choose.choice import Choice, known_mean, page_scores
 from parsemark.errors import UsageError
-from parsemark.pdf.kinds import TRAITS, Kinds
+from parsemark.pdf.page_kinds import TRAITS, Kinds
 from parsemark.plain_words import counted, first_problem
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.page_kinds import run_kinds
+from parsemark.protocols.kinds_of_run import run_kinds
 from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import write_text

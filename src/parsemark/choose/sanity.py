@@ -21,7 +21,7 @@ from parsemark.errors import PdfError
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, page_text, seen_page
-from parsemark.pdf.kinds import MIN_LAYER
+from parsemark.pdf.page_kinds import MIN_LAYER
 from parsemark.protocols.evidence.compare import compare, gives_tables_alone
 from parsemark.protocols.tables import is_positive
 

@@ -37,12 +37,12 @@ def boards(
     from parsemark.cli.printing import plain_console
     from parsemark.engine.scoring.score import score_run
     from parsemark.errors import MissingDependencyError
-    from parsemark.protocols import canonical_specs, get_protocol, with_options
+    from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options
     from parsemark.store import Run
-    from parsemark.verdicts.boards_agreement import IN_ORDER, PAGE_PROTOCOLS, board_agreement
+    from parsemark.verdicts.boards_agreement import IN_ORDER, board_agreement
 
     opened, console, wanted = Run.open(run), plain_console(), []
-    specs = canonical_specs(protocol or [*opened.protocols, *PAGE_PROTOCOLS])
+    specs = canonical_specs(protocol or [*opened.protocols, *page_protocols()])
     for spec in [*specs, *([IN_ORDER] if "tables" in specs else [])]:
         try:
             get_protocol(spec).preload()

@@ -94,7 +94,7 @@ def choose(
     if annotate and choice.next_pages and not choice.certain:
         from parsemark.cli.web_apps import annotate as open_annotate
 
-        open_annotate(corpus, run=[run.path], page=list(choice.next_pages))
+        open_annotate(corpus, run=[run.path], page=list(choice.next_look))
 
 
 def _table(choice: Choice) -> Table:

@@ -80,7 +80,7 @@ def _two_parsers(run: Run, a: str, b: str, protocol: str | None, *, slices: bool
         slices_markdown,
     )
     from parsemark.verdicts.comparison import compare_parsers, slice_differences
-    from parsemark.verdicts.errors import errors_beside
+    from parsemark.verdicts.error_types import errors_beside
 
     comparison = compare_parsers(run, a, b, protocol)
     if report:
@@ -101,7 +101,7 @@ def _two_runs(
     from parsemark.report import build_report
     from parsemark.report.comparison_text import errors_markdown, runs_markdown, side_by_side, slices_markdown
     from parsemark.verdicts.comparison import compare_runs, slice_differences
-    from parsemark.verdicts.errors import errors_between
+    from parsemark.verdicts.error_types import errors_between
 
     result = compare_runs(old, new, protocol)
     if report:

@@ -27,6 +27,7 @@ class ProgressEvents(Events):
         self.n_pages: dict[str, int] = {}
         self.n_done: dict[str, int] = {}
         self.n_failed: dict[str, int] = {}
+        self._apart: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
     def __enter__(self) -> ProgressEvents:
@@ -36,6 +37,10 @@ class ProgressEvents(Events):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+    def apart(self, samples: frozenset[str]) -> None:
+        """Remember them: they are in no count of failures, as in the leaderboard."""
+        self._apart = samples
+
     def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
         """Count what is there already."""
         self.n_pages[parser], self.n_done[parser], self.n_failed[parser] = n_pages, n_done, 0
@@ -44,7 +49,8 @@ class ProgressEvents(Events):
         """Count a page."""
         with self._lock:
             self.n_done[record.parser] += 1
-            self.n_failed[record.parser] += record.status is not Status.OK
+            failed = record.status is not Status.OK and record.sample not in self._apart
+            self.n_failed[record.parser] += failed
         self.changed(record.parser)
 
     def changed(self, parser: str) -> None:

@@ -23,7 +23,7 @@ def score_task(
     """Score a file of predictions and print the figures; with `out`, write them there too."""
     from parsemark.cli.printing import plain_table
     from parsemark.errors import UsageError
-    from parsemark.protocols.document.tasks import MEANINGS
+    from parsemark.protocols.document.component_scores import MEANINGS
 
     if predictions is None or not predictions.is_file():
         raise UsageError(
@@ -66,7 +66,7 @@ def bench_task(
     """Cut the elements of a task out of a corpus, run parsers on the crops, and compare what they made."""
     from parsemark.cli.printing import plain_table
     from parsemark.errors import UsageError
-    from parsemark.protocols.document.tasks import MEANINGS
+    from parsemark.protocols.document.component_scores import MEANINGS
 
     if not parsers:
         raise UsageError("--task needs the parsers that are to be run: --parser tesseract --parser rapidocr.")

@@ -61,7 +61,7 @@ def rate(
     """
     import json
 
-    from parsemark.study.tasks import read_tasks
+    from parsemark.study.pairs_to_rate import read_tasks
     from parsemark.system.files import write_text
 
     tasks = read_tasks(file)

@@ -1,4 +1,4 @@
-"""How alike the outputs of parsers are, page by page. Needs no truth.
+"""How alike the outputs of parsers are, page by page, and which parsers are one family. Needs no truth.
 
 Agreement is evidence, never proof: parsers that share an engine share its errors. So each family of
 dependent parsers has one vote (`families`), and votes weigh by competence, which is estimated from the

@@ -1,4 +1,8 @@
-"""Yields samples of a named, versioned corpus; corpora/latex makes them."""
+"""Pages with their truth, by the name of their corpus: loaded, made, carried by PDFs themselves, or damaged.
+
+`loaders` reads folders and other benchmarks' files, `carried` the truth that PDFs and sources bring along,
+`latex` compiles real sources, `synthetic` makes documents, `degrade` makes pages harder to read.
+"""
 
 from parsemark.corpora.base import CORPORA, Corpus, load_corpus
 

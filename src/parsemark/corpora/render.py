@@ -197,10 +197,10 @@ def look_at(sample: Sample) -> FirstLook:
         state = sample.pdf.stat()
         return _look(sample.pdf, sample.page_number, state.st_mtime_ns, state.st_size)
     except (ParsemarkError, OSError):
-        return FirstLook(kinds=BROKEN if _names_itself_pdf(sample.pdf) else NO_PDF)
+        return FirstLook(kinds=BROKEN if names_itself_pdf(sample.pdf) else NO_PDF)
 
 
-def _names_itself_pdf(file: Path) -> bool:
+def names_itself_pdf(file: Path) -> bool:
     """Whether a file begins as PDFs do; what is empty or a page of HTML does not."""
     try:
         with file.open("rb") as opened:

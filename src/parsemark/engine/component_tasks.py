@@ -19,9 +19,9 @@ from parsemark.formats import read_output, read_tables, write_table
 from parsemark.model import Category, Prediction, Status
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import annotation_of
+from parsemark.protocols.document.component_scores import TASKS, TaskResult, component_task, layout_task
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, get_profile
-from parsemark.protocols.document.tasks import TASKS, TaskResult, component_task, layout_task
 from parsemark.store import Run
 from parsemark.system import remove_tree, write_text
 

@@ -11,6 +11,9 @@ class Events:
     def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
         """A parser has `n_pages` pages, of which `n_done` are done already."""
 
+    def apart(self, samples: frozenset[str]) -> None:
+        """On these pages parsers are only tried: not answering there is no failure."""
+
     def installing(self, parser: str, what: str) -> None:
         """A parser's environment is being built."""
 

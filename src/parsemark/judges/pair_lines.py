@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from parsemark.errors import FormatError
 from parsemark.judges.ask import Asker
 from parsemark.judges.base import Judge
 from parsemark.judges.pairs import Pair, PairVerdict, judge_pairs
+from parsemark.metrics.pair_files import read_pair
 
 
 class PairLines:
@@ -35,7 +37,7 @@ class PairLines:
                 continue
             try:
                 yield self._pair(number, line)
-            except (ValueError, RecursionError) as error:
+            except FormatError as error:
                 self.problems.append((number, str(error)))
                 self._on_problem(number, str(error))
 
@@ -44,20 +46,12 @@ class PairLines:
         return int(pair), self._ids[pair]
 
     def _pair(self, number: int, line: str) -> Pair:
-        try:
-            data = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"The line is not JSON: {error}") from error
-        if not isinstance(data, dict) or not isinstance(data.get("truth"), str):
-            raise ValueError('The line is not an object with "id", "truth" and "pred"')
-        pred = data.get("pred")
-        if pred is not None and not isinstance(pred, str):
-            raise ValueError(f'"pred" must be a text or null, not {type(pred).__name__}')
+        data = read_pair(line)
         kind = data.get("kind", "table")
         if kind not in ("table", "formula"):
-            raise ValueError('"kind" must be "table" or "formula"')
-        self._ids[str(number)] = data.get("id", f"line {number}")
-        return Pair(str(number), data["truth"], pred or "", kind)
+            raise FormatError('"kind" must be "table" or "formula"')
+        self._ids[str(number)] = data["id"]
+        return Pair(str(number), data["truth"], data["pred"] or "", kind)
 
 
 class RowsInOrder:

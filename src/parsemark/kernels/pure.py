@@ -1,6 +1,6 @@
 """All kernel functions in Python, under the names that the native module has."""
 
-from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
+from parsemark.kernels.grid_alignment import match_span_grids, match_text_grids, span_grid, text_grid
 from parsemark.kernels.matrices import column_maxima, similarity_matrix, square_by_kinds
 from parsemark.kernels.sequences import (
     align,

@@ -1,4 +1,4 @@
-"""GriTS: grid table similarity, of topology and of content."""
+"""GriTS: grid table similarity, of topology and of content; `kernels.grid_alignment` aligns the grids."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _score_chunk(chunk: Sequence[Line], names: Sequence[str], raw: bool) -> list
 def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: bool) -> list[PairScore]:
     identity: Any = f"line {number}"
     try:
-        pair = _read_pair(text)
+        pair = _read_object(text)
         identity = pair.get("id", identity)
         _check_pair(pair)
         truth = _prepared_truth(pair["truth"], pair.get("truth_format"), raw=raw)
@@ -123,7 +123,18 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: boo
 _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
-def _read_pair(text: str) -> dict[str, Any]:
+def read_pair(text: str) -> dict[str, Any]:
+    """Read one line, `{"id", "truth", "pred"}`, for metrics and judges alike.
+
+    Raises:
+        FormatError: It is no such line.
+    """
+    pair = _read_object(text)
+    _check_pair(pair)
+    return pair
+
+
+def _read_object(text: str) -> dict[str, Any]:
     if found := _UNDECODED.search(text):
         raise FormatError("The line is not UTF-8 text", position=found.start())
     try:

@@ -15,7 +15,7 @@ from parsemark.pdf.document import (
     taken_from,
     to_page_box,
 )
-from parsemark.pdf.kinds import BROKEN, NO_PDF, TRAITS, Kinds, look_at
+from parsemark.pdf.page_kinds import BROKEN, IN_NO_SCORE, NO_PDF, TRAITS, Kinds, look_at
 from parsemark.pdf.pictures import (
     Frame,
     PageInk,
@@ -33,6 +33,7 @@ from parsemark.pdf.visible import SeenPage, seen_page
 
 __all__ = [
     "BROKEN",
+    "IN_NO_SCORE",
     "NO_PDF",
     "TRAITS",
     "Frame",

@@ -6,6 +6,7 @@ from parsemark.protocols.contract import (
     PageProtocol,
     canonical_specs,
     get_protocol,
+    page_protocols,
     with_options,
 )
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
@@ -34,5 +35,6 @@ __all__ = [
     "Verdict",
     "canonical_specs",
     "get_protocol",
+    "page_protocols",
     "with_options",
 ]

@@ -12,9 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.model import AttributeValue, Element, Status
-from parsemark.pdf.kinds import TRAITS, stored_kinds
+from parsemark.pdf.page_kinds import TRAITS, stored_kinds
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
-from parsemark.protocols.page_kinds import survived, unscored
+from parsemark.protocols.kinds_of_run import survived, unscored
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice

@@ -50,6 +50,15 @@ class PageProtocol(ABC):
     """Where the annotation of a page keeps truth in the form of its board."""
     needs_labels: ClassVar[bool] = True
     """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
+    needs_only_pages: ClassVar[bool] = False
+    """Whether it asks nobody and needs nothing but the truth of pages: `boards` scores any run by it."""
+    figures_by_kind: ClassVar[Mapping[str, str]] = {}
+    """The figure that speaks of a kind of truth: `text`, `tables`, `headings`, `order`, `formulas`."""
+    table_matching: ClassVar[str] = ""
+    """The rule of `tables` by which it decides what answers a table; empty where it is none of them.
+
+    A board that joins the tables of a page, or takes the first, takes them in `order`.
+    """
     serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 
@@ -129,7 +138,7 @@ class PageProtocol(ABC):
             parts: Fields of `Summary` that the protocol makes itself.
         """
         from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures
-        from parsemark.protocols.ranking import rank
+        from parsemark.protocols.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.get("primary", sums[0].info.name)
@@ -153,19 +162,19 @@ PROTOCOLS = Registry(
     {
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
-        "docling-eval": "parsemark.protocols.docling_eval.protocol:DoclingEvalProtocol",
-        "dp-bench": "parsemark.protocols.dp_bench:DpBenchProtocol",
+        "docling-eval": "parsemark.protocols.boards.docling_eval.protocol:DoclingEvalProtocol",
+        "dp-bench": "parsemark.protocols.boards.dp_bench:DpBenchProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
         "features": "parsemark.protocols.features:FeaturesProtocol",
-        "getomni": "parsemark.protocols.getomni:GetomniProtocol",
-        "marker": "parsemark.protocols.marker_bench:MarkerProtocol",
-        "ohr-bench": "parsemark.protocols.ohr_bench:OhrBenchProtocol",
-        "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
-        "omni-parse": "parsemark.protocols.omni_parse.protocol:OmniParseProtocol",
-        "opendataloader": "parsemark.protocols.opendataloader:OpendataloaderProtocol",
-        "parsebench": "parsemark.protocols.parsebench.protocol:ParsebenchProtocol",
-        "rd-tablebench": "parsemark.protocols.rd_tablebench:RdTableBenchProtocol",
-        "score-bench": "parsemark.protocols.score_bench:ScoreBenchProtocol",
+        "getomni": "parsemark.protocols.boards.getomni:GetomniProtocol",
+        "marker": "parsemark.protocols.boards.marker_bench:MarkerProtocol",
+        "ohr-bench": "parsemark.protocols.boards.ohr_bench:OhrBenchProtocol",
+        "olmocr": "parsemark.protocols.boards.olmocr.protocol:OlmocrProtocol",
+        "omni-parse": "parsemark.protocols.boards.omni_parse.protocol:OmniParseProtocol",
+        "opendataloader": "parsemark.protocols.boards.opendataloader:OpendataloaderProtocol",
+        "parsebench": "parsemark.protocols.boards.parsebench.protocol:ParsebenchProtocol",
+        "rd-tablebench": "parsemark.protocols.boards.rd_tablebench:RdTableBenchProtocol",
+        "score-bench": "parsemark.protocols.boards.score_bench:ScoreBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
@@ -186,6 +195,11 @@ def get_protocol(spec: str) -> PageProtocol:
     if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
         raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
     return cls.from_options(parsed.as_dict())
+
+
+def page_protocols() -> list[str]:
+    """The protocols that any run of pages can be scored by."""
+    return [own.name for own in _loadable() if own.needs_only_pages]
 
 
 @cache

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from math import log10
 from pathlib import Path
+from typing import NamedTuple
 
 from parsemark.choose import Choice, ParserCandidate, in_words, next_step
 from parsemark.report.site import standalone_page
 from parsemark.system.files import write_text
 
-WIDTH, HEIGHT, MARGIN = 640, 300, 46
-"""Of the chart of quality against cost, in pixels of its own."""
+WIDTH, HEIGHT, MARGIN = 400, 280, 34
+"""Of the chart of quality against cost, in pixels of its own: those of a phone, so that names can be read."""
+LETTER, LINE = 7.0, 14.0
+"""How wide the letters of names are, and how high a line."""
+_LONGEST = 26
+"""Letters of a name in the chart."""
+Box = tuple[float, float, float, float]
 _TYPICAL = 4
 """Kinds of errors that are named for each parser."""
 
@@ -40,25 +46,52 @@ def _place(value: float) -> float:
     return round(100 * min(max(value, 0.0), 1.0), 2)
 
 
-def _chart(
-    candidates: tuple[ParserCandidate, ...],
-) -> tuple[list[tuple[str, float, float, float, float]], list[tuple[float, str]]]:
-    """Quality against CPU time: name, x, y and the interval's ends of each dot; where there are lines."""
-    known = [log10(c.cpu_s) for c in candidates if c.cpu_s]
-    if not known:
-        return [], []
-    first, last = min(known) - 0.15, max(known) + 0.15
+class ChoiceDot(NamedTuple):
+    """A parser in the chart: its dot, the ends of its interval, and where its name begins."""
 
-    def x(cpu_s: float) -> float:
-        return round(MARGIN + (log10(cpu_s) - first) / (last - first) * (WIDTH - 2 * MARGIN), 1)
+    name: str
+    shown: str
+    x: float
+    y: float
+    low: float
+    high: float
+    left: float
+    base: float
+
+
+def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[ChoiceDot], list[tuple[float, str]]]:
+    """Quality against CPU time: the dots, and where there are lines."""
+    timed = [(c, log10(c.cpu_s)) for c in candidates if c.cpu_s]
+    if not timed:
+        return [], []
+    first, last = min(t for _, t in timed) - 0.15, max(t for _, t in timed) + 0.15
+
+    def x(log_s: float) -> float:
+        return round(MARGIN + (log_s - first) / (last - first) * (WIDTH - 2 * MARGIN), 1)
 
     def y(value: float) -> float:
         return round(HEIGHT - MARGIN - min(max(value, 0.0), 1.0) * (HEIGHT - 2 * MARGIN), 1)
 
-    dots = []
-    for c in candidates:
-        if c.cpu_s:
-            low, high = (c.value, c.value) if c.estimate is None else (c.estimate.low, c.estimate.high)
-            dots.append((c.parser, x(c.cpu_s), y(c.value), y(low), y(high)))
+    dots: list[ChoiceDot] = []
+    taken = [(x(t) - 5, y(c.value) - 5, x(t) + 5, y(c.value) + 5) for c, t in timed]
+    for c, t in timed:
+        low, high = (c.value, c.value) if c.estimate is None else (c.estimate.low, c.estimate.high)
+        shown = c.parser if len(c.parser) <= _LONGEST else f"{c.parser[: _LONGEST - 1]}…"
+        taken.append(_free_place(x(t), y(c.value), LETTER * len(shown), taken))
+        left, base = round(taken[-1][0], 1), round(taken[-1][3] - 3, 1)
+        dots.append(ChoiceDot(c.parser, shown, x(t), y(c.value), y(low), y(high), left, base))
     times = [m * 10.0**k for k in range(-4, 5) for m in (1, 3)]
-    return dots, [(x(t), f"{t:g} s") for t in times if first <= log10(t) <= last]
+    return dots, [(x(log10(t)), f"{t:g} s") for t in times if first <= log10(t) <= last]
+
+
+def _free_place(x: float, y: float, width: float, taken: list[Box]) -> Box:
+    """Where a name stands beside its dot without covering anything; if there is no such place, beside it."""
+    left = x + 8 if x + 8 + width <= WIDTH else x - 8 - width
+    lines = sorted(range(-int(HEIGHT / LINE), int(HEIGHT / LINE)), key=abs)
+    boxes = [(left, top, left + width, top + LINE) for top in (y - 7 + LINE * line for line in lines)]
+    inside = (box for box in boxes if box[1] >= 0 and box[3] <= HEIGHT - MARGIN)
+    return next((a for a in inside if not any(_overlap(a, b) for b in taken)), boxes[0])
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -10,7 +10,7 @@ from parsemark.report.chunks import write_chunk
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, page_values
-from parsemark.verdicts.comparison import RunComparison
+from parsemark.verdicts.comparison import RunComparison, extent
 
 SHOWN_PAGES = 20
 
@@ -47,6 +47,7 @@ def _protocol(source: RunSource) -> dict[str, Any]:
         "higher_is_better": primary.higher_is_better,
         "margin": f"{primary.margin or 0:g}",
         "top": primary.top or 1.0,
+        "extent": extent(source.primary_sums) if source.primary_sums else "0 pages",
         "columns": [
             {
                 "key": i.name,

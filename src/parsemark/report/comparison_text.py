@@ -25,7 +25,7 @@ from parsemark.protocols import FigureInfo, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference
-from parsemark.verdicts.errors import Changes
+from parsemark.verdicts.error_types import Changes
 from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
@@ -52,8 +52,7 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
     evidence = (
         f"{label} {values}, difference {signed(v.difference)}{interval}, "
-        f"p {p if p.startswith('<') else f'= {p}'} on {counted(comparison.n_pages, 'page')} of "
-        f"{counted(comparison.n_documents, 'document')}"
+        f"p {p if p.startswith('<') else f'= {p}'} on {comparison.extent}"
     )
     if v.difference is None:
         without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)

@@ -10,7 +10,7 @@ import polars as pl
 
 from parsemark.report.chunks import write_chunk
 from parsemark.report.source import RunSource, ShownParser, page_values
-from parsemark.verdicts.errors import Errors
+from parsemark.verdicts.error_types import Errors
 
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 

@@ -19,7 +19,7 @@ from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
 from parsemark.store import Run
-from parsemark.verdicts.errors import Errors
+from parsemark.verdicts.error_types import Errors
 from parsemark.verdicts.plain_verdict import best_on_kinds, plain_verdict, scored_records
 
 

@@ -17,7 +17,7 @@ from parsemark.report.chunks import cut, prediction_json, write_chunk, write_tex
 from parsemark.report.names import page_file
 from parsemark.report.site import ReportOptions
 from parsemark.report.source import RunSource
-from parsemark.verdicts.errors import Key
+from parsemark.verdicts.error_types import Key
 
 Explained = Mapping[Key, dict[str, Any]]
 BATCH = 200

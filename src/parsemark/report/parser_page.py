@@ -15,7 +15,7 @@ from parsemark.report.leaderboard_table import Scale
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, ShownParser, page_values, value_words
-from parsemark.verdicts.errors import Errors
+from parsemark.verdicts.error_types import Errors
 
 WORST = 24
 MAX_FAILURES = 200

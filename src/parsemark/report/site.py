@@ -25,7 +25,7 @@ from parsemark.report.source import Older, RunSource
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
-from parsemark.verdicts.errors import Errors, find_errors
+from parsemark.verdicts.error_types import Errors, find_errors
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

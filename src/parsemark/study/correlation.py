@@ -1,17 +1,9 @@
-"""How well a column of scores follows people: three correlations, and an interval clustered by table.
-
-On pairs that a metric was made with its figure flatters. `fitted_on.txt` has a fingerprint of each truth
-whose ratings a metric was fitted to. It is the truth that counts, not the pair: another extraction of a table
-that the metric knows is no new table. A user's own pairs are in none of them.
-"""
+"""How well a column of scores follows people: three correlations, and an interval clustered by table."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,29 +60,3 @@ def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, flo
         drawn = (sxy - sx * sy / n) / np.sqrt((sxx - sx**2 / n) * (syy - sy**2 / n))
     usable = np.clip(drawn[np.isfinite(drawn)], -1.0, 1.0)  # rounding leads beyond
     return percentile_interval(usable) if len(usable) >= N_RESAMPLES / 2 else None
-
-
-def fingerprint(truth: str) -> str:
-    """Of a truth, whatever its white space."""
-    return hashlib.sha256("".join(truth.split()).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def in_sample(metric: str, truth: str) -> bool:
-    """Whether a metric (or its spec) was fitted to ratings of this truth."""
-    return fingerprint(truth) in _fitted_on().get(metric.partition("(")[0], frozenset())
-
-
-@cache
-def _fitted_on() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for line in files("parsemark.study").joinpath("fitted_on.txt").read_text("utf-8").splitlines():
-        metric, _, truth = line.partition(" ")
-        found.setdefault(metric, set()).add(truth)
-    return {metric: frozenset(truths) for metric, truths in found.items()}
-
-
-def recorded(metric: str, truths: Iterable[str]) -> str:
-    """All of `fitted_on.txt` with the truths that a metric was fitted to in place of those it had."""
-    entries = {(name, truth) for name, known in _fitted_on().items() if name != metric for truth in known}
-    entries |= {(metric, fingerprint(truth)) for truth in truths}
-    return "".join(f"{name} {truth}\n" for name, truth in sorted(entries))

@@ -17,7 +17,8 @@ from parsemark.study.columns import (
     metric_columns,
     stored_columns,
 )
-from parsemark.study.correlation import Correlation, correlate, in_sample
+from parsemark.study.correlation import Correlation, correlate
+from parsemark.study.fitted_on import in_sample
 from parsemark.study.judging import StudyVerdicts
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
 from parsemark.system import make_folder, write_text

@@ -24,8 +24,8 @@ from parsemark.formats import write_table
 from parsemark.model import Category, Element
 from parsemark.model.table import complexity
 from parsemark.store import Run
+from parsemark.study.pairs_to_rate import PairsFile
 from parsemark.study.ratings import PairToRate
-from parsemark.study.tasks import PairsFile
 from parsemark.system.files import make_folder, replacing, write_text
 
 RULES = ("ngrams", "located", "content", "bbox")

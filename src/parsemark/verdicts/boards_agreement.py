@@ -30,11 +30,6 @@ from parsemark.verdicts.scored_run import readable_protocols
 Floats = NDArray[np.float64]
 Pages = frozenset[str]
 
-PAGE_PROTOCOLS = (
-    *("tables", "semantic", "document", "answers"),
-    *("docling-eval", "dp-bench", "getomni", "marker", "opendataloader", "rd-tablebench", "score-bench"),
-)
-"""Those that need nothing else than the truth of pages, and ask nobody."""
 N_DRAWS = 500
 MIN_PARSERS = 3
 """Two parsers are ordered alike or not: that is no rank agreement."""
@@ -47,47 +42,6 @@ SOURCES = {
     "matching": "Which table of an output answers which true one: one measure under the rules of both.",
     "measures": "What is left when all that is alike: the measures themselves, and how text is matched.",
 }
-KINDS: Mapping[str, Mapping[str, str]] = {
-    "text": {
-        "answers": "right.name",
-        "docling-eval": "f1_score",
-        "document": "text_edit",
-        "dp-bench": "nid",
-        "getomni": "text_similarity",
-        "marker": "blocks",
-        "opendataloader": "nid_s",
-        "parsebench": "content_faithfulness",
-        "score-bench": "cct",
-    },
-    "tables": {
-        "answers": "right.cell_text",
-        "docling-eval": "teds",
-        "document": "teds_f1",
-        "dp-bench": "teds",
-        "opendataloader": "teds",
-        "parsebench": "tables",
-        "rd-tablebench": "similarity",
-        "score-bench": "table_teds",
-        "semantic": "semantic",
-        "tables": "te_f1_con",
-    },
-    "headings": {"answers": "right.heading", "document": "heading_tree", "opendataloader": "mhs"},
-    "order": {"answers": "right.order", "document": "order_edit", "marker": "order"},
-    "formulas": {"answers": "right.formula", "document": "formula_f1"},
-}
-"""Kind of truth to protocol to the figure that speaks of it."""
-RULES = {
-    "semantic": "ngrams",
-    "document": "ngrams",
-    "score-bench": "content",
-    "parsebench": "content",
-    "docling-eval": "order",
-    "dp-bench": "order",
-    "opendataloader": "order",
-    "rd-tablebench": "order",
-}
-"""Protocol to the rule of `tables` by which it decides what answers a table. Boards that join the tables of a
-page, or take the first, take them in order; `answers` matches none, since any table may have a value."""
 IN_ORDER = "tables(match=order)"
 """Scored to tell what matching does, and no board of its own."""
 
@@ -180,7 +134,7 @@ class _Board:
     @property
     def rule(self) -> str:
         """The rule by which it matches tables; empty where that is none of those of `tables`."""
-        return self.chosen or RULES.get(self.protocol.name, "")
+        return self.chosen or self.protocol.table_matching
 
     def ranks_any(self) -> bool:
         """Whether it tells parsers apart; one without truth here does not."""
@@ -195,7 +149,7 @@ class _Board:
 
     def kind(self, kind: str) -> str | None:
         """The figure that speaks of a kind of truth, where it is defined."""
-        name = KINDS[kind].get(self.protocol.name)
+        name = self.protocol.figures_by_kind.get(kind)
         return name if name in self.figures and self.counted(name) else None
 
     def draws(self, figure: str | None = None, pages: Pages | None = None) -> Floats:
@@ -287,7 +241,7 @@ def _pair(
     if are_both_spellings_known:
         first, second = neutral[a], neutral[b]
     steps.append(kendall(first.draws(None, pages), second.draws(None, pages)))
-    kinds = tuple(kind for kind in KINDS if first.kind(kind) and second.kind(kind))
+    kinds = tuple(kind for kind in first.protocol.figures_by_kind if first.kind(kind) and second.kind(kind))
     alike = [kendall(*_of_kind(first, second, kind)) for kind in kinds]
     steps.append(_mean_of_defined(alike) if alike else np.ones_like(tau))
     for before, step in pairwise(steps):  # where a step leaves no ranks to compare, nothing is assigned to it

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsemark.errors import UsageError, require_known
+from parsemark.plain_words import counted
 from parsemark.protocols import (
     FigureInfo,
     FigureSums,
@@ -23,7 +24,7 @@ from parsemark.protocols import (
 )
 from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.figures import Floats
-from parsemark.protocols.ranking import rank, verdicts_on_pairs
+from parsemark.protocols.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_pages import Places
 from parsemark.specs import Spec, parse_spec
 from parsemark.store import Run, report_damage
@@ -55,8 +56,8 @@ class Comparison:
     infos: tuple[FigureInfo, ...]
     """What these figures are."""
     n_pages: int
-    n_documents: int
-    """That the pages are of; those on which nobody has anything to count say nothing about the difference."""
+    extent: str
+    """On how many pages of how many documents."""
     pages: tuple[PageDifference, ...]
     """Pages that differ, largest difference first."""
 
@@ -295,7 +296,11 @@ def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: s
     rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
     changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
     infos = tuple(f.info for f in figures)
-    n_documents = len(set(first.documents))
     return Comparison(
-        a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), n_documents, tuple(changed)
+        a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), extent(first), tuple(changed)
     )
+
+
+def extent(figure: FigureSums) -> str:
+    """On what a figure is compared, as it is said everywhere: all pages with truth, and their documents."""
+    return f"{counted(len(figure.samples), 'page')} of {counted(len(set(figure.documents)), 'document')}"

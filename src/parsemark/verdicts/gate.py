@@ -23,7 +23,7 @@ from parsemark.verdicts.comparison import (
     require_same_corpus,
     require_same_pages,
 )
-from parsemark.verdicts.errors import Changes, error_changes, match_errors, stored_errors, write_errors
+from parsemark.verdicts.error_types import Changes, error_changes, match_errors, stored_errors, write_errors
 from parsemark.verdicts.gate_checks import (
     BEYOND_CHANCE,
     LOST,

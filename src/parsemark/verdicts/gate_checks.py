@@ -17,7 +17,7 @@ from parsemark.protocols.broken_pages import broken_pages
 from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
-from parsemark.verdicts.errors import changes_of, error_counts
+from parsemark.verdicts.error_types import changes_of, error_counts
 from parsemark.verdicts.time_ratios import Timing, time_ratio
 
 _TABLE = "table"

@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsemark.plain_words import counted, listed
+from parsemark.plain_words import counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.page_kinds import unscored
+from parsemark.protocols.kinds_of_run import unscored
 from parsemark.protocols.summary import Summary, Verdict
-from parsemark.stats.comparison import FEWEST_DOCUMENTS
+from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 
 WEAK_BY = 0.1
@@ -147,7 +147,7 @@ def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> 
     number = f"About {counted(max(more, FEWEST_DOCUMENTS - verdict.n_documents, 1), f'more {document}')}"
     if more > MOST_LABELS:
         number = f"Only more than a thousand more {document}s"
-    return [f"{number} would tell {other} from {best}."]
+    return [told_apart_by(number, other, best, verdict.difference)]
 
 
 def _costs(best: str, records: Sequence[ParseRecord]) -> list[str]:

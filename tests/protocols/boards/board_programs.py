@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from parsemark.protocols.dp_bench import PageData, page_teds, raw_nid
-from parsemark.protocols.opendataloader import MEASURES
+from parsemark.protocols.boards.dp_bench import PageData, page_teds, raw_nid
+from parsemark.protocols.boards.opendataloader import MEASURES
 
 
 def validity_error(truth: Mapping[str, PageData], pred: Mapping[str, PageData]) -> str | None:

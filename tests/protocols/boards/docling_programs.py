@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from parsemark.protocols.docling_eval.items import markdown, table_html
-from parsemark.protocols.docling_eval.layout import (
+from parsemark.protocols.boards.docling_eval.items import markdown, table_html
+from parsemark.protocols.boards.docling_eval.layout import (
     PIXEL_CLASSES,
     collapsed,
     common_labels,
@@ -21,7 +21,7 @@ from parsemark.protocols.docling_eval.layout import (
     pixel_pages,
     pixel_scores,
 )
-from parsemark.protocols.docling_eval.measures import TEXT, statistics_of, table_teds, text_scores
+from parsemark.protocols.boards.docling_eval.measures import TEXT, statistics_of, table_teds, text_scores
 
 Docs = Sequence[Mapping[str, Any]]
 

@@ -11,8 +11,8 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.metrics.meteor import nltk_module, words_of_sentences
 from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
-from parsemark.protocols.docling_eval.items import Corners
-from parsemark.protocols.docling_eval.measures import box_iou, token_scores
+from parsemark.protocols.boards.docling_eval.items import Corners
+from parsemark.protocols.boards.docling_eval.measures import box_iou, token_scores
 
 Cells = Mapping[str, Any]
 Word = Mapping[str, Any]

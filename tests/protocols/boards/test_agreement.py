@@ -20,12 +20,12 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
-from parsemark.protocols import FigureSums, PageProtocol, Summary
+from parsemark.protocols import FigureSums, PageProtocol, Summary, get_protocol
 from parsemark.protocols.run_tables import RunTables
 from parsemark.report import build_report
 from parsemark.store import Run
 from parsemark.verdicts import boards_agreement
-from parsemark.verdicts.boards_agreement import KINDS, SOURCES, board_agreement, kendall
+from parsemark.verdicts.boards_agreement import SOURCES, board_agreement, kendall
 
 BOARDS = ("tables", "document", "semantic", "dp-bench", "opendataloader", "getomni", "score-bench")
 TEXT = "Slack water & tide last $x^2$ minutes at the narrows.", "The stream costs $5 on springs."
@@ -151,7 +151,8 @@ def test_every_kind_names_figures_that_are_there(neutral: dict[str, Summary]) ->
     for board in BOARDS:
         names = {info.name for info in neutral[board].figures}
         # No page has a formula, so that `document` has no figure of them.
-        wanted = {own[board] for kind, own in KINDS.items() if board in own and kind != "formulas"}
+        named = get_protocol(board).figures_by_kind.items()
+        wanted = {figure for kind, figure in named if kind != "formulas"}
         assert wanted <= names, board
 
 

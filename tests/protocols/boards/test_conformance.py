@@ -10,8 +10,8 @@ import pytest
 from tests.protocols.boards import board_programs
 
 from parsemark.errors import FormatError
-from parsemark.protocols import dp_bench, getomni, opendataloader, rd_tablebench
-from parsemark.protocols import marker_bench as marker
+from parsemark.protocols.boards import dp_bench, getomni, opendataloader, rd_tablebench
+from parsemark.protocols.boards import marker_bench as marker
 
 pytestmark = pytest.mark.conformance
 

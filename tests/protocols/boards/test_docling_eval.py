@@ -13,7 +13,7 @@ from tests.protocols.boards.test_protocols import HTML, TITLE, WORDS, page, valu
 from parsemark.errors import MissingDependencyError
 from parsemark.model import Box, Cell, Element, Page, Prediction, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.docling_eval import items, layout, measures
+from parsemark.protocols.boards.docling_eval import items, layout, measures
 
 TABLE = Element("t", "table", order=1, table=Table.from_rows([["a", "b"], ["c", "d"]]))
 

@@ -19,7 +19,8 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Element, Page, Prediction, Sample
-from parsemark.protocols import get_protocol, ohr_bench
+from parsemark.protocols import get_protocol
+from parsemark.protocols.boards import ohr_bench
 from parsemark.protocols.figures import Figure
 from parsemark.protocols.summary import Ranking, Verdict
 from parsemark.report.terminal import leaderboard

@@ -13,7 +13,7 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Element, Fact, Page, Prediction, Sample, Status
 from parsemark.protocols import get_protocol
-from parsemark.protocols.parsebench import (
+from parsemark.protocols.boards.parsebench import (
     charts,
     content,
     grids,

@@ -17,9 +17,10 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Cell, Element, Fact, Page, Prediction, Sample, Status, Table
-from parsemark.protocols import (
+from parsemark.protocols import get_protocol
+from parsemark.protocols.aggregate import figure_of, mean_of_figures, mean_statistic
+from parsemark.protocols.boards import (
     dp_bench,
-    get_protocol,
     getomni,
     marker_bench,
     ohr_bench,
@@ -27,12 +28,11 @@ from parsemark.protocols import (
     rd_tablebench,
     score_bench,
 )
-from parsemark.protocols.aggregate import figure_of, mean_of_figures, mean_statistic
+from parsemark.protocols.boards.olmocr.rules import read_test
+from parsemark.protocols.boards.parsebench import protocol as parsebench
 from parsemark.protocols.contract import all_truth_keys
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.olmocr.rules import read_test
-from parsemark.protocols.parsebench import protocol as parsebench
-from parsemark.protocols.ranking import rank
+from parsemark.protocols.pair_verdicts import rank
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 

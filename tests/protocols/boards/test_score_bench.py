@@ -11,7 +11,7 @@ from tests.protocols.boards.test_docling_eval import families, same
 from tests.protocols.boards.test_protocols import HTML, TITLE, WORDS, page, values
 
 from parsemark.model import Element, Table
-from parsemark.protocols import score_bench
+from parsemark.protocols.boards import score_bench
 
 pytest.importorskip("tiktoken")
 TABLE = Element("t", "table", order=1, table=Table.from_rows([["a", "b"], ["c", "d"]]))

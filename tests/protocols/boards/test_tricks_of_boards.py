@@ -11,11 +11,11 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.metrics.katex import Render
 from parsemark.metrics.teds import teds
 from parsemark.model import Element, Page, Sample, Table
-from parsemark.protocols.getomni import json_accuracy
-from parsemark.protocols.marker_bench import page_score
-from parsemark.protocols.olmocr.rules import check, read_test
-from parsemark.protocols.opendataloader import page_scores
-from parsemark.protocols.rd_tablebench import html_similarity
+from parsemark.protocols.boards.getomni import json_accuracy
+from parsemark.protocols.boards.marker_bench import page_score
+from parsemark.protocols.boards.olmocr.rules import check, read_test
+from parsemark.protocols.boards.opendataloader import page_scores
+from parsemark.protocols.boards.rd_tablebench import html_similarity
 from parsemark.protocols.summary import Summary
 
 ROWS = [[f"{name} {k}" for name in ("Port", "Depth", "Berths", "Light")] for k in range(5)]

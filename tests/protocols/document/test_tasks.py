@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, UsageError
 from parsemark.metrics.bleu import corpus_bleu
+from parsemark.protocols.document.component_scores import component_task, layout_task
 from parsemark.protocols.document.published.profile import PROFILES, STRICT_COMPONENTS
-from parsemark.protocols.document.tasks import component_task, layout_task
 
 POLY = [0, 0, 100, 0, 100, 50, 0, 50]
 

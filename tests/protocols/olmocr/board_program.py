@@ -16,10 +16,10 @@ import numpy as np
 
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError
+from parsemark.protocols.boards.olmocr.formulas import Renderer
+from parsemark.protocols.boards.olmocr.protocol import split_groups
+from parsemark.protocols.boards.olmocr.rules import BASELINE, baseline_of, check, read_test
 from parsemark.protocols.facts.grid import TableTooLargeError
-from parsemark.protocols.olmocr.formulas import Renderer
-from parsemark.protocols.olmocr.protocol import split_groups
-from parsemark.protocols.olmocr.rules import BASELINE, baseline_of, check, read_test
 
 ERRORS = (IndexError, TypeError, TooHardError, TableTooLargeError)
 """What a test may raise; upstream's own errors, and where ours gives up."""

@@ -16,8 +16,8 @@ from parsemark.kernels.search import TooHardError, near
 from parsemark.metrics.katex import Render, find_chromium, render_all
 from parsemark.model import Box, Fact, Page, Prediction, Status
 from parsemark.protocols import get_protocol
+from parsemark.protocols.boards.olmocr.rules import Quirks, check, read_test
 from parsemark.protocols.facts.grid import TableTooLargeError
-from parsemark.protocols.olmocr.rules import Quirks, check, read_test
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 

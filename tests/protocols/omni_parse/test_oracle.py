@@ -12,9 +12,9 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.metrics.katex import Render, find_chromium, render_all
-from parsemark.protocols.omni_parse.outputs import html_of_markdown
-from parsemark.protocols.omni_parse.rules import PlacedBlock, check, check_test
-from parsemark.protocols.omni_parse.text import fold, seen_text, squeeze
+from parsemark.protocols.boards.omni_parse.outputs import html_of_markdown
+from parsemark.protocols.boards.omni_parse.rules import PlacedBlock, check, check_test
+from parsemark.protocols.boards.omni_parse.text import fold, seen_text, squeeze
 from parsemark.store import Run
 
 oracle = pytest.importorskip("omni_parse_bench")

@@ -26,9 +26,9 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.dp_bench import PAGE
-from parsemark.protocols.opendataloader import MARKDOWN
-from parsemark.protocols.rd_tablebench import HTML
+from parsemark.protocols.boards.dp_bench import PAGE
+from parsemark.protocols.boards.opendataloader import MARKDOWN
+from parsemark.protocols.boards.rd_tablebench import HTML
 
 _CATEGORIES = {
     "paragraph": Category.TEXT_BLOCK,

@@ -35,11 +35,12 @@ from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
 from parsemark.corpora.loaders.files import is_storable, page_id, read_text, unstorable
+from parsemark.corpora.render import names_itself_pdf
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_document, read_tables
 from parsemark.formats.found_table import SUFFIXES
 from parsemark.model import Category, Element, Page, Sample
-from parsemark.pdf import count_pages, page_shapes
+from parsemark.pdf import IN_NO_SCORE, count_pages, page_shapes
 from parsemark.plain_words import counted
 from parsemark.system import file_sha256
 
@@ -347,7 +348,9 @@ def _samples(
     try:
         shapes = page_shapes(document.pdf)
     except PdfError as error:
-        said = f"is left out of the scores; a run counts which parsers survive it: {error}"
+        is_pdf = names_itself_pdf(document.pdf)
+        tried = "; a run counts which parsers survive it" if is_pdf else ", for it is no PDF"
+        said = f"is {IN_NO_SCORE}{tried}: {error}"
         remarks.append(Remark(f"{document.name}.pdf", said))
         broken.append(Sample(page_id(document.name, 1), document.name, 1, None, document.pdf))
         return

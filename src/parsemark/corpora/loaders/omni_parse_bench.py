@@ -25,7 +25,7 @@ from parsemark.corpora.loaders.files import (
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.omni_parse.rules import DERIVATIONS, KINDS, RULES, check_test
+from parsemark.protocols.boards.omni_parse.rules import DERIVATIONS, KINDS, RULES, check_test
 
 
 def load(root: Path) -> Corpus:

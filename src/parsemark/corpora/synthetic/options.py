@@ -1,4 +1,4 @@
-"""What can be asked of the generator, and the renderers that set its documents."""
+"""What can be asked of the generator: each document, and what takes its place if it cannot be set."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
-from parsemark.pdf.kinds import stored_kinds
+from parsemark.pdf.page_kinds import stored_kinds
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
@@ -95,6 +95,7 @@ def parse_corpus(
         events.note(f"Parsers are not confined on this machine, and could read truths: {why}.")
     since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
     plan = make_plan(run, pages, named, cache, str(options.limits), since)
+    events.apart(frozenset(sample.id for sample in corpus.broken))
     _announce(plan, events)
     for parser in parsers:
         _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None, why is None)

@@ -18,7 +18,7 @@ from parsemark.errors import LatexError, MissingDependencyError, PdfError
 from parsemark.formats.latex.symbols import ACCENTS, symbol
 from parsemark.metrics.cdm import listed
 from parsemark.metrics.cdm.colours import Coloured, colour_of
-from parsemark.metrics.cdm.pairs import Box, DrawnFormula
+from parsemark.metrics.cdm.symbol_pairs import Box, DrawnFormula
 from parsemark.metrics.cdm.tokens import is_nested
 from parsemark.system.pdflatex import APT_PACKAGES, Compiled, CompileLimits, compile_latex, precompiled
 from parsemark.system.scratch import ScratchFolder

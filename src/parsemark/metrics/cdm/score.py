@@ -10,8 +10,8 @@ from pathlib import Path
 
 from parsemark.errors import FormatError
 from parsemark.metrics.cdm.colours import Coloured, Version, colour, normalise
-from parsemark.metrics.cdm.pairs import DrawnFormula, SignCounts, count_pairs
 from parsemark.metrics.cdm.render import FormulaPicture, draw
+from parsemark.metrics.cdm.symbol_pairs import DrawnFormula, SignCounts, count_pairs
 from parsemark.metrics.cdm.tokens import tokenise
 from parsemark.system import cache_folder
 from parsemark.system.files import write_bytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -32,6 +32,14 @@ class AnswersProtocol(PageProtocol):
     name: ClassVar[str] = "answers"
     title: ClassVar[str] = "Answer look-up"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {
+        "text": "right.name",
+        "tables": "right.cell_text",
+        "headings": "right.heading",
+        "order": "right.order",
+        "formulas": "right.formula",
+    }
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = "answers"
 
@@ -77,7 +85,7 @@ class AnswersProtocol(PageProtocol):
         from parsemark.protocols.answers.ask import GivenAnswer, ask
         from parsemark.protocols.answers.output import AskedOutput
         from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
-        from parsemark.protocols.page_measures import predicted_elements
+        from parsemark.protocols.page_elements import predicted_elements
 
         output = AskedOutput(tuple(predicted_elements(prediction)), prediction.text or "")
         answers = {fact.id: ask(fact, output) for fact in facts}

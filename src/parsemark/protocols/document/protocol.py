@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -32,6 +33,15 @@ class DocumentProtocol(PageProtocol):
     name: ClassVar[str] = "document"
     title: ClassVar[str] = "Whole pages"
     comparability: ClassVar[int] = 6
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {
+        "text": "text_edit",
+        "tables": "teds_f1",
+        "headings": "heading_tree",
+        "order": "order_edit",
+        "formulas": "formula_f1",
+    }
+    table_matching: ClassVar[str] = "ngrams"
 
     profile: ProfileName = "strict"
     cdm: bool = False

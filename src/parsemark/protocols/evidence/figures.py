@@ -13,7 +13,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import mean_statistic, run_sums, total_statistic
 from parsemark.protocols.evidence.compare import EXTRAS, NUMBERS, TABLES_ALONE
 from parsemark.protocols.figures import FigureSums, read_figures
-from parsemark.protocols.page_kinds import unscored
+from parsemark.protocols.kinds_of_run import unscored
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 

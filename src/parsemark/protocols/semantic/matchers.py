@@ -18,7 +18,7 @@ from parsemark.protocols.semantic.page import (
     output_text,
     truth_source,
 )
-from parsemark.protocols.tables.evidence import is_positive
+from parsemark.protocols.tables.matched_tables import is_positive
 
 SAME_TEXT = 0.8
 """Two answers are the same if the F1 of their character 3-grams is at least this."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,9 @@ class SemanticOptions(PageProtocol):
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic table extraction"
     comparability: ClassVar[int] = 3
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "semantic"}
+    table_matching: ClassVar[str] = "ngrams"
 
     judge: str = READER
     match: str = NGRAMS

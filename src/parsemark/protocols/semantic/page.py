@@ -41,7 +41,7 @@ from parsemark.model import Category, Element, Page, Prediction, Score, Status, 
 from parsemark.model.table import complexity
 from parsemark.protocols.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.semantic.options import NGRAMS, READER, SemanticOptions
-from parsemark.protocols.tables.evidence import is_positive
+from parsemark.protocols.tables.matched_tables import is_positive
 
 SEMANTIC, TEDS = "semantic", "teds"
 EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from parsemark.protocols.charts import Chart, ChartAxis, DataTable, Section, Series, TableColumn
 from parsemark.protocols.presentation import Presentation, RunParser, RunView
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
+from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD
 
 _NEEDS = {"horn-3": "tables in the truth"}
 _SCORES = tuple(str(score) for score in range(11))

@@ -1,4 +1,4 @@
-"""The recipe: its options, and where its parts are."""
+"""The protocol `semantic`: how pages are scored, judges asked and figures summed."""
 
 from __future__ import annotations
 

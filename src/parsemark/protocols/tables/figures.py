@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from parsemark.protocols.aggregate import make_figure, mean_statistic
 from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA, Evidence
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
+from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
 from parsemark.stats.confidence import risk_coverage
 from parsemark.stats.detection import (
@@ -27,7 +27,7 @@ from parsemark.stats.detection import (
 )
 from parsemark.stats.intervals import group_documents, interval_from, sum_by_cluster
 
-PageSums = Callable[[Evidence], Floats]
+PageSums = Callable[[MatchedTables], Floats]
 RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]
 """Of the predictions that are used, and the number of truths."""
 
@@ -61,29 +61,29 @@ def weighted_f1_statistic(totals: Floats) -> Floats:
 
 def detected_above(theta: float) -> PageSums:
     """What each prediction earns in detection: 1[J > θ]."""
-    return lambda evidence: is_detected(evidence.overlap, theta)
+    return lambda matched: is_detected(matched.overlap, theta)
 
 
-def extraction_credit(evidence: Evidence, metric: str, theta: float = THETA) -> Floats:
+def extraction_credit(matched: MatchedTables, metric: str, theta: float = THETA) -> Floats:
     """What each prediction earns end to end: s · 1[J > θ]."""
-    return evidence.structure[metric] * is_detected(evidence.overlap, theta)
+    return matched.structure[metric] * is_detected(matched.overlap, theta)
 
 
-def page_sums(evidence: Evidence, credit: Floats) -> Floats:
+def page_sums(matched: MatchedTables, credit: Floats) -> Floats:
     """(pages, 3): truths, positive predictions and credit of each page."""
-    sums = np.zeros((len(evidence.pages.samples), 3))
-    sums[:, 0] = evidence.pages.n_truth
-    use = evidence.positive
-    np.add.at(sums[:, 1], evidence.page[use], evidence.count[use])
-    np.add.at(sums[:, 2], evidence.page[use], credit[use])
+    sums = np.zeros((len(matched.pages.samples), 3))
+    sums[:, 0] = matched.pages.n_truth
+    use = matched.positive
+    np.add.at(sums[:, 1], matched.page[use], matched.count[use])
+    np.add.at(sums[:, 2], matched.page[use], credit[use])
     return sums
 
 
 @dataclass(frozen=True)
 class SumBuilder:
-    """Makes `FigureSums` of the evidence of several parsers under one rule."""
+    """Makes `FigureSums` of what several parsers have matched under one rule."""
 
-    evidence: Mapping[str, Evidence]
+    matched: Mapping[str, MatchedTables]
     infos: Mapping[str, FigureInfo]
 
     def all(self, metrics: Sequence[str]) -> list[FigureSums]:
@@ -105,8 +105,8 @@ class SumBuilder:
         return found
 
     def _three(self, name: str, suffix: str, credit: PageSums) -> list[FigureSums]:
-        def sums(evidence: Evidence) -> Floats:
-            return page_sums(evidence, credit(evidence))
+        def sums(matched: MatchedTables) -> Floats:
+            return page_sums(matched, credit(matched))
 
         return [
             self._make(f"{name}_precision{suffix}", sums, partial(_share, of=1), 1),
@@ -125,12 +125,12 @@ class SumBuilder:
         denominator: int,
         page_statistic: Statistic | None = None,
     ) -> FigureSums:
-        pages = next(iter(self.evidence.values())).pages
+        pages = next(iter(self.matched.values())).pages
         return FigureSums(
             self.infos[name],
             pages.samples,
             pages.documents,
-            SumsOnDemand(tuple(self.evidence), lambda parser: sums(self.evidence[parser])),
+            SumsOnDemand(tuple(self.matched), lambda parser: sums(self.matched[parser])),
             statistic,
             denominator,
             page_statistic,
@@ -138,96 +138,96 @@ class SumBuilder:
         )
 
 
-def _weighted_sums(evidence: Evidence) -> Floats:
-    columns = [page_sums(evidence, is_detected(evidence.overlap, t)) for t in CTDAR_THRESHOLDS]
+def _weighted_sums(matched: MatchedTables) -> Floats:
+    columns = [page_sums(matched, is_detected(matched.overlap, t)) for t in CTDAR_THRESHOLDS]
     return np.column_stack([columns[0][:, :2], *(c[:, 2] for c in columns)])
 
 
-def _structure_sums(evidence: Evidence, metric: str) -> Floats:
+def _structure_sums(matched: MatchedTables, metric: str) -> Floats:
     """(structure, tables found) of each page."""
-    earned = page_sums(evidence, extraction_credit(evidence, metric))[:, 2]
-    hits = page_sums(evidence, is_detected(evidence.overlap, THETA))[:, 2]
+    earned = page_sums(matched, extraction_credit(matched, metric))[:, 2]
+    hits = page_sums(matched, is_detected(matched.overlap, THETA))[:, 2]
     return np.stack([earned, hits], axis=1)
 
 
-def _false_tables(evidence: Evidence) -> Floats:
+def _false_tables(matched: MatchedTables) -> Floats:
     """(tables predicted, 1) of each page without tables."""
-    negative = evidence.pages.n_truth == 0
-    n_pred = page_sums(evidence, np.zeros_like(evidence.overlap))[:, 1]
+    negative = matched.pages.n_truth == 0
+    n_pred = page_sums(matched, np.zeros_like(matched.overlap))[:, 1]
     sums: Floats = np.stack([n_pred, np.ones(len(n_pred))], axis=1) * negative[:, None]
     return sums
 
 
-def ranked_figures(evidence: Evidence) -> dict[str, Figure]:
+def ranked_figures(matched: MatchedTables) -> dict[str, Figure]:
     """AP, AP weighted by structure and D-ECE; without confidences they are there too, without a value."""
-    names = {"ap": is_detected(evidence.overlap, THETA)}
-    names |= {f"ap_{short_name(m)}": extraction_credit(evidence, m) for m in evidence.structure}
-    if not evidence.has_confidence:
+    names = {"ap": is_detected(matched.overlap, THETA)}
+    names |= {f"ap_{short_name(m)}": extraction_credit(matched, m) for m in matched.structure}
+    if not matched.has_confidence:
         return {name: make_figure(None, 0) for name in (*names, "d_ece", "d_ece_positive")}
-    found = {name: _average_precision(evidence, credit) for name, credit in names.items()}
-    hit, positive = names["ap"], evidence.confidence > CONFIDENCE_THRESHOLD
-    for name, chosen in (("d_ece", evidence.confidence > MIN_CONFIDENCE), ("d_ece_positive", positive)):
-        compute = partial(_calibration_error, evidence.confidence, hit, chosen)
-        figure = _jackknifed(evidence, compute, float(chosen.sum()))
-        found[name] = _allowing_for_chance(figure, evidence, hit, chosen)
+    found = {name: _average_precision(matched, credit) for name, credit in names.items()}
+    hit, positive = names["ap"], matched.confidence > CONFIDENCE_THRESHOLD
+    for name, chosen in (("d_ece", matched.confidence > MIN_CONFIDENCE), ("d_ece_positive", positive)):
+        compute = partial(_calibration_error, matched.confidence, hit, chosen)
+        figure = _jackknifed(matched, compute, float(chosen.sum()))
+        found[name] = _allowing_for_chance(figure, matched, hit, chosen)
     return found
 
 
 def _allowing_for_chance(
-    figure: Figure, evidence: Evidence, hit: Floats, chosen: NDArray[np.bool_]
+    figure: Figure, matched: MatchedTables, hit: Floats, chosen: NDArray[np.bool_]
 ) -> Figure:
     """D-ECE is never too small by chance, only too large: the lower end of its interval allows for that."""
     if figure.low is None:
         return figure
-    documents = np.asarray(evidence.pages.documents)[evidence.page]
-    chance = d_ece_by_chance(evidence.confidence[chosen], hit[chosen], documents[chosen])
+    documents = np.asarray(matched.pages.documents)[matched.page]
+    chance = d_ece_by_chance(matched.confidence[chosen], hit[chosen], documents[chosen])
     return figure.model_copy(update={"low": max(0.0, figure.low - chance)})
 
 
-def curves(evidence: Evidence) -> dict[str, list[list[float]]]:
+def curves(matched: MatchedTables) -> dict[str, list[list[float]]]:
     """Points (recall, precision, confidence): thresholded, expected, and weighted by each metric."""
-    if not evidence.has_confidence:
+    if not matched.has_confidence:
         return {}
     credit = {
-        "thresholded": is_detected(evidence.overlap, THETA),
-        "expected": expected_detected(evidence.overlap, 0.5),
+        "thresholded": is_detected(matched.overlap, THETA),
+        "expected": expected_detected(matched.overlap, 0.5),
     }
-    credit |= {short_name(m): extraction_credit(evidence, m) for m in evidence.structure}
-    return {name: _points(evidence, earned) for name, earned in credit.items()}
+    credit |= {short_name(m): extraction_credit(matched, m) for m in matched.structure}
+    return {name: _points(matched, earned) for name, earned in credit.items()}
 
 
-def reliability(evidence: Evidence) -> list[dict[str, Any]]:
+def reliability(matched: MatchedTables) -> list[dict[str, Any]]:
     """The bins of confidence, as plain data."""
-    if not evidence.has_confidence:
+    if not matched.has_confidence:
         return []
     return [
         {"low": b.low, "high": b.high, "n": b.n, "precision": b.precision, "confidence": b.confidence}
-        for b in reliability_bins(evidence.confidence, is_detected(evidence.overlap, THETA))
+        for b in reliability_bins(matched.confidence, is_detected(matched.overlap, THETA))
     ]
 
 
-def risk_over_coverage(evidence: Evidence) -> dict[str, Any]:
+def risk_over_coverage(matched: MatchedTables) -> dict[str, Any]:
     """Risk over coverage if only the most confident predictions are taken, as plain data."""
     found = None
-    if evidence.has_confidence:
-        sure = evidence.confidence > MIN_CONFIDENCE
-        found = risk_coverage(evidence.confidence[sure], is_detected(evidence.overlap[sure], THETA))
+    if matched.has_confidence:
+        sure = matched.confidence > MIN_CONFIDENCE
+        found = risk_coverage(matched.confidence[sure], is_detected(matched.overlap[sure], THETA))
     if found is None:
         return {}
     points = [list(p) for p in zip(found.coverage, found.risk, strict=True)]
     return {"points": points, "area": found.area, "best_area": found.best_area}
 
 
-def _average_precision(evidence: Evidence, credit: Floats) -> Figure:
+def _average_precision(matched: MatchedTables, credit: Floats) -> Figure:
     """Average precision; no value without truths."""
-    if not evidence.n_truth:
+    if not matched.n_truth:
         return make_figure(None, 0)
     return _jackknifed(
-        evidence,
+        matched,
         lambda use, n_truth: (
-            average_precision(evidence.confidence[use], credit[use], n_truth) if n_truth else None
+            average_precision(matched.confidence[use], credit[use], n_truth) if n_truth else None
         ),
-        evidence.n_truth,
+        matched.n_truth,
     )
 
 
@@ -237,12 +237,12 @@ def _calibration_error(
     return d_ece(confidence[use & chosen], hit[use & chosen])
 
 
-def _jackknifed(evidence: Evidence, compute: RankedStatistic, n: float) -> Figure:
+def _jackknifed(matched: MatchedTables, compute: RankedStatistic, n: float) -> Figure:
     """A figure of a ranked list, with the interval of what it is without each document in turn."""
-    truths, names = sum_by_cluster(evidence.pages.n_truth[:, None], evidence.pages.documents)
+    truths, names = sum_by_cluster(matched.pages.n_truth[:, None], matched.pages.documents)
     position = {name: k for k, name in enumerate(names)}
-    document = np.array([position[evidence.pages.documents[p]] for p in evidence.page], dtype=int)
-    value = compute(np.ones(len(document), dtype=bool), evidence.n_truth)
+    document = np.array([position[matched.pages.documents[p]] for p in matched.page], dtype=int)
+    value = compute(np.ones(len(document), dtype=bool), matched.n_truth)
     if value is None:
         return make_figure(None, 0)
     # A document without truths and without predictions leaves the list as it is.
@@ -256,7 +256,7 @@ def _jackknifed(evidence: Evidence, compute: RankedStatistic, n: float) -> Figur
     return make_figure(value, n, interval_from(value, values))
 
 
-def _points(evidence: Evidence, credit: Floats) -> list[list[float]]:
-    curve = precision_recall_curve(evidence.confidence, credit, evidence.n_truth)
+def _points(matched: MatchedTables, credit: Floats) -> list[list[float]]:
+    curve = precision_recall_curve(matched.confidence, credit, matched.n_truth)
     points: list[list[float]] = np.stack([curve.recall, curve.precision, curve.confidence], axis=1).tolist()
     return points

@@ -37,7 +37,7 @@ from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
 from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.tables.evidence import THETA, is_positive
+from parsemark.protocols.tables.matched_tables import THETA, is_positive
 
 TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
@@ -71,7 +71,7 @@ _MARK = re.compile(r"\s*(?:[^\w\s]+|\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]+)[.):])?
 
 
 def is_evident(table: Table) -> bool:
-    """Whether what a parser calls a table is evidence for one: two rows that say something in two columns.
+    """Whether what a parser calls a table is matched for one: two rows that say something in two columns.
 
     The marks of a list say nothing, and an item of a list is one text though it was cut at its blanks.
     """

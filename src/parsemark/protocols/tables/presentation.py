@@ -22,8 +22,8 @@ from parsemark.model import Element, Table
 from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation
 from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.charts import charts_of_parser, sections
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA
 from parsemark.protocols.tables.figure_definitions import metric_words
+from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
 from parsemark.protocols.tables.papers import NEEDS, soric_tables
 
 METRIC = "reader"

@@ -1,7 +1,8 @@
-"""The recipe: its options, and where its parts are."""
+"""The protocol `tables`: its options, and where pages are scored, figures summed and the rule chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -42,6 +43,8 @@ class TablesProtocol(PageProtocol):
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
     comparability: ClassVar[int] = 4
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "te_f1_con"}
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
@@ -84,9 +87,9 @@ class TablesProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""
-        from parsemark.protocols.tables.summary import RunEvidence
+        from parsemark.protocols.tables.summary import RunMatches
 
-        return RunEvidence.of(self.seen(tables), self.rule, self.all_metrics[0]).figure_sums()
+        return RunMatches.of(self.seen(tables), self.rule, self.all_metrics[0]).figure_sums()
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `summary.py`."""

@@ -21,9 +21,9 @@ from parsemark.protocols.aggregate import (
 from parsemark.protocols.figures import Figure, Floats
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
-from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages
 from parsemark.protocols.tables.figure_definitions import short_name
 from parsemark.protocols.tables.figures import extraction_credit
+from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, TruthPages
 from parsemark.stats.detection import is_detected
 from parsemark.stats.intervals import sum_by_cluster
 
@@ -71,12 +71,12 @@ class Truths:
         return cls(n_unboxed, groups)
 
 
-def table_slices(truths: Truths, evidence: Mapping[str, Evidence]) -> list[Slice]:
+def table_slices(truths: Truths, matched: Mapping[str, MatchedTables]) -> list[Slice]:
     """The tables with each value of each attribute.
 
     A table attribute selects true tables, so only recall, and recall weighted by structure, are defined.
     """
-    if not evidence:
+    if not matched:
         return []
     groups = [
         (attribute, value, group)
@@ -84,7 +84,7 @@ def table_slices(truths: Truths, evidence: Mapping[str, Evidence]) -> list[Slice
         for value, group in sorted(values.items())
     ]
     figures: list[dict[str, dict[str, Figure]]] = [{} for _ in groups]
-    for parser, own in evidence.items():
+    for parser, own in matched.items():
         credit = {"td_recall": is_detected(own.overlap, THETA)}
         credit |= {f"te_recall_{short_name(m)}": extraction_credit(own, m) for m in own.structure}
         codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
@@ -103,9 +103,9 @@ def table_slices(truths: Truths, evidence: Mapping[str, Evidence]) -> list[Slice
     ]
 
 
-def _recall(evidence: Evidence, group: TableGroup, credit: Floats, inside: NDArray[np.bool_]) -> Figure:
+def _recall(matched: MatchedTables, group: TableGroup, credit: Floats, inside: NDArray[np.bool_]) -> Figure:
     """Recall, or end-to-end recall, of the tables in a group; a table that was not found counts 0."""
-    sums = np.zeros((len(evidence.pages.samples), 2))
-    np.add.at(sums[:, 0], evidence.page[inside], credit[inside])
+    sums = np.zeros((len(matched.pages.samples), 2))
+    np.add.at(sums[:, 0], matched.page[inside], credit[inside])
     np.add.at(sums[:, 1], group.pages, 1.0)
-    return from_sums(sum_by_cluster(sums, evidence.pages.documents)[0], mean_statistic)
+    return from_sums(sum_by_cluster(sums, matched.pages.documents)[0], mean_statistic)

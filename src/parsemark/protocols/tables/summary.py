@@ -33,7 +33,6 @@ from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
-from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages, gather, no_evidence
 from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
     SumBuilder,
@@ -41,6 +40,13 @@ from parsemark.protocols.tables.figures import (
     ranked_figures,
     reliability,
     risk_over_coverage,
+)
+from parsemark.protocols.tables.matched_tables import (
+    THETA,
+    MatchedTables,
+    TruthPages,
+    gather,
+    nothing_matched,
 )
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import Truths, table_slices
@@ -57,16 +63,21 @@ _PAGE_METRICS = {  # of whole pages: tables found, and invented text
 _MOST_NAMED = 5
 
 
+def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
+    """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
+    return match if match != "auto" else BOX_RULE if can_be_placed else ngrams.RULE
+
+
 @dataclass(frozen=True)
-class RunEvidence:
-    """A run as arrays: for each rule, for each parser to which it applies, its evidence."""
+class RunMatches:
+    """A run as arrays: for each rule, for each parser to which it applies, what it has matched."""
 
     tables: RunTables
     pages: TruthPages
     metrics: tuple[str, ...]
     """The structure metrics, the one of the ranking first."""
-    by_rule: Mapping[str, Mapping[str, Evidence]]
-    ranked: Mapping[str, Mapping[str, Evidence]]
+    by_rule: Mapping[str, Mapping[str, MatchedTables]]
+    ranked: Mapping[str, Mapping[str, MatchedTables]]
     """The same, matched in order of confidence, for AP, curves and calibration."""
     without_boxes: tuple[str, ...]
     """The parsers that give no boxes, or only for less than half of their tables."""
@@ -75,18 +86,18 @@ class RunEvidence:
     """By which the leaderboard matches."""
 
     @classmethod
-    def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunEvidence:
+    def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunMatches:
         """Gather it."""
         pages = TruthPages.of(tables)
         metrics = _metrics(tables, rank_by)
         rules = (match,) if match == ORDER_RULE else RULES
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
-        none = no_evidence(pages, metrics)
+        none = nothing_matched(pages, metrics)
         plain = {rule: {p: found.get((rule, p), none) for p in tables.parsers} for rule in rules}
         is_ranked = pl.col("rule").is_in([rule + RANKED for rule in RULES])
         pairs = tables.read("matches", pl.struct("rule", "parser").unique(), where=is_ranked).to_series()
         ranked_parsers = {(row["rule"], row["parser"]) for row in pairs}
-        # A parser without confidences has the same ranked evidence as unranked.
+        # A parser without confidences has the same matches ranked and unranked.
         ranked = {
             rule: {
                 p: found.get((rule + RANKED, p), none) if (rule + RANKED, p) in ranked_parsers else own
@@ -96,8 +107,7 @@ class RunEvidence:
         }
         without = _without_boxes(tables)
         truths = Truths.of(tables, pages)
-        boxed = not without and not truths.n_unboxed
-        rule = match if match != "auto" else BOX_RULE if boxed else ngrams.RULE
+        rule = leaderboard_rule(match, can_be_placed=not without and not truths.n_unboxed)
         return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
 
     @property
@@ -129,8 +139,8 @@ class RunEvidence:
 
     def figure_sums(self, rule: str | None = None) -> list[FigureSums]:
         """The figures that add up over pages, under a rule; those that need no rule come last."""
-        evidence = self.by_rule[rule or self.rule]
-        found = SumBuilder(evidence, self.infos).all(self.metrics) if evidence else []
+        matched = self.by_rule[rule or self.rule]
+        found = SumBuilder(matched, self.infos).all(self.metrics) if matched else []
         if rule:
             return found
         of_pages = [
@@ -152,9 +162,9 @@ def summarise(
         rank_by: The structure metric of the ranking.
         is_whole: Whether one truth is of a document, not of a page.
     """
-    run = RunEvidence.of(tables, rule, rank_by)
+    run = RunMatches.of(tables, rule, rank_by)
     sums = run.figure_sums()
-    evidence = run.by_rule[run.rule]
+    matched = run.by_rule[run.rule]
     return protocol.summary_of(
         tables,
         sums,
@@ -165,7 +175,7 @@ def summarise(
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
         slices=[
             *page_slices(sums, _groups(tables)),
-            *table_slices(run.truths, evidence),
+            *table_slices(run.truths, matched),
         ],
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
@@ -222,7 +232,7 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
     )
 
 
-def _counts(run: RunEvidence, whole: str) -> dict[str, int]:
+def _counts(run: RunMatches, whole: str) -> dict[str, int]:
     """What the run has; `whole` names what one truth is of."""
     counts = {
         "documents": len(set(run.tables.places.documents)),
@@ -235,7 +245,7 @@ def _counts(run: RunEvidence, whole: str) -> dict[str, int]:
     return counts
 
 
-def _parser_figures(run: RunEvidence, sums: list[FigureSums], parser: str) -> dict[str, Figure]:
+def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dict[str, Figure]:
     found = {
         **parser_figures(sums, parser),
         **ranked_figures(run.ranked[run.rule][parser]),
@@ -249,7 +259,7 @@ def _parser_figures(run: RunEvidence, sums: list[FigureSums], parser: str) -> di
     return {**found, "metric_failures": make_figure(n_failed, n)}
 
 
-def _pieces(run: RunEvidence, parser: str) -> dict[str, Figure]:
+def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
     """How many true tables came merged with another, or in pieces."""
     of_parser = (pl.col("parser") == parser) & (pl.col("rule") == ngrams.RULE)
     n = run.pages.n_truth.sum()
@@ -269,7 +279,7 @@ def _pieces(run: RunEvidence, parser: str) -> dict[str, Figure]:
     }
 
 
-def _rule_figures(run: RunEvidence, rule: str, parser: str) -> dict[str, Any]:
+def _rule_figures(run: RunMatches, rule: str, parser: str) -> dict[str, Any]:
     """The figures under one rule as plain data."""
     found = {**parser_figures(run.sums_under[rule], parser), **ranked_figures(run.ranked[rule][parser])}
     return {name: figure.model_dump() for name, figure in found.items()}
@@ -295,7 +305,7 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
     return found
 
 
-def _notes(run: RunEvidence, *, is_rule_chosen: bool) -> list[str]:
+def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
     """How tables were matched, and scores that could not be computed, for the reader of the table."""
     notes = [*_match_notes(run, is_rule_chosen), *_doubtful_negatives(run)] if run.has_truth else []
     is_failure = (pl.col("rule") == run.rule) & (pl.col("status") == str(Status.METRIC_FAILED))
@@ -310,7 +320,7 @@ def _notes(run: RunEvidence, *, is_rule_chosen: bool) -> list[str]:
     return notes
 
 
-def _match_notes(run: RunEvidence, is_rule_chosen: bool) -> list[str]:
+def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
     names, n_tables = ", ".join(run.without_boxes), int(run.pages.n_truth.sum())
     give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
     notes = []
@@ -339,7 +349,7 @@ def _match_notes(run: RunEvidence, is_rule_chosen: bool) -> list[str]:
     return notes
 
 
-def _doubtful_negatives(run: RunEvidence) -> list[str]:
+def _doubtful_negatives(run: RunMatches) -> list[str]:
     """Pages without a table in the truth on which most engines find one: perhaps it is the truth."""
     negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
     found = _page_values(run.tables, EVIDENT_TABLES).filter(
@@ -360,7 +370,7 @@ def _doubtful_negatives(run: RunEvidence) -> list[str]:
     return [f"Most parsers find a table on {where} by the truth: {named}. Look whether it is complete there."]
 
 
-def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
+def _agreement(run: RunMatches, parser: str) -> dict[str, Figure]:
     """How well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
     if BOX_RULE not in run.by_rule or not run.applies(BOX_RULE, parser):
         return {}

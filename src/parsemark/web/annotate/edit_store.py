@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from parsemark.consensus.starting_page import SURE, Start, consensus, start_page
 from parsemark.corpora import load_corpus
 from parsemark.corpora.files import page_file_text
 from parsemark.corpora.loaders.folder import page_files
@@ -27,7 +28,6 @@ from parsemark.pdf import page_shapes
 from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import file_sha256, write_bytes, write_text
-from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
 from parsemark.web.annotate.differences import ParserDifference, differences
 from parsemark.web.annotate.edits import Edit, EditError, apply
 from parsemark.web.database import Database

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from parsemark.consensus.starting_page import box_on_page, with_header
 from parsemark.formats.limits import MAX_GRID
 from parsemark.formats.model_json import table_from_json
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Table
-from parsemark.web.annotate.consensus import box_on_page, with_header
 
 MAX_TEXT = 100_000
 MAX_ELEMENTS = 2000

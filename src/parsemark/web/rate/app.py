@@ -15,8 +15,8 @@ from starlette.routing import Route
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables
 from parsemark.formats.model_json import table_to_json
+from parsemark.study.pairs_to_rate import Tasks
 from parsemark.study.ratings import PairToRate
-from parsemark.study.tasks import Tasks
 from parsemark.web.frame import (
     Address,
     BadRequestError,

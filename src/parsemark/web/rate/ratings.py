@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.study import RaterAgreement, krippendorff_alpha, rater_agreement
+from parsemark.study.pairs_to_rate import Tasks
 from parsemark.study.ratings import PairToRate, RatedPair
-from parsemark.study.tasks import Tasks
 from parsemark.web.database import Database
 
 _SCHEMA = """

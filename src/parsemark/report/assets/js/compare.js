@@ -28,7 +28,7 @@
     const verdict = asked;
     const interval = verdict.low === null ? "" : `, simultaneous 95 % interval ${verdict.interval}`;
     const p = verdict.p_words.startsWith("<") ? `p ${verdict.p_words}` : `p = ${verdict.p_words}`;
-    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p}, ${parsemark.counted(verdict.n_documents, "document")}`;
+    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p} on ${data.extent}`;
     return {
       better: `${a} is better than ${b}: ${facts}.`,
       equal: `${a} and ${b} are equal on every document: ${facts}.`,

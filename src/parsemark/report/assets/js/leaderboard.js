@@ -81,12 +81,13 @@
     tradeOff(slice, data.colours);
     document.getElementById("headline").textContent = state.slice ? `${slice.label}: ${slice.sentence}` : slice.sentence;
     sort();
+    fit();
     status.textContent = `${slice.label}: ${slice.n_pages} page${slice.n_pages === 1 ? "" : "s"}`;
   };
 
   const wireDownloads = () => {
     const shown = () => {
-      const visible = heads.filter((head) => head.offsetParent !== null);
+      const visible = heads.filter((_, column) => !extra[column] || table.classList.contains("all-columns"));
       const line = (row) => visible.map((head) => row.cells[heads.indexOf(head)])
         .map((cell) => (cell.querySelector(".value, a") ?? cell).textContent.replace(/\s+/g, " ").trim());
       return [visible.map((head) => head.querySelector(".sort").textContent), ...[...body.rows].map(line)];
@@ -101,11 +102,31 @@
     }
   };
 
+  // Columns that have no room are folded away, as in a terminal: from the right, what failed last. The button says how many.
   const toggle = document.getElementById("all-columns");
+  const extra = heads.map((head) => head.classList.contains("extra-column"));
+  const fold = (column, on) => {
+    for (const row of table.rows) row.cells[column].classList.toggle("extra-column", on);
+  };
+  const fit = () => {
+    const on = table.classList.contains("all-columns");
+    table.classList.remove("all-columns");
+    extra.forEach((is, column) => fold(column, is));
+    const isCount = (column) => heads[column].dataset.style === "count";
+    const last = heads.map((_, column) => column).slice(2).filter((column) => heads[column].dataset.key !== byDefault.sort)
+      .sort((a, b) => isCount(a) - isCount(b) || b - a);
+    for (const column of last) if (table.offsetWidth > table.parentElement.clientWidth) fold(column, true);
+    const folded = heads.filter((head) => head.classList.contains("extra-column")).length;
+    toggle.hidden = !folded;
+    toggle.textContent = `All columns (${folded} more)`;
+    table.classList.toggle("all-columns", on);
+  };
   toggle.addEventListener("click", () => {
     const on = table.classList.toggle("all-columns");
     toggle.setAttribute("aria-pressed", String(on));
   });
+  addEventListener("resize", fit);
+  fit();
 
   const start = (data) => {
     const select = document.getElementById("slice");

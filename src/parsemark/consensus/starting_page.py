@@ -1,0 +1,134 @@
+"""What the parsers that were run agree on: the start of an annotation, with what is uncertain marked.
+
+Which tables are the same, whose grid is taken and how cells are voted says `consensus.tables`. The
+agreement of a cell is the share of the engines that see its table which have its text at its place; of a
+table that one of several sees alone nothing is agreed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from parsemark.consensus.tables import (
+    Engines,
+    TableCandidate,
+    find_candidates,
+    in_reading_order,
+    most_typical,
+    vote,
+)
+from parsemark.model import Box, Category, Cell, Element, Page, Prediction, Status, Table
+
+MIN_SUPPORT = 1 / 3
+"""A table that fewer engines than this share have found is left out; it takes one key to add it."""
+SAME_GROUND = 0.8
+"""A table that shares this much of its ground, or of the other's, with one that more parsers have found (or
+that has more cells) is a part of it, or several run together: nobody wants to delete it by hand."""
+SURE = 0.6
+"""Cells with a smaller agreement are shown first and marked."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A page to begin with."""
+
+    elements: tuple[Element, ...]
+    support: Mapping[str, float] = field(default_factory=dict)
+    """Element to the share of engines that found it."""
+    agreement: Mapping[str, Mapping[tuple[int, int], float]] = field(default_factory=dict)
+    """Element to the agreement of each of its cells, by row and column."""
+
+
+def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
+    """What the parsers agree on. Those that failed on the page have no voice.
+
+    Args:
+        predictions: By parser.
+        engines: What the parsers stand on; those of one engine have one voice.
+    """
+    voices = {parser: p for parser, p in predictions.items() if p.status is Status.OK}
+    n_voices = len({engines.get(parser, parser) for parser in voices})
+    elements: list[Element] = []
+    support: dict[str, float] = {}
+    agreement: dict[str, dict[tuple[int, int], float]] = {}
+    for candidate in _ranked(find_candidates(voices), engines):
+        n_seeing = len(candidate.voices(engines))
+        table, votes = _voted(candidate, engines)
+        share, box = n_seeing / n_voices, candidate.box()
+        if share < MIN_SUPPORT or table.n_cells < 2 or any(_overlaps(box, e.box) for e in elements):
+            continue
+        name = f"t{len(elements) + 1}"
+        elements.append(Element(name, Category.TABLE, box=box, table=table))
+        support[name] = share
+        # One voice alone is no agreement, unless there is no other that could agree.
+        enough = max(n_seeing, min(2, n_voices))
+        agreement[name] = {place: weight / enough for place, weight in votes.items()}
+    others = _text_elements(list(voices.values()), [e.box for e in elements if e.box is not None])
+    together = in_reading_order([*in_reading_order(elements), *others])
+    return Start(tuple(replace(e, order=k) for k, e in enumerate(together, 1)), support, agreement)
+
+
+def _ranked(candidates: Sequence[TableCandidate], engines: Engines) -> list[TableCandidate]:
+    """Those that most engines see first, then the largest."""
+
+    def rank(candidate: TableCandidate) -> tuple[int, int]:
+        cells = max(table.n_cells for table in candidate.tables().values())
+        return len(candidate.voices(engines)), cells
+
+    return sorted(candidates, key=rank, reverse=True)
+
+
+def _voted(candidate: TableCandidate, engines: Engines) -> tuple[Table, dict[tuple[int, int], float]]:
+    """The most typical table, with the text that most have at each place, and how many engines that are."""
+    tables, shares = candidate.tables(), candidate.shares(engines)
+    model = tables[most_typical(tables, shares)]
+    holes = tuple(Cell(row, col) for row, col in model.holes)
+    table, votes = vote(Table(model.n_rows, model.n_cols, (*model.cells, *holes)), tables, shares)
+    return with_header(table), votes
+
+
+def with_header(table: Table) -> Table:
+    """The table; one without any header has its first row as one."""
+    if any(cell.header for cell in table.cells):
+        return table
+    cells = tuple(replace(cell, header=cell.row == 0) for cell in table.cells)
+    return Table(table.n_rows, table.n_cols, cells)
+
+
+def _overlaps(one: Box | None, other: Box | None) -> bool:
+    if one is None or other is None:
+        return False
+    smaller = min(one.area, other.area)
+    return smaller > 0 and one.intersection_area(other) >= SAME_GROUND * smaller
+
+
+def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[Element]:
+    """Text blocks and formulas of the parser that places most of them, without what lies in tables."""
+
+    def own(prediction: Prediction) -> list[Element]:
+        return [
+            e
+            for e in prediction.elements
+            if e.category != Category.TABLE
+            and e.box is not None
+            and (e.text or e.latex)
+            and not any(e.box.share_inside(box) > 0.5 for box in tables)
+        ]
+
+    best = max((own(p) for p in voices), key=len, default=[])
+    return [replace(e, id=f"b{k}", confidence=None) for k, e in enumerate(best, 1)]
+
+
+def start_page(page: Page, start: Start) -> Page:
+    """The page with the elements to begin with. Parsers place some beyond its edges; truth never is there."""
+    return replace(page, elements=tuple(replace(e, box=box_on_page(e.box, page)) for e in start.elements))
+
+
+def box_on_page(box: Box | None, page: Page) -> Box | None:
+    """The part of a box that lies on the page, if there is any."""
+    if box is None:
+        return None
+    x0, x1 = (min(max(x, 0.0), page.width) for x in (box.x0, box.x1))
+    y0, y1 = (min(max(y, 0.0), page.height) for y in (box.y0, box.y1))
+    return Box(x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None

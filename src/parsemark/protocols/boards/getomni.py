@@ -1,0 +1,337 @@
+"""getomni-ai/benchmark's rules: similarity of two texts, and accuracy of extracted JSON by json-diff.
+
+Everything is as in `getomni-ai/benchmark` at commit f54e6b5 with json-diff 1.0.6; `docs/boards/getomni.md`
+lists what is wrong with it and kept.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from difflib import SequenceMatcher
+from typing import Any, ClassVar
+
+from rapidfuzz.distance import Levenshtein
+
+from parsemark.errors import FormatError
+from parsemark.formats import markdown_of, write_document
+from parsemark.model import Page, Prediction
+from parsemark.protocols.board_truth import own_truth
+from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.result_files import BoardRun, Files, as_json
+
+MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
+"""Where a page keeps its truth, named as in the board's files."""
+Json = Any
+_JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+MAX_STEPS = 500_000
+"""Values that a diff may look at; lists of lists of objects are compared all with all."""
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class GetomniProtocol(MeasuredProtocol):
+    """Text similarity, and accuracy of JSON where a page has true JSON and an output is JSON.
+
+    Args:
+        ignore_cases: Compare values of objects in upper case; not so in the published runs.
+        empty_left_out: An empty answer is left out of the mean of JSON accuracy, as upstream has it.
+    """
+
+    name: ClassVar[str] = "getomni"
+    title: ClassVar[str] = "getomni's benchmark: text similarity and JSON accuracy"
+    comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = True
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
+    truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info("text_similarity", "Text", "1 − Levenshtein distance over the longer length.", main=True),
+        score_info("json_accuracy", "JSON", "Changed fields over true ones.", "pages with JSON", main=True),
+    )
+
+    ignore_cases: bool = False
+    empty_left_out: bool = True
+
+    def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
+        """The two numbers of a page; where upstream has NaN its dashboard counts 0."""
+        text = markdown_of(prediction)
+        wanted = own_truth(truth, MARKDOWN, str)
+        similarity = text_similarity(write_document(truth) if wanted is None else wanted, text)
+        values: dict[str, float | None] = {"text_similarity": 0.0 if math.isnan(similarity) else similarity}
+        if (content := own_truth(truth, JSON, dict)) is not None:
+            try:
+                answer = json.loads(text)
+            except (ValueError, RecursionError):
+                values["json_accuracy"] = None if self.empty_left_out and not text.strip() else 0.0
+            else:
+                score = json_accuracy(content, answer, ignore_cases=self.ignore_cases).score
+                values["json_accuracy"] = 0.0 if math.isnan(score) else score
+        return values
+
+    def result_files(self, board: BoardRun) -> Files:
+        """`results.json`: an entry for each document and model."""
+        entries = []
+        for parser in board.parsers:
+            values = board.values(parser)
+            for sample, document, _ in board.pages():
+                own = values.get(sample, {})
+                entry = {
+                    "fileUrl": document,
+                    "ocrModel": parser,
+                    "predictedMarkdown": markdown_of(board.prediction(sample, parser)),
+                    "levenshteinDistance": own.get("text_similarity"),
+                    "jsonAccuracy": own.get("json_accuracy"),
+                }
+                entries.append(entry)
+        yield "results.json", as_json(entries)
+
+
+def text_similarity(truth: str, pred: str) -> float:
+    """1 − Levenshtein distance over the longer length, without case and outer white space, four decimals.
+
+    NaN where nothing but white space is compared.
+    """
+    if truth == pred:
+        return 1.0
+    if not truth or not pred:
+        return 0.0
+    a, b = (_units(text.strip(_JS_SPACE).lower()) for text in (truth, pred))
+    longest = max(len(a), len(b))
+    return _fixed(1 - Levenshtein.distance(a, b) / longest) if longest else math.nan
+
+
+def _units(text: str) -> Sequence[int] | str:
+    """JavaScript's units: characters beyond the first 65,536 are two."""
+    if max(text, default="") <= "\uffff":
+        return text
+    data = text.encode("utf-16-le", "surrogatepass")
+    return [data[i] | data[i + 1] << 8 for i in range(0, len(data), 2)]
+
+
+def _fixed(value: float) -> float:
+    return float(Decimal(value).quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonAccuracy:
+    """The accuracy of extracted JSON, and what it is made of."""
+
+    score: float
+    """NaN where the truth has no fields and no change is counted."""
+    additions: int
+    deletions: int
+    modifications: int
+    total_fields: int
+    diff: Json
+
+
+def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> JsonAccuracy:
+    """How much of the true JSON was extracted.
+
+    Raises:
+        FormatError: One of both is too large or too deep.
+    """
+    if ignore_cases:
+        truth, pred = _upper(truth), _upper(pred)
+    try:
+        found = _Differ().diff(truth, pred)
+        n_fields = fields(truth)
+        counts = {"additions": 0, "deletions": 0, "modifications": 0}
+        if found.equal:
+            return JsonAccuracy(1.0, **counts, total_fields=n_fields, diff={})
+        _count(found.result, counts)
+    except RecursionError as error:
+        raise FormatError("The JSON is nested too deeply") from error
+    changes = sum(counts.values())
+    undefined = 0.0 if changes else math.nan
+    score = _fixed(max(0.0, 1 - changes / n_fields)) if n_fields else undefined
+    return JsonAccuracy(score, **counts, total_fields=n_fields, diff=found.result)
+
+
+def _upper(value: Json) -> Json:
+    """String values of objects in upper case; strings in lists stay, as upstream has it."""
+    if isinstance(value, dict):
+        return {k: v.upper() if isinstance(v, str) else _upper(v) for k, v in value.items()}
+    return [_upper(v) for v in value] if isinstance(value, list) else value
+
+
+def fields(value: Json) -> int:
+    """The values of a JSON; keys with `__` are skipped."""
+    if isinstance(value, dict):
+        return sum(fields(v) for k, v in value.items() if "__" not in k)
+    if isinstance(value, list):
+        return sum(fields(v) for v in value)
+    return 1
+
+
+def _count(result: Json, counts: dict[str, int]) -> None:
+    pairs = enumerate(result) if isinstance(result, list) else result.items()
+    for key, value in pairs:
+        if isinstance(value, list):
+            for entry in value:
+                if isinstance(entry, list) and len(entry) == 2:
+                    _count_entry(entry[0], entry[1], counts)
+        elif str(key).endswith(("__deleted", "__added")):
+            counts["deletions" if str(key).endswith("__deleted") else "additions"] += fields(value)
+        elif isinstance(value, dict) and "__old" in value and "__new" in value:
+            old, new = value["__old"], value["__new"]
+            counts["modifications"] += max(1, fields(new if old is None and new is not None else old))
+        elif isinstance(value, dict):
+            _count(value, counts)
+
+
+def _count_entry(operation: Json, value: Json, counts: dict[str, int]) -> None:
+    names = {"+": "additions", "-": "deletions"}
+    if isinstance(operation, str) and operation in names:
+        counts[names[operation]] += fields(value)
+    elif operation == "~" and isinstance(value, dict | list):
+        _count(value, counts)
+
+
+# --- json-diff ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    weight: float
+    equal: bool
+    result: Json = None
+
+
+@dataclass(slots=True)
+class _Differ:
+    """json-diff with `sort: true`: the order of lists does not matter."""
+
+    steps: int = 0
+    depth: int = 0
+    known: dict[tuple[int, int], _Found] = field(default_factory=dict)
+
+    def diff(self, a: Json, b: Json) -> _Found:
+        """What differs, and how alike both are."""
+        self.steps += 1
+        if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
+            raise FormatError("The JSON is too large or too deep to compare")
+        key = (id(a), id(b))  # the same parts of both sides are compared again and again
+        if key in self.known:
+            return self.known[key]
+        self.depth += 1
+        if isinstance(a, dict) and isinstance(b, dict):
+            found = self._objects(a, b)
+        elif isinstance(a, list) and isinstance(b, list):
+            found = self._lists(a, b)
+        else:
+            same = _kind(a) == _kind(b) and not isinstance(a, dict | list) and _value(a) == _value(b)
+            return self._left(_Found(100.0, True) if same else _Found(0.0, False, {"__old": a, "__new": b}))
+        self.known[key] = found
+        return self._left(found)
+
+    def _left(self, found: _Found) -> _Found:
+        self.depth -= 1
+        return found
+
+    def _objects(self, a: Mapping[str, Json], b: Mapping[str, Json]) -> _Found:
+        result: dict[str, Json] = {f"{key}__deleted": a[key] for key in a if key not in b}
+        result |= {f"{key}__added": b[key] for key in b if key not in a}
+        weight = -30.0 * len(result)
+        for key in a:
+            if key in b:
+                found = self.diff(a[key], b[key])
+                weight += 20 + min(20.0, max(-10.0, found.weight / 5))
+                if not found.equal:
+                    result[key] = found.result
+        if not result:
+            return _Found(100 * max(len(a), 0.5), True)
+        return _Found(max(0.0, weight), False, result)
+
+    def _lists(self, a: Sequence[Json], b: Sequence[Json]) -> _Found:
+        labels_a = {i: n for n, i in enumerate((i for i, v in enumerate(a) if isinstance(v, dict | list)), 1)}
+        labels_b = self._labels(a, b, labels_a)
+        contents_a = {n: a[i] for i, n in labels_a.items()}
+        contents_b = {n: b[i] for i, n in labels_b.items()}
+        sequence_a, sequence_b = _sorted(a, labels_a), _sorted(b, labels_b)
+        entries: list[list[Json]] = []
+        weight, equal = 0.0, True
+        matcher = SequenceMatcher(None, [s[0] for s in sequence_a], [s[0] for s in sequence_b])
+        for operation, a0, a1, b0, b1 in matcher.get_opcodes():
+            if operation == "equal":
+                for _, label, _ in sequence_a[a0:a1]:
+                    found = None if label is None else self.diff(contents_a[label], contents_b[label])
+                    is_same = found is None or found.equal
+                    entries.append([" "] if found is None or found.equal else ["~", found.result])
+                    equal = equal and is_same
+                    weight += 10
+                continue
+            entries += [["-", value] for _, _, value in sequence_a[a0:a1]]
+            entries += [["+", value] for _, _, value in sequence_b[b0:b1]]
+            weight -= 5 * (a1 - a0 + b1 - b0)
+            equal = False
+        return _Found(100.0, True) if equal else _Found(max(0.0, weight), False, entries)
+
+    def _labels(self, a: Sequence[Json], b: Sequence[Json], labels_a: Mapping[int, int]) -> dict[int, int]:
+        """A label for each object and list of b: that of its best partner in a, or a new one."""
+        taken: dict[int, tuple[float, int]] = {}
+        own = [j for j, value in enumerate(b) if isinstance(value, dict | list)]
+        for j in own:
+            partners = [
+                (-self.diff(b[j], a[i]).weight, abs(i - j), i) for i in labels_a if type(a[i]) is type(b[j])
+            ]
+            if partners:
+                cost, _, i = min(partners)
+                if i not in taken or -cost > taken[i][0]:
+                    taken[i] = -cost, j
+        labels = {j: labels_a[i] for i, (_, j) in taken.items()}
+        new = len(labels_a)
+        for j in own:
+            if j not in labels:
+                new += 1
+                labels[j] = new
+        return labels
+
+
+def _sorted(values: Sequence[Json], labels: Mapping[int, int]) -> list[tuple[Any, int | None, Json]]:
+    """(identity, label, value), sorted by how JavaScript writes each."""
+    listed: list[tuple[str, Any, int | None, Json]] = []
+    for i, value in enumerate(values):
+        if i in labels:
+            text = f"__$!SCALAR{labels[i]}"
+            listed.append((text, ("str", text), labels[i], value))
+        else:
+            listed.append((_js_text(value), (_kind(value), _value(value)), None, value))
+    listed.sort(key=lambda entry: entry[0].encode("utf-16-be", "surrogatepass"))
+    return [entry[1:] for entry in listed]
+
+
+def _kind(value: Json) -> str:
+    return "number" if type(value) in (int, float) else type(value).__name__
+
+
+def _value(value: Json) -> Json:
+    """A number as JavaScript keeps it."""
+    if type(value) is not int:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _js_text(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    number = _value(value)
+    if math.isinf(number) or math.isnan(number):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(number, "NaN")
+    if number == int(number) and abs(number) < 1e21:
+        return str(int(number))
+    if 1e-7 < abs(number) < 1e21:
+        return format(Decimal(repr(number)), "f")
+    digits, _, exponent = repr(number).partition("e")
+    return f"{digits}e{int(exponent):+d}"

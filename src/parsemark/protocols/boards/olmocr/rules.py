@@ -1,0 +1,248 @@
+"""olmOCR-bench's tests: which ones are valid, and whether a page passes one.
+
+Everything is as in `allenai/olmocr`, `olmocr/bench`, at commit f7cfe4c; `docs/boards/olmocr.md` lists what is
+wrong with it and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parsemark.errors import CorpusError
+from parsemark.kernels.search import near
+from parsemark.protocols.boards.olmocr.formulas import Renderer, page_has_formula
+from parsemark.protocols.boards.olmocr.tables import RELATIONS, table_holds
+from parsemark.protocols.boards.olmocr.text import (
+    FORMATS,
+    alphanumerics,
+    formatted_pieces,
+    has_foreign_characters,
+    is_like,
+    limit,
+    marker_places,
+    normalise,
+    stands_at_marker,
+    trailing_repeats,
+)
+from parsemark.protocols.facts.protocol import Outcome
+
+RULES = "olmocr-bench"
+BASELINE = "baseline"
+_COMMON = frozenset({"pdf", "page", "id", "type", "max_diffs", "checked", "url"})
+_TEXT_OPTIONS = {"case_sensitive": True, "first_n": None, "last_n": None}
+_FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]] = {
+    "present": (("text",), _TEXT_OPTIONS),
+    "absent": (("text",), _TEXT_OPTIONS),
+    "order": (("before", "after"), {}),
+    "table": (("cell",), {**dict.fromkeys(RELATIONS, ""), "ignore_markdown_tables": False}),
+    "math": (("math",), {"ignore_dollar_delimited": False}),
+    "baseline": (
+        (),
+        {
+            "max_length": None,
+            "max_length_skips_image_alt_tags": False,
+            "max_repeats": 30,
+            "check_disallowed_characters": True,
+        },
+    ),
+    "format": (("text", "format"), {"case_sensitive": True}),
+    "footnote": (("marker",), {"appears_before_marker": None, "appears_after_marker": None}),
+}
+"""What a test of each kind needs, and what it may have with its default."""
+KINDS = tuple(_FIELDS)
+_TEXTS = ("text", "before", "after", "cell", *RELATIONS, "appears_before_marker", "appears_after_marker")
+
+
+_TYPES: Mapping[str, tuple[str, type]] = {
+    **dict.fromkeys(("pdf", "text", "before", "after", "math", "format", "marker"), ("a text", str)),
+    **dict.fromkeys(("page", "max_diffs", "first_n", "last_n"), ("a whole number", int)),
+    **dict.fromkeys(("max_length", "max_repeats"), ("a whole number", int)),
+    **{
+        key: ("true or false", bool)
+        for _, options in _FIELDS.values()
+        for key, default in options.items()
+        if isinstance(default, bool)
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """Known defects of the board, each as it is by default."""
+
+    short_text_in_query: bool = True
+    """A text shorter than the query is searched in the query, so that a blank passes."""
+    rounding: bool = True
+    """Exactly `max_diffs` differences fail for some lengths, since a quotient is rounded."""
+    unrenderable_passes: bool = True
+    """A true formula that KaTeX cannot render, or that shows nothing, passes with any formula."""
+
+
+AS_PUBLISHED = Quirks()
+
+
+def baseline_of(pdf: str) -> dict[str, Any]:
+    """The test that every PDF gets which lists none of its kind."""
+    return {"pdf": pdf, "page": 1, "id": f"{pdf}_baseline", "type": BASELINE}
+
+
+def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A test with its defaults and its texts in normal form.
+
+    Raises:
+        CorpusError: olmOCR-bench refuses it.
+    """
+    kind = str(data.get("type"))
+    if kind not in _FIELDS:
+        raise CorpusError(f"the type {kind!r} is none of {', '.join(KINDS)}")
+    needed, optional = _FIELDS[kind]
+    missing = [name for name in ("pdf", "page", "id", *needed) if name not in data]
+    unknown = sorted(data.keys() - _COMMON - set(needed) - set(optional))
+    if missing or unknown:
+        what = f"has no {', '.join(missing)}" if missing else f"has unknown fields: {', '.join(unknown)}"
+        raise CorpusError(f"a test of type {kind} {what}")
+    test = {**optional, "max_diffs": 0, **data}
+    for name in _TEXTS:
+        if isinstance(test.get(name), str):
+            test[name] = normalise(test[name])
+    for name, value in test.items():
+        words, right = _TYPES.get(name, ("", object))
+        if value is not None and (not isinstance(value, right) or (right is int and isinstance(value, bool))):
+            raise CorpusError(f"{name} must be {words}, not {value!r:.40}")
+    problem = _problem(kind, test)
+    if problem:
+        raise CorpusError(problem)
+    return test
+
+
+def _problem(kind: str, test: Mapping[str, Any]) -> str:
+    k = test["max_diffs"]
+    if not isinstance(k, int) or k < 0:
+        return "max_diffs must be a whole number from 0"
+    blank = [name for name in ("pdf", "id") if not test[name]]
+    blank += [n for n in ("text", "before", "after", "math") if n in test and not _is_text(test[n])]
+    texts = [test.get("appears_before_marker"), test.get("appears_after_marker")]
+    blank += ["text at the marker" for text in texts if text and not _is_text(text)]
+    if blank:
+        return f"{', '.join(blank)} must not be blank"
+    if kind == "order" and k > min(len(test["before"]), len(test["after"])) // 2:
+        return "max_diffs is more than half of a text"
+    if kind == "format" and test["format"] not in FORMATS:
+        return f"the format {test['format']!r} is none of {', '.join(FORMATS)}"
+    if kind == "footnote" and (not test["marker"] or " " in test["marker"]):
+        return "a footnote's marker must not be empty or have a space"
+    return ""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def check(test: Mapping[str, Any], md: str, render: Renderer, quirks: Quirks = AS_PUBLISHED) -> Outcome:
+    """Whether a page passes a test that `read_test` gave.
+
+    Raises:
+        IndexError: A table makes upstream's code fail; there that voids the candidate's whole score.
+        TooHardError: A search takes too long.
+        TableTooLargeError: The tables of the page have too many slots.
+    """
+    if test["type"] == "math":
+        return _math(test, md, render, quirks)
+    return _CHECKS[test["type"]](test, md, quirks)
+
+
+def _is_found(query: str, text: str, least: float, quirks: Quirks) -> bool:
+    if not quirks.short_text_in_query and len(text) < least * len(query):
+        return False
+    return is_like(query, text, least if quirks.rounding else least - 1e-9)
+
+
+def _present(test: Mapping[str, Any], md: str, quirks: Quirks) -> Outcome:
+    query, text = test["text"], normalise(md)
+    if not test["case_sensitive"]:
+        query, text = query.lower(), text.lower()
+    first, last = test["first_n"], test["last_n"]
+    if first and last:
+        text = text[:first] + text[-last:]
+    elif first or last:
+        text = text[:first] if first else text[-last:]
+    found = _is_found(query, text, limit(query, test["max_diffs"]), quirks)
+    if test["type"] == "absent":
+        return Outcome(not found, "" if not found else "it is there")
+    return Outcome(found, "" if found else nearest(query, text))
+
+
+def _order(test: Mapping[str, Any], md: str, _: Quirks) -> Outcome:
+    text = normalise(md)
+    before, after = (near(test[side], text, test["max_diffs"]) for side in ("before", "after"))
+    if not before or not after:
+        missing = test["before"] if not before else test["after"]
+        return Outcome(False, f"{missing!r} is not found")
+    passed = min(start for start, *_ in before) < max(start for start, *_ in after)
+    return Outcome(passed, "" if passed else "they stand the other way round")
+
+
+def _table(test: Mapping[str, Any], md: str, _: Quirks) -> Outcome:
+    return Outcome(*table_holds(test, test["max_diffs"], md, not test["ignore_markdown_tables"]))
+
+
+def _math(test: Mapping[str, Any], md: str, render: Renderer, quirks: Quirks) -> Outcome:
+    wanted = render(test["math"]) if not quirks.unrenderable_passes else None
+    if wanted is not None and not wanted.spans:
+        return Outcome(None, "the fact's formula cannot be rendered or shows nothing")
+    return Outcome(*page_has_formula(test["math"], md, render, dollars=not test["ignore_dollar_delimited"]))
+
+
+def _baseline(test: Mapping[str, Any], md: str, _: Quirks) -> Outcome:
+    if test["max_length"] is not None:
+        n = alphanumerics(md, without_images=test["max_length_skips_image_alt_tags"])
+        return Outcome(n <= test["max_length"], f"{n} letters and digits")
+    if not any(map(str.isalnum, md)):
+        return Outcome(False, "the output is empty")
+    if any(count > test["max_repeats"] for count in trailing_repeats(md)):
+        return Outcome(False, "the output ends in a repetition")
+    if test["check_disallowed_characters"] and has_foreign_characters(md):
+        return Outcome(False, "the output has Chinese or Japanese letters or emoji")
+    return Outcome(True)
+
+
+def _format(test: Mapping[str, Any], md: str, quirks: Quirks) -> Outcome:
+    text, pieces = test["text"], formatted_pieces(md, test["format"])
+    if not test["case_sensitive"]:
+        text, pieces = text.lower(), tuple(piece.lower() for piece in pieces)
+    least = limit(text, test["max_diffs"])
+    passed = any(_is_found(text, piece, least, quirks) for piece in pieces)
+    return Outcome(passed, "" if passed else f"{len(pieces)} pieces are {test['format']}, none is this")
+
+
+def _footnote(test: Mapping[str, Any], md: str, _: Quirks) -> Outcome:
+    places = marker_places(md, test["marker"])
+    if not places:
+        return Outcome(False, "the marker is not found")
+    for name, side in (("appears_before_marker", -1), ("appears_after_marker", 1)):
+        if test[name] and not stands_at_marker(md, places, test[name], test["max_diffs"], side):
+            return Outcome(False, f"{test[name]!r} does not stand {'before' if side < 0 else 'behind'} it")
+    return Outcome(True)
+
+
+_CHECKS: Mapping[str, Callable[[Mapping[str, Any], str, Quirks], Outcome]] = {
+    "present": _present,
+    "absent": _present,
+    "order": _order,
+    "table": _table,
+    "baseline": _baseline,
+    "format": _format,
+    "footnote": _footnote,
+}
+
+
+def nearest(query: str, text: str) -> str:
+    """What an output says where it comes nearest to a text."""
+    from rapidfuzz.fuzz import partial_ratio_alignment
+
+    found = partial_ratio_alignment(query, text)
+    if found is None or not found.score or len(text) < len(query):
+        return "nothing like it"
+    return f"nearest: {text[found.dest_start : found.dest_end][:200]}"

@@ -1,0 +1,309 @@
+"""Rules of faithful content: bags of sentences, words and digits, what is present, and what comes first."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from parsemark.extras import needed_for
+from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.protocols.boards.parsebench.grids import with_cells
+from parsemark.protocols.boards.parsebench.text import (
+    chain,
+    check_markdown,
+    norm,
+    norm_light,
+    partial,
+    plain_formulas,
+    without_descriptions,
+    without_dots,
+    without_lead,
+    without_pictures,
+    without_tables,
+    without_tags,
+)
+
+Rule = Mapping[str, Any]
+_CJK = "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
+_SPLIT = re.compile(r"\n+|(?<!\d)\.(?!\d)|[!?]+|[。、，！？；…‥⋯]+")
+_DISALLOWED = re.compile(
+    "[\u4e00-\u9fff\u3040-\u30ff\U0001f600-\U0001f64f\U0001f300-\U0001f5ff\U0001f680-\U0001f6ff\U0001f1e0-\U0001f1ff]"
+)
+LONG, MAX_ERRORS = 20, 15
+
+
+class WrongRuleError(ValueError):
+    """A rule that cannot be decided."""
+
+
+def fragment(text: str) -> str:
+    """A sentence as it is counted; shorter ones than 7 characters are none."""
+    text = without_tags(without_dots(norm(text).strip().strip(".")))
+    text = re.sub(r"^[^\w]+|[^\w]+$", "", without_lead(text)).strip()
+    text = re.sub(r"\s+", " ", text)
+    return text if len(text) >= 7 else ""
+
+
+def tokens(text: str, least: int = 2) -> list[str]:
+    """Words; those of Chinese, Japanese and Korean are runs of their own."""
+    found = []
+    for run in re.findall(r"\w+", text):
+        if re.search(f"[{_CJK}]", run):
+            parts = re.findall(f"[{_CJK}]+|[^{_CJK}]+", run)
+            found += [part for part in parts if re.match(f"[{_CJK}]", part) or len(part) >= least]
+        elif len(run) >= least:
+            found.append(run)
+    return found
+
+
+class AskedMarkdown:
+    """A document as the rules of content look at it."""
+
+    def __init__(self, markdown: str) -> None:
+        self.markdown = check_markdown(markdown)
+        self._known: dict[tuple[str, bool], Counter[str]] = {}
+
+    @cached_property
+    def _bare(self) -> str:
+        return plain_formulas(without_descriptions(self.markdown))
+
+    @cached_property
+    def full_text(self) -> str:
+        """All text, cells once more."""
+        steps = (without_pictures, with_cells, norm, without_dots, without_tags)
+        return re.sub(r"\s+", " ", chain(self._bare, steps))
+
+    def word_text(self, cells: bool) -> str:
+        """The text that words are counted in."""
+        return without_tags(norm(with_cells(self._bare) if cells else without_tables(self._bare)))
+
+    @cached_property
+    def _word_text_with_cells(self) -> str:
+        return self.word_text(True)
+
+    def sentences(self, cells: bool) -> Counter[str]:
+        """Sentences with their numbers."""
+        if ("sentences", cells) not in self._known:
+            text = without_pictures(self._bare)
+            text = without_dots(with_cells(text) if cells else without_tables(text))
+            chunks: list[str] = []
+            carried = ""
+            for chunk in (piece.strip() for piece in _SPLIT.split(text)):
+                if not chunk:
+                    continue
+                joined = f"{carried} {chunk}" if carried else chunk
+                if fragment(joined):
+                    chunks.append(joined)
+                    carried = ""
+                else:
+                    carried = joined
+            if carried:
+                chunks = [*chunks[:-1], f"{chunks[-1]} {carried}"] if chunks else [carried]
+            self._known["sentences", cells] = Counter(own for c in chunks if (own := fragment(c)))
+        return self._known["sentences", cells]
+
+    def words(self, cells: bool) -> Counter[str]:
+        """Words with their numbers."""
+        if ("words", cells) not in self._known:
+            text = self._word_text_with_cells if cells else self.word_text(False)
+            self._known["words", cells] = Counter(tokens(text))
+        return self._known["words", cells]
+
+    def digits(self) -> Counter[str]:
+        """Digits with their numbers."""
+        return Counter(re.findall("[0-9]", re.sub(r"<[^>]+>", " ", with_cells(self.markdown))))
+
+    def count(self, unit: str, key: str, cells: bool, *, exact: bool = False) -> int:
+        """How often a sentence or a word occurs, by the more generous of two ways, or in the text alone."""
+        if unit == "sentence":
+            found, bag = count_in(key, self.full_text, whole=len(key) < LONG), self.sentences(cells)
+        else:
+            is_cjk = bool(re.search(f"[{_CJK}]", key))
+            found, bag = count_in(key, self._word_text_with_cells, whole=not is_cjk), self.words(cells)
+        return found if exact else max(bag[key], found)
+
+
+def count_in(key: str, text: str, *, whole: bool) -> int:
+    """Occurrences in a text, of whole words or of characters."""
+    if not whole:
+        return text.count(key)
+    return len(re.findall(rf"(?<!\w){re.escape(key)}(?!\w)", text))
+
+
+def bag_of(rule: Rule, unit: str) -> Counter[str]:
+    """The keys of a rule as they are counted.
+
+    Raises:
+        WrongRuleError: There is none, or one is blank or negative.
+    """
+    given = rule.get(f"bag_of_{unit}")
+    if not isinstance(given, Mapping) or not given:
+        raise WrongRuleError("the bag is empty")
+    bag = Counter[str]()
+    for key, count in given.items():
+        if not str(key).strip() or not isinstance(count, int) or count < 0:
+            raise WrongRuleError("a key is blank or its count negative")
+        if unit == "sentence":
+            own = fragment(key)
+        else:
+            own = next(iter(tokens(without_lead(without_tags(norm(key))))), "")
+        if own:
+            bag[own] += count
+    if unit == "word" and not bag:
+        raise WrongRuleError("no key is a word")
+    return bag
+
+
+def decide_bag(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
+    """Rules that compare a bag with a document: missing, unexpected, too many; in percent or not."""
+    kind = rule["type"]
+    unit = "sentence" if "sentence" in kind else "word"
+    bag = bag_of(rule, unit)
+    if kind.startswith("missing"):
+        exact = kind == "missing_sentence_percent"
+        found = {key: min(n, asked.count(unit, key, True, exact=exact)) for key, n in bag.items()}
+        total, right = bag.total(), sum(found.values())
+        passed, share = right == total, right / total if total else 1.0
+    elif kind.startswith("too_many"):
+        counts = {key: asked.count(unit, key, False) for key in bag}
+        over = sum(max(0, counts[key] - n) for key, n in bag.items())
+        total = sum(max(counts[key], n) for key, n in bag.items())
+        passed, share = over == 0, 1 - over / total if total else 1.0
+    else:
+        given = asked.sentences(False) if unit == "sentence" else asked.words(False)
+        joined = " ".join(bag) if unit == "sentence" else ""
+        original = (
+            AskedMarkdown(rule["original_md"]).full_text
+            if kind.endswith("percent") and rule.get("original_md")
+            else ""
+        )
+        known = sum(
+            n
+            for key, n in given.items()
+            if key in bag or (unit == "sentence" and (key in joined or key in original))
+        )
+        total = given.total()
+        passed, share = known == total, known / total if total else 1.0
+    return passed, share if kind.endswith("_percent") else float(passed)
+
+
+def decide_extra(rule: Rule, asked: AskedMarkdown) -> bool:
+    """Whether no sentence occurs more often than it should."""
+    bag = bag_of(rule, "sentence")
+    joined = " ".join(bag)
+    return all(n <= (bag[key] or int(key in joined)) for key, n in asked.sentences(False).items())
+
+
+def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
+    """Whether one sentence or word occurs."""
+    if rule["type"] == "missing_specific_sentence":
+        wanted = fragment(str(rule.get("sentence") or ""))
+        if not wanted:
+            raise WrongRuleError("the sentence is too short")
+        return wanted in asked.full_text
+    found = tokens(without_lead(without_tags(norm(str(rule.get("word") or "")))), 1)
+    if not found:
+        raise WrongRuleError("there is no word")
+    long = [word for word in found if len(word) >= 2]
+    joined = "".join(found)
+    word = max(long, key=len) if long else joined if len(joined) >= 2 else max(found, key=len)
+    text = norm(asked.markdown).replace("'", "").replace("’", "")
+    return word in asked.words(True) or count_in(word, text, whole=not re.search(f"[{_CJK}]", word)) > 0
+
+
+def decide_digits(rule: Rule, asked: AskedMarkdown) -> float:
+    """The share of the digits that are found."""
+    bag = rule.get("bag_of_digit") or {}
+    if not bag or any(str(key) not in "0123456789" for key in bag):
+        raise WrongRuleError("a key is no digit")
+    found, total = asked.digits(), sum(bag.values())
+    return sum(min(found[key], n) for key, n in bag.items()) / total if total else 1.0
+
+
+def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:
+    """Where a text nearly says something, as fuzzysearch finds it: starts and ends."""
+    check_pairs("characters", len(query) * (errors + 1), len(text), MAX_CHARACTER_PAIRS // 10)
+    if errors == 0:
+        return [
+            (found.start(), found.start() + len(query))
+            for found in re.finditer(f"(?={re.escape(query)})", text)
+        ]
+    with needed_for("Near matches of ParseBench"):
+        from fuzzysearch import find_near_matches
+
+    return sorted((m.start, m.end) for m in find_near_matches(query, text, max_l_dist=errors))
+
+
+def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
+    """Whether one text stands before another."""
+    own = norm_light if rule.get("keep_formatting_text_normalisation") else norm
+
+    def prepared(text: str) -> str:
+        return re.sub(" +", " ", without_dots(own(plain_formulas(text))))
+
+    before, after = (prepared(str(rule.get(key) or "")) for key in ("before", "after"))
+    most = int(rule.get("max_diffs") or 0)
+    if not before.strip() or not after.strip() or most > len(before) // 2 or most > len(after) // 2:
+        raise WrongRuleError("a text is blank, or may differ in more than half of it")
+    text = prepared(asked.markdown)
+    b, a = text.find(before), text.rfind(after)
+    if b >= 0 and a >= 0 and b < a:
+        return True
+    for query, place in ((before, b), (after, a)):
+        if place < 0:
+            matches = near_matches(query, text, min(max(len(query) // 20, most), MAX_ERRORS))
+            if not matches:
+                return False
+            if query is before:
+                b = matches[0][0]
+            else:
+                a = matches[-1][0]
+    return b < a
+
+
+def decide_present(rule: Rule, asked: AskedMarkdown) -> bool:
+    """Whether a text is there, or is not."""
+    light = bool(rule.get("keep_formatting_text_normalisation"))
+    query, text = (
+        norm_light(t).lower() if light else norm(t) for t in (str(rule.get("text") or ""), asked.markdown)
+    )
+    count, most = rule.get("count"), int(rule.get("max_diffs") or 0)
+    if not query.strip() or (count is not None and count < 0):
+        raise WrongRuleError("the text is blank or its count negative")
+    first, last = rule.get("first_n"), rule.get("last_n")
+    if first and last:
+        text = text[:first] + text[-last:]
+    elif first or last:
+        text = text[:first] if first else text[-int(last or 0) :]
+    if rule["type"] == "present" and count is not None and count >= 1:
+        if most == 0:
+            return bool(text.count(query) == count)
+        n, end = 0, -1
+        for start, stop in near_matches(query, text, min(most, MAX_ERRORS)):
+            if start >= end:
+                n, end = n + 1, stop
+        return bool(n == count)
+    threshold = max(0.7, min(1.0, 1 - most / len(query)))
+    return bool((partial(query, text) >= threshold) == (rule["type"] == "present"))
+
+
+def decide_baseline(rule: Rule, asked: AskedMarkdown) -> bool:
+    """Whether an output is neither empty nor endless."""
+    text, most = asked.markdown, rule.get("max_length")
+    if most is not None:
+        if rule.get("max_length_skips_image_alt_tags"):
+            text = re.sub(r"!\[.*?\]\(.*?\)", "", text)
+        return bool(sum(sign.isalnum() for sign in text) <= most)
+    if not any(sign.isalnum() for sign in text):
+        return False
+    if len(text) > 50:
+        w = min(200, len(text))
+        k = min(5, max(1, len(text) // w))
+        step = (len(text) - w) // max(1, k - 1)
+        dull = sum(len(set(text[n * step : n * step + w])) < 3 for n in range(k))
+        if dull > k // 2:
+            return False
+    return not (rule.get("check_disallowed_characters", True) and _DISALLOWED.search(text))

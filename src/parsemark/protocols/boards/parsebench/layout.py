@@ -1,0 +1,327 @@
+"""Visual grounding: whether elements are found where they are, as what they are, and with what they say."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from typing import Any
+
+from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
+from parsemark.protocols.boards.parsebench.text import check_markdown, subbed
+
+Box = tuple[float, float, float, float]
+_BASIC = ("Table", "Picture", "Page-header", "Page-footer")
+_RUNNING = ("Page-header", "Page-footer")
+_CORE = {"Code": "Text", "Document Index": "Text", "Key-Value Region": "Text"}
+_CLASSES = frozenset(
+    (*_BASIC, *_CORE, "Caption", "Footnote", "Formula", "List-item", "Section-header", "Text", "Title")
+)
+_BEYOND_CORE = ("Checkbox-Selected", "Checkbox-Unselected", "Form")
+_TOKEN_SCORES = ("token_precision", "token_recall", "token_f1")
+_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_TYPOGRAPHY = str.maketrans(
+    {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟", '"'), **dict.fromkeys("–—‐‑‒―−", "-"), "…": "..."}
+)
+_LEAST = 1e-10
+
+
+def norm_layout(text: str, *, images: bool = False) -> str:
+    """A text as grounding compares it."""
+    text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", check_markdown(text)))
+    text = "".join(sign for sign in text if not unicodedata.combining(sign)).replace("ß", "ss")
+    text = re.sub(r"\$\$.*?\$\$", " ", text, flags=re.S)
+    text = re.sub(r"\$[^$]+\$", lambda found: " " if re.search(r"[\\^_{}]", found[0]) else found[0], text)
+    text = re.sub(r"[_^][a-zA-Z0-9]+", " ", text)
+    for sign, letters in _LIGATURES.items():
+        text = text.replace(sign, letters)
+    if images:
+        text = re.sub(r"!\[([^\]]*)\]\([^)]*\)", r"\1", text)
+        text = re.sub(r"<img\b[^>]*>", _alt, text, flags=re.I)
+    text = re.sub(r"</?(?:sup|sub|b|i|u|ins|mark|span|div|br/?)\b[^>]*>", " ", text, flags=re.I)
+    text = subbed(
+        text,
+        (r'\bstyle\s*=\s*"[^"]*"', " "),
+        (r"\*\*(.*?)\*\*", r"\1"),
+        ("__(.*?)__", r"\1"),
+        (r"\*(.*?)\*", r"\1"),
+        ("_(.*?)_", r"\1"),
+        (r"#{1,6}\s*", ""),
+        (r"\$", ""),
+        (r"(?<!!)\[([^\]]*)\]\([^)]*\)", r"\1"),
+        (r"(\w)[-›]\s*\n\s*(\w)", r"\1\2"),
+    )
+    text = re.sub(r"\s+", " ", text.translate(_TYPOGRAPHY).lower())
+    return re.sub(r"[^a-z0-9\s.,;:!?\-()\[\]{}/'\"%]", " ", text).strip()
+
+
+def _alt(tag: re.Match[str]) -> str:
+    found = re.search(r"\balt\s*=\s*[\"']([^\"']*)[\"']", tag[0], re.I)
+    return found[1] if found else ""
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a normalised text."""
+    return re.findall("[a-z0-9]+", text)
+
+
+class _Data(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+
+def content_tokens(
+    content: Mapping[str, Any] | None, *, ignore_head: bool = False, images: bool = False
+) -> list[str]:
+    """The words of what an element says."""
+    if not content:
+        return []
+    if content.get("type") == "table":
+        source = str(content.get("html") or "")
+        if ignore_head:
+            source = re.sub(r"<thead\b.*?</thead>", "", source, flags=re.S | re.I)
+        parser = _Data()
+        parser.feed(check_markdown(source))
+        parser.close()
+        return tokens(norm_layout(" ".join(parser.parts), images=images))
+    return tokens(norm_layout(str(content.get("text") or ""), images=images))
+
+
+def in_ontology(label: str, ontology: str) -> str | None:
+    """The class of a label; None where the ontology has none."""
+    if ontology == "canonical":
+        return label
+    if ontology == "core":
+        return None if label in _BEYOND_CORE else _CORE.get(label, label)
+    if label in ("Title", "Section-header", "Section"):
+        return "Section"
+    return label if label in _BASIC else "Text"
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _common(a: Box, b: Box) -> float:
+    return _area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
+
+
+def inside(a: Box, b: Box) -> float:
+    """The share of one box in another."""
+    return _common(a, b) / max(_LEAST, _area(a))
+
+
+def iou(a: Box, b: Box) -> float:
+    """Common area by joint area."""
+    common = _common(a, b)
+    return common / max(_LEAST, _area(a) + _area(b) - common)
+
+
+@dataclass(frozen=True)
+class GroundedBlock:
+    """A block of either side on its page, in shares of the page."""
+
+    page: int
+    box: Box
+    kind: str | None
+    words: list[str]
+    order: int
+    has_content: bool = False
+    score: float = 1.0
+    attributes: Mapping[str, str] | None = None
+    is_ordered: bool = True
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() in ("true", "1", "yes")
+
+
+def is_ignored(element: GroundedBlock) -> bool:
+    """Whether an element counts for detection alone."""
+    return _is_true((element.attributes or {}).get("ignore"))
+
+
+def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[GroundedBlock]:
+    """The elements that rules name."""
+    found = []
+    for number, rule in enumerate(rules):
+        attributes = {key: str(value) for key, value in (rule.get("attributes") or {}).items()}
+        if attributes.get("content") == "explicit":
+            attributes["explicit"] = "true"
+        x, y, w, h = rule["bbox"]
+        label = str(rule["canonical_class"])
+        no_head = _is_true(attributes.get("ignore_thead")) or _is_true(attributes.get("ignore_head"))
+        words = content_tokens(
+            rule.get("content"), ignore_head=no_head, images=label in ("Picture", *_RUNNING)
+        )
+        attributes["label"] = label
+        order = rule.get("ro_index")
+        box, kind = (x, y, x + w, y + h), in_ontology(label, ontology)
+        place = rule.get("page") or 1, box, kind, words, number if order is None else order
+        is_ordered = order is not None
+        found.append(
+            GroundedBlock(*place, bool(rule.get("content")), attributes=attributes, is_ordered=is_ordered)
+        )
+    return found
+
+
+def predicted_blocks(
+    predictions: Sequence[Mapping[str, Any]], width: float, height: float, ontology: str
+) -> list[GroundedBlock]:
+    """What an output has where.
+
+    Raises:
+        ValueError: A label is none of the board's 17 classes; upstream fails on it.
+    """
+    found = []
+    counts = Counter[int]()
+    for own in predictions:
+        page = own.get("page") or 1
+        given = (own.get("provider_metadata") or {}).get("order_index")
+        order = given if isinstance(given, int) else counts[page]
+        counts[page] += 1
+        label = str(own["label"])
+        if label not in _CLASSES and label not in _BEYOND_CORE:
+            raise ValueError(f"{label!r} is not a class of ParseBench")
+        kind = in_ontology(label, ontology)
+        x0, y0, x1, y1 = own["bbox"]
+        box = (x0 / width, y0 / height, x1 / width, y1 / height)
+        if kind is not None:
+            content = own.get("content")
+            words = content_tokens(content)
+            found.append(GroundedBlock(page, box, kind, words, order, bool(content), own.get("score", 1.0)))
+    return found
+
+
+def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> list[dict[str, Any]]:
+    """What came of each element, in the board's words."""
+    check_pairs("blocks", len(truth), len(pred), MAX_POSITION_PAIRS // 100)
+    found = []
+    counts = Counter[int]()
+    for element in truth:
+        own = [block for block in pred if block.page == element.page]
+        localised, matched, order = _located(element, own)
+        classed = localised and matched is not None and matched.kind == element.kind
+        why, scores = _attributed(element, truth, own)
+        asked = scores is not None
+        found.append(
+            {
+                "page": element.page,
+                "element_index": counts[element.page],
+                "localization_pass": localised,
+                "classification_pass": classed,
+                "attribution_applicable": asked,
+                "attribution_pass": why == "pass" if asked else None,
+                "attribution_reason": why,
+                **dict(zip(_TOKEN_SCORES, scores or (None,) * 3, strict=True)),
+                "best_pred_class": matched.kind if matched and localised else None,
+                "matched_pred_order_index": order,
+                "passes": classed and (why == "pass" or not asked),
+            }
+        )
+        counts[element.page] += 1
+    return found
+
+
+def _located(
+    element: GroundedBlock, own: Sequence[GroundedBlock]
+) -> tuple[bool, GroundedBlock | None, int | None]:
+    """Whether an element is found, the block that answers it, and where that stands in the order."""
+    label = (element.attributes or {}).get("label")
+    fits = [block for block in own if answers(element, block)]
+    if fits and label in _RUNNING:
+        return *_spanned(element, fits), min(block.order for block in fits)
+    if not own:
+        return False, None, None
+    overlap = iou if fits else inside
+    matched = max(fits or own, key=lambda block: overlap(element.box, block.box))
+    return bool(fits), matched, matched.order
+
+
+def answers(element: GroundedBlock, block: GroundedBlock) -> bool:
+    """Whether a block may be what was found of an element, or a part of a running head."""
+    if element.page != block.page or inside(block.box, element.box) < 0.2:
+        return False
+    is_running = (element.attributes or {}).get("label") in _RUNNING
+    return is_running or inside(element.box, block.box) >= 0.5
+
+
+def _spanned(element: GroundedBlock, group: Sequence[GroundedBlock]) -> tuple[bool, GroundedBlock]:
+    x0, y0, x1, y1 = element.box
+    clipped = [(max(x0, b.box[0]), max(y0, b.box[1]), min(x1, b.box[2]), min(y1, b.box[3])) for b in group]
+    width = (max(b[2] for b in clipped) - min(b[0] for b in clipped)) / max(_LEAST, x1 - x0)
+    covered, end = 0.0, y0
+    for _, top, _, bottom in sorted(clipped, key=lambda b: b[1]):
+        covered += max(0.0, bottom - max(top, end))
+        end = max(end, bottom)
+    passes = width >= 0.8 and covered / max(_LEAST, y1 - y0) >= 0.5
+    return passes, max(group, key=lambda b: iou(element.box, b.box))
+
+
+def _token_scores(wanted: Counter[str], found: Counter[str]) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
+    common = (wanted & found).total()
+    if not common:
+        return 0.0, 0.0, 0.0
+    precision, recall = common / found.total(), common / wanted.total()
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def skipped(element: GroundedBlock) -> str | None:
+    """Why it is not asked what an element says; None where it is."""
+    attributes = element.attributes or {}
+    if not element.words:
+        return "no_gt_content"
+    if attributes.get("label") == "Formula" or attributes.get("text_role") == "formula":
+        return "formula_skip"
+    return "caption_skip" if _is_true(attributes.get("caption")) else None
+
+
+def is_explicit(element: GroundedBlock) -> bool:
+    """Whether only what an element says must be there, whatever else is."""
+    return _is_true((element.attributes or {}).get("explicit"))
+
+
+def _own_words(block: GroundedBlock, wanted: Counter[str], others: Sequence[GroundedBlock]) -> Counter[str]:
+    """The words of a block without those of other elements in it."""
+    foreign = Counter(word for other in others if inside(other.box, block.box) >= 0.3 for word in other.words)
+    return Counter(block.words) - (foreign - wanted)
+
+
+def _attributed(
+    element: GroundedBlock, truth: Sequence[GroundedBlock], blocks: Sequence[GroundedBlock]
+) -> tuple[str, tuple[float, float, float] | None]:
+    """Whether a block near an element says what it says, and how nearly; no scores where it is not asked."""
+    if why := skipped(element):
+        return why, None
+    wanted, asked = Counter(element.words), 1 if is_explicit(element) else 2
+    others = [other for other in truth if other is not element and other.page == element.page]
+    said = [block for block in blocks if block.has_content]
+    ranked: list[tuple[tuple[float, ...], tuple[float, float, float]]] = []
+    if (element.attributes or {}).get("label") in _RUNNING:
+        near = sorted((b for b in said if inside(b.box, element.box) >= 0.2), key=lambda b: b.order)
+        bags = [_own_words(block, wanted, others) for block in near]
+        for start in range(len(near)):
+            run = Counter[str]()
+            overlap = 0.0
+            for end in range(start, min(len(near), start + 50)):
+                run += bags[end]
+                overlap = max(overlap, iou(element.box, near[end].box))
+                scores = _token_scores(wanted, run)
+                ranked.append(((scores[asked], scores[3 - asked], start - end, overlap), scores))
+    else:
+        for block in said:
+            if inside(element.box, block.box) >= 0.3:
+                scores = _token_scores(wanted, _own_words(block, wanted, others))
+                ranked.append(((scores[asked], iou(element.box, block.box)), scores))
+    if not ranked:
+        return "no_overlap_preds", (0.0, 0.0, 0.0)
+    best = max(ranked, key=lambda own: own[0])[1]
+    return "pass" if best[asked] >= 0.8 else "f1_below_threshold", best

@@ -1,0 +1,196 @@
+"""The recipe: the five dimensions of a document and their mean, and the board's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from parsemark.errors import FormatError
+from parsemark.formats import markdown_of
+from parsemark.model import Category, Fact, Page, Prediction
+from parsemark.protocols.board_truth import own_truth
+from parsemark.protocols.boards.parsebench.charts import TablesValuesError
+from parsemark.protocols.boards.parsebench.layout_measures import layout_metrics
+from parsemark.protocols.boards.parsebench.rules import RuledOutput, document_metrics
+from parsemark.protocols.boards.parsebench.tables import table_metrics
+from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.page_elements import html_of
+from parsemark.protocols.result_files import BoardRun, Files, as_json
+from parsemark.protocols.run_tables import RunTables
+
+RULES = "parsebench"
+CASES = "parsebench_cases"
+"""Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
+FLAGS = ("allow_splitting_ambiguous_merged_tables", "trm_unsupported", "max_top_title_rows")
+_FORM = {"*": {"expected_markdown": None, "flags": dict.fromkeys(FLAGS)}}
+_LABELS: dict[str, str] = {
+    Category.TITLE: "Section-header",
+    Category.LIST_GROUP: "List-item",
+    Category.FIGURE: "Picture",
+    Category.TABLE: "Table",
+    Category.HEADER: "Page-header",
+    Category.FOOTER: "Page-footer",
+    Category.PAGE_NUMBER: "Page-footer",
+    Category.EQUATION_ISOLATED: "Formula",
+    Category.PAGE_FOOTNOTE: "Footnote",
+}
+_OVERALL = score_info(
+    "overall", "Overall", "Mean of the five dimensions' means.", "all dimensions", main=True
+)
+_METRICS = {
+    "chart": ("charts", "rule_pass_rate"),
+    "text_content": ("content_faithfulness", "content_faithfulness"),
+    "text_formatting": ("semantic_formatting", "semantic_formatting"),
+}
+_GROUNDING = {
+    "grounding": "layout_element_rule_pass_rate",
+    "grounding_map": "mAP@[.50:.95]",
+    "grounding_order": "layout_reading_order_pass_rate",
+    "grounding_lap": "lap",
+    "grounding_lar": "lar",
+    "grounding_af1": "af1",
+}
+"""Our figures of grounding and the board's names of them; the first is a dimension."""
+
+
+@dataclass(frozen=True)
+class ParsebenchProtocol(MeasuredProtocol):
+    """Tables, charts, content, formatting and grounding of documents, as ParseBench computes them.
+
+    Args:
+        crashes_left_out: A document on which upstream's code fails (a colspan that is no number) leaves the
+            mean of its dimension, as upstream has it; else it is worth nothing.
+        no_boxes_left_out: A page without predicted boxes leaves the mean of grounding, as upstream has it;
+            else it is worth nothing.
+    """
+
+    name: ClassVar[str] = "parsebench"
+    title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
+    comparability: ClassVar[int] = 2
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "content_faithfulness", "tables": "tables"}
+    table_matching: ClassVar[str] = "content"
+    truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
+    reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str] = RULES
+    infos: ClassVar[tuple[FigureInfo, ...]] = (
+        score_info("tables", "Tables", "GriTS of contents and matched records.", "table cases", main=True),
+        score_info("charts", "Charts", "Values under their labels.", "chart cases", main=True),
+        score_info(
+            "content_faithfulness", "Content", "Words, sentences, digits, order.", "text cases", main=True
+        ),
+        score_info("semantic_formatting", "Formatting", "Styles, titles, code.", "text cases", main=True),
+        score_info("grounding", "Grounding", "Elements found where they are.", "layout cases", main=True),
+        score_info("grounding_map", "mAP", "Mean average precision at IoU .50 to .95.", "layout cases"),
+        score_info("grounding_order", "Order", "Elements between their neighbours.", "cases that say them"),
+        score_info("grounding_lap", "LAP", "Tokens of blocks that stand where they belong.", "layout cases"),
+        score_info(
+            "grounding_lar", "LAR", "Tokens of elements that stand where they belong.", "layout cases"
+        ),
+        score_info("grounding_af1", "AF1", "Harmonic mean of LAP and LAR.", "layout cases"),
+    )
+
+    crashes_left_out: bool = True
+    no_boxes_left_out: bool = True
+
+    def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """The dimensions that a document has rules of."""
+        by_category: dict[str, list[Fact]] = {}
+        for fact in truth.facts:
+            if fact.rules == self.rules:
+                by_category.setdefault(fact.group, []).append(fact)
+        cases: Mapping[str, Any] = own_truth(truth, CASES, dict, _FORM) or {}
+        markdown = markdown_of(prediction)
+        values: dict[str, float | None] = {}
+        crashed = None if self.crashes_left_out else 0.0
+        for category, (name, metric) in _METRICS.items():
+            if category in by_category:
+                rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
+                try:
+                    values[name] = document_metrics(rules, RuledOutput(markdown))["metrics"].get(metric)
+                except TablesValuesError:
+                    values[name] = crashed
+                except FormatError:
+                    values[name] = 0.0
+        for case in cases.values():
+            if case.get("expected_markdown"):
+                try:
+                    found = table_metrics(case["expected_markdown"], markdown, **case.get("flags", {}))
+                    values["tables"] = found.get("grits_trm_composite")
+                except FormatError:
+                    values["tables"] = 0.0
+                except ValueError:
+                    values["tables"] = crashed
+        if "layout" in by_category:
+            values |= self._grounding(by_category["layout"], truth, prediction)
+        return values or None
+
+    def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> dict[str, float | None]:
+        boxes = predicted_layout(prediction)
+        if not boxes:
+            return dict.fromkeys(_GROUNDING, None if self.no_boxes_left_out else 0.0)
+        rules = [dict(fact.arguments) for fact in facts]
+        if not self.crashes_left_out:  # upstream fails where elements do not say where they stand
+            for number, rule in enumerate(rules):
+                rule["ro_index"] = number if rule.get("ro_index") is None else rule["ro_index"]
+        ontology = str(rules[0].get("ontology") or "basic")
+        try:
+            found = layout_metrics(rules, boxes, ontology, truth.width, truth.height)
+        except FormatError:
+            return dict.fromkeys(_GROUNDING, 0.0)
+        except ValueError:
+            return dict.fromkeys(_GROUNDING)
+        return {name: found.get(metric) for name, metric in _GROUNDING.items()}
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """The mean of the dimensions that a run has, and each."""
+        from parsemark.protocols.aggregate import mean_of_figures
+
+        own = super().figure_sums(tables)
+        return [mean_of_figures(_OVERALL, own[: sum(info.main for info in self.infos)]), *own]
+
+    def result_files(self, board: BoardRun) -> Files:
+        """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
+        for parser in board.parsers:
+            for sample, document, _ in board.pages():
+                prediction = board.prediction(sample, parser)
+                output = {
+                    "task_type": "parse",
+                    "example_id": document,
+                    "pipeline_name": parser,
+                    "markdown": markdown_of(prediction),
+                }
+                request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
+                data = {
+                    "request": request,
+                    "pipeline_name": parser,
+                    "product_type": "parse",
+                    "raw_output": {},
+                }
+                yield f"{parser}/{document}.result.json", as_json({**data, "output": output})
+        yield from super().result_files(board)
+
+
+def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
+    """The elements of an output that have boxes, in the board's form."""
+    found = []
+    for number, element in enumerate(prediction.elements):
+        if element.box is None:
+            continue
+        is_table = element.category == Category.TABLE
+        text = element.text if element.text is not None else element.latex
+        content = (
+            {"type": "table", "html": html_of(element)} if is_table else {"type": "text", "text": text or ""}
+        )
+        found.append(
+            {
+                "bbox": list(element.box.as_tuple()),
+                "label": _LABELS.get(str(element.category), "Text"),
+                "page": 1,
+                "content": content,
+                "score": element.confidence if element.confidence is not None else 1.0,
+                "provider_metadata": {"order_index": number},
+            }
+        )
+    return found

@@ -1,0 +1,505 @@
+"""Tables of a document: GriTS of contents, matches of records, and their mean."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from parsemark.kernels import kernel
+from parsemark.metrics.edit_tree import EditTree, reference_tree
+from parsemark.metrics.size_limits import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.teds import tree_similarity
+from parsemark.protocols.boards.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
+from parsemark.protocols.boards.parsebench.text import (
+    EMPTY_LIKE,
+    check_markdown,
+    norm,
+    norm_cell,
+    norm_record,
+    ratio,
+    record_tail,
+)
+
+_DASH_BETWEEN = re.compile(r"\s+[-‐‑‒–—―−]\s+")
+
+
+@dataclass
+class TrimmedTable:
+    """A table without its titles, and what was found of its head."""
+
+    grid: HeadedGrid
+    head: list[int]
+    """Rows of the head."""
+    titles: list[int]
+    """Those of them that are titles."""
+    stripped: list[str]
+    """What its titles say."""
+    keys: list[str] = field(default_factory=list)
+
+
+def _assignment(values: Any) -> list[tuple[int, int]]:
+    from scipy.optimize import linear_sum_assignment
+
+    if not values.size:
+        return []
+    return [(int(a), int(b)) for a, b in zip(*linear_sum_assignment(-values), strict=True)]
+
+
+# --- titles before tables -----------------------------------------------------------------------------------
+
+
+def _span(cell: Any) -> int:
+    return int(cell.get("colspan") or 1)
+
+
+def with_titles_inside(truth: str, pred: str) -> str:
+    """A document whose titles before tables are put into them, where the truth has them inside."""
+    titles = []
+    for table in soup_of(truth).find_all("table"):
+        row = table.find("tr")
+        cells = row.find_all(["td", "th"]) if row is not None else []
+        following = row.find_next_sibling("tr") if row is not None else None
+        below = sum(_span(c) for c in following.find_all(["td", "th"])) if following is not None else 0
+        if len(cells) == 1 and _span(cells[0]) > 1 and _span(cells[0]) >= below:
+            titles += [text for text in [cells[0].get_text().strip()] if text]
+    if not titles:
+        return pred
+    soup, changed = soup_of(pred), False
+    for table in soup.find_all("table"):
+        row = table.find("tr")
+        cells = row.find_all(["td", "th"]) if row is not None else []
+        if row is None or (len(cells) == 1 and _span(cells[0]) > 1):
+            continue
+        before = next((s for s in table.previous_siblings if s.name or str(s).strip()), None)
+        if before is None:
+            continue
+        text = before.get_text().strip()
+        width = max(sum(_span(c) for c in r.find_all(["td", "th"])) for r in table.find_all("tr"))
+        if width < 2 or max(ratio(norm(text), norm(title)) for title in titles) < 0.8:
+            continue
+        new, cell = soup.new_tag("tr"), soup.new_tag("th", colspan=str(width))
+        cell.string = text
+        new.append(cell)
+        head = table.find("thead")
+        if head is not None:
+            head.insert(0, new)
+        else:
+            row.insert_before(new)
+        before.extract()
+        changed = True
+    return soup.body.decode_contents() if changed else pred
+
+
+# --- heads and titles ---------------------------------------------------------------------------------------
+
+
+def normal_form(grid: HeadedGrid) -> HeadedGrid:
+    """Cells and headers through the normaliser of records; empty columns are dropped."""
+    data = [[norm_record(cell) for cell in row] for row in grid.data]
+    col_headers, row_headers = (
+        {line: [(k, norm_record(text)) for k, text in own] for line, own in headers.items()}
+        for headers in (grid.col_headers, grid.row_headers)
+    )
+    kept = [
+        c
+        for c in range(grid.width)
+        if any(row[c] for row in data) or any(text for _, text in col_headers.get(c, ()))
+    ]
+    plain = replace(grid, data=data, col_headers=col_headers, row_headers=row_headers)
+    return plain.part(range(len(data)), kept)
+
+
+def _without_rows(grid: HeadedGrid, gone: set[int]) -> HeadedGrid:
+    return grid.part([r for r in range(len(grid.data)) if r not in gone], range(grid.width))
+
+
+def _entries(grid: HeadedGrid, row: int) -> dict[int, str]:
+    """The header entries of a row, by column, the last one of each."""
+    found = {}
+    for c, own in grid.col_headers.items():
+        for r, text in own:
+            if r == row:
+                found[c] = text.strip()
+    return found
+
+
+def _is_title(grid: HeadedGrid, row: int, head: Sequence[int]) -> bool:
+    own = {c: text for c, text in _entries(grid, row).items() if text}
+    if len(set(own.values())) != 1:
+        return False
+    filled = {r: {c for c, text in _entries(grid, r).items() if text} for r in head}
+    target = set[int]().union(*(cols for r, cols in filled.items() if r != row)) or set[int]().union(
+        *filled.values()
+    )
+    if not target or not (target - own.keys()) <= {min(target), max(target)}:
+        return False
+    return sum(bool(text.strip()) for _, text in grid.row_headers.get(row, ())) < len(own)
+
+
+def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
+    """A table without blank rows and titles at its top."""
+    leading = 0
+    while leading < len(grid.data) and not any(cell.strip() for cell in grid.data[leading]):
+        leading += 1
+    grid = _without_rows(grid, set(range(leading)))
+    plain = normal_form(grid)
+    n_rows = len(plain.data)
+
+    def is_plain(r: int) -> bool:
+        return any(text and (r, c) not in plain.header_cells for c, text in enumerate(plain.data[r]))
+
+    first = 0
+    if cap > 0 and plain.width > 1:
+        limit = min(plain.header_rows, default=n_rows)
+        while first < min(limit, n_rows) and plain.data[first][0] and len(set(plain.data[first])) == 1:
+            first += 1
+        first = 0 if first == n_rows else first
+    head = []
+    for r in range(first, n_rows):
+        if r not in plain.header_rows or is_plain(r):
+            break
+        head.append(r)
+    taken: list[int] = []
+    dropped: list[int] = []
+    at = 0
+    while at < len(head) and len(taken) < min(len(head) - 1, cap) and _is_title(plain, head[at], head):
+        taken.append(head[at])
+        dropped.append(head[at])
+        at += 1
+        while at < len(head) and not _entries(plain, head[at]):
+            dropped.append(head[at])
+            at += 1
+    titles = list(taken)
+    rest = [r for r in head if r not in dropped]
+    if len(rest) > 1 and _is_title(plain, rest[-1], head):
+        titles.append(rest[-1])
+    texts = [plain.data[r][0] for r in range(first)]
+    texts += [next(text for text in _entries(plain, r).values() if text) for r in titles]
+    gone = {*range(first), *dropped}
+    new = {r: k for k, r in enumerate(r for r in range(n_rows) if r not in gone)}
+    return TrimmedTable(
+        _without_rows(grid, gone),
+        [new[r] for r in head if r in new],
+        [new[r] for r in titles if r in new],
+        texts,
+    )
+
+
+# --- splitting ----------------------------------------------------------------------------------------------
+
+
+def _split_options(grid: HeadedGrid) -> list[tuple[int, int]]:
+    plain = normal_form(grid)
+    head, n = trimmed(grid, 1).head, plain.width
+    found = []
+    if not head or n < 2:
+        return []
+    lines = []
+    for r in head:
+        own = _entries(plain, r)
+        lines.append([record_tail(norm(own.get(c, ""))) for c in range(n)])
+    for period in range(1, n // 2 + 1):
+        if n % period:
+            continue
+        count = 0
+        for line in lines:
+            parts = [line[k : k + period] for k in range(0, n, period)]
+            count += all(
+                sum(a == b or ratio(a.lower(), b.lower()) >= 0.9 for a, b in zip(parts[0], part, strict=True))
+                >= 0.8 * period
+                for part in parts[1:]
+            )
+        if count:
+            found.append((period, count))
+    return found
+
+
+def _split(grid: HeadedGrid, period: int) -> list[HeadedGrid]:
+    plain, parts = normal_form(grid), []
+    for start in range(0, plain.width, period):
+        data = [row[start : start + period] for row in plain.data]
+        while data and not any(data[-1]):
+            data.pop()
+        inside = range(start, start + period)
+        own = plain.part(range(len(data)), inside)
+        headers = {c - start: texts for c, texts in plain.col_headers.items() if c in inside}
+        parts.append(replace(own, col_headers=headers, row_headers={}))
+    return parts
+
+
+def split_tables(pred: Sequence[HeadedGrid], n_truth: int) -> list[HeadedGrid]:
+    """Tables side by side that were merged into one, taken apart where that fits the number of truths."""
+    options = [[(0, 0), *_split_options(grid)] for grid in pred]
+    if prod(map(len, options)) > 256:
+        return list(pred)
+    best, chosen = (abs(len(pred) - n_truth), 0, 0), None
+    for choice in product(*options):
+        n = sum(
+            grid.width // p if p else 1 for grid, (p, _) in zip(map(normal_form, pred), choice, strict=True)
+        )
+        cost = (abs(n - n_truth), -sum(count for _, count in choice), -sum(p for p, _ in choice))
+        if cost < best:
+            best, chosen = cost, choice
+    if chosen is None:
+        return list(pred)
+    return [part for g, (p, _) in zip(pred, chosen, strict=True) for part in (_split(g, p) if p else [g])]
+
+
+# --- GriTS --------------------------------------------------------------------------------------------------
+
+
+def _text_grid(grid: HeadedGrid) -> Any:
+    numbers: dict[str, int] = {}
+    ids = [numbers.setdefault(norm_cell(cell), len(numbers)) for row in grid.data for cell in row]
+    return kernel.text_grid(len(grid.data), grid.width, ids, list(numbers))
+
+
+def grits_con(truth: HeadedGrid, pred: HeadedGrid) -> float:
+    """GriTS of two tables' contents; far too unlike large ones are 0 unseen."""
+    a, b = truth.size, pred.size
+    if not a or not b:
+        return 0.0
+    sizes = [(len(truth.data), len(pred.data)), (truth.width, pred.width)]
+    if max(a, b) >= 2500 and any(max(pair) / min(pair) > 1.5 for pair in sizes):
+        return 0.0
+    check_pairs("grid positions", a, b, MAX_POSITION_PAIRS)
+    for pair in sizes:
+        check_pairs("lines", *pair, MAX_LINE_PAIRS)
+    lengths = [sum(len(cell) for row in side.data for cell in row) for side in (truth, pred)]
+    check_pairs("characters", lengths[0], lengths[1], MAX_DIFFLIB_PAIRS)
+    total, _, _ = kernel.match_text_grids(_text_grid(truth), _text_grid(pred), "difflib")
+    precision, recall = total / b, total / a
+    return 2 * precision * recall / (precision + recall) if total > 0 else 0.0
+
+
+# --- records ------------------------------------------------------------------------------------------------
+
+
+def _is_synthetic(key: str) -> bool:
+    return re.fullmatch(r"col_\d+(_\d+)?", key) is not None
+
+
+def _numbered(keys: Sequence[str]) -> list[str]:
+    counts, seen, found = Counter(keys), Counter[str](), []
+    for key in keys:
+        found.append(f"{key}_{seen[key]}" if counts[key] > 1 else key)
+        seen[key] += 1
+    return found
+
+
+def _keys(grid: HeadedGrid, head: Sequence[int], titles: Sequence[int]) -> list[str]:
+    keys = []
+    for c in range(grid.width):
+        own = [(r, t) for r, t in grid.col_headers.get(c, ()) if r in head and r not in titles and t.strip()]
+        keys.append(" ".join(text for _, text in sorted(own, key=lambda entry: entry[0])) or f"col_{c}")
+    return _numbered(keys)
+
+
+def _aligned(truth: Sequence[str], pred: Sequence[str]) -> tuple[dict[int, int], float]:
+    def plain(key: str) -> bool:
+        return key.strip() in EMPTY_LIKE or _is_synthetic(key)
+
+    values = np.zeros((len(truth), len(pred)))
+    for i, a in enumerate(truth):
+        for j, b in enumerate(pred):
+            if plain(a) == plain(b):
+                values[i, j] = ratio(_DASH_BETWEEN.sub(" ", a.lower()), _DASH_BETWEEN.sub(" ", b.lower()))
+    kept = {i: j for i, j in _assignment(values) if values[i, j] >= 0.9}
+    return kept, fmean(values[i, j] for i, j in kept.items()) if kept else 0.0
+
+
+def _shortened(keys: Sequence[str], titles: Sequence[str], keys_of: Sequence[str], *, truth: bool) -> Any:
+    """Keys without a title of the other side in front, where that pairs more."""
+    best = None
+    for title in titles:
+        if title and any(key.startswith(f"{title} ") for key in keys):
+            cut = [key.removeprefix(f"{title} ") for key in keys]
+            trial = _aligned(cut, keys_of) if truth else _aligned(keys_of, cut)
+            if best is None or len(trial[0]) > len(best[1][0]):
+                best = cut, trial
+    return best
+
+
+def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
+    """The share of records that two tables have in common, cell by cell under aligned keys."""
+    sides = [
+        TrimmedTable(normal_form(t.grid), list(t.head), list(t.titles), t.stripped) for t in (truth, pred)
+    ]
+    for side in sides:
+        side.keys = _keys(side.grid, side.head, side.titles)
+    a, b = sides
+    check_pairs("columns", len(a.keys), len(b.keys), MAX_LINE_PAIRS)
+    check_pairs("rows", len(a.grid.data), len(b.grid.data), MAX_LINE_PAIRS // 100)
+    _recover(a, b)
+    mapping, score = _aligned(a.keys, b.keys)
+    fewest = min(len(a.keys), len(b.keys))
+    if fewest > 1 and len(mapping) < fewest / 2:
+        for own, other, is_truth in ((a, b, True), (b, a, False)):
+            trial = _shortened(own.keys, other.stripped, other.keys, truth=is_truth)
+            if trial is not None and len(trial[1][0]) > len(mapping):
+                own.keys, (mapping, score) = trial
+    for own in (a, b):
+        mapping, score = _promoted(own, a, b, mapping, score)
+    if not mapping:
+        return 0.0
+    records = [_records(side) for side in (a, b)]
+    if not records[0] or not records[1]:
+        return 0.0
+    total = len(a.keys) + len(b.keys) - len(mapping)
+    values = np.array([[_likeness(g, p, mapping) / total for p in records[1]] for g in records[0]])
+    return float(sum(values[i, j] for i, j in _assignment(values)) / max(map(len, records)))
+
+
+def _recover(a: TrimmedTable, b: TrimmedTable) -> None:
+    """Take the first row of a table without a head for its head, or a head away, as the truth has it."""
+    real = [key for key in a.keys if not _is_synthetic(key)]
+    if real and all(map(_is_synthetic, b.keys)):
+        row = next((r for r in range(len(b.grid.data)) if r not in b.head), None)
+        if row is not None and any(
+            ratio(v.lower(), key.lower()) >= 0.9 for v in b.grid.data[row] if v for key in real
+        ):
+            b.keys = _numbered([value or f"col_{c}" for c, value in enumerate(b.grid.data[row])])
+            b.head = [*b.head, row]
+    elif not real and not all(map(_is_synthetic, b.keys)):
+        b.keys, b.head, b.titles, b.stripped = [f"col_{c}" for c in range(len(b.keys))], [], [], []
+
+
+def _promoted(
+    own: TrimmedTable, a: TrimmedTable, b: TrimmedTable, mapping: dict[int, int], score: float
+) -> tuple[dict[int, int], float]:
+    """Try the row below the head as one more row of it."""
+    row = max(own.head) + 1 if own.head else len(own.grid.data)
+    if row >= len(own.grid.data) or len({v for v in own.grid.data[row] if v.strip()}) != 1:
+        return mapping, score
+    keys = _keys(own.grid, [*own.head, row], own.titles)
+    trial = _aligned(keys, b.keys) if own is a else _aligned(a.keys, keys)
+    if len(trial[0]) > len(mapping) or (len(trial[0]) == len(mapping) and trial[1] > score):
+        own.keys, own.head = keys, [*own.head, row]
+        return trial
+    return mapping, score
+
+
+def _records(side: TrimmedTable) -> list[list[str]]:
+    head = set(side.head)
+    if len(side.head) > 1 and side.head[-1] in side.titles:
+        head.discard(side.head[-1])
+    rows = [row for r, row in enumerate(side.grid.data) if r not in head]
+    return [row for row in rows if any(cell.strip() for cell in row)]
+
+
+def _likeness(truth: Sequence[str], pred: Sequence[str], mapping: dict[int, int]) -> int:
+    n = 0
+    for i, j in mapping.items():
+        empty = [truth[i].strip() in EMPTY_LIKE, pred[j].strip() in EMPTY_LIKE]
+        n += all(empty) or (not any(empty) and truth[i] == pred[j])
+    return n
+
+
+# --- documents ----------------------------------------------------------------------------------------------
+
+
+def table_metrics(
+    truth: str,
+    pred: str,
+    *,
+    allow_splitting_ambiguous_merged_tables: bool = False,
+    trm_unsupported: bool = False,
+    max_top_title_rows: int = 1,
+) -> dict[str, Any]:
+    """All measures of a document's tables; none where the truth has no HTML table.
+
+    Raises:
+        ValueError: A span is no number; the document then leaves upstream's means.
+        FormatError: The tables are too large.
+    """
+    if "<table" not in truth:
+        return {}
+    pred = with_titles_inside(truth, check_markdown(pred)) if "<table" in pred.lower() else pred
+    if "<table" not in pred:
+        names = ("grits_con", "table_record_match", "table_record_match_perfect", "grits_trm_composite")
+        return dict.fromkeys(names, 0.0)
+    slices = [table_slices(text) for text in (truth, pred)]
+    wanted = [html_grids(source)[0] for source in slices[0]]
+    found = [grid for source in slices[1] for grid in html_grids(source)[:1]]
+    n_actual = len(found)
+    if allow_splitting_ambiguous_merged_tables and len(wanted) > len(found):
+        found = split_tables(found, len(wanted))
+    sides = [[trimmed(grid, max_top_title_rows) for grid in side] for side in (wanted, found)]
+    values = np.array([[grits_con(a.grid, b.grid) for b in sides[1]] for a in sides[0]])
+    pairs = _assignment(values) if values.size else []
+    grits, records = [0.0] * len(wanted), [0.0] * len(wanted)
+    for i, j in pairs:
+        grits[i] = float(values[i, j])
+        records[i] = record_match(sides[0][i], sides[1][j])
+    con, trm = fmean(grits), fmean(records)
+    return {
+        "grits_con": con,
+        "table_record_match": trm,
+        "table_record_match_perfect": fmean(float(own == 1) for own in records),
+        "grits_trm_composite": con if trm_unsupported else (con + trm) / 2,
+        "structural_consistency": fmean(map(_is_consistent, slices[1])),
+        "tables_expected": float(len(wanted)),
+        "tables_actual": float(n_actual),
+        "tables_unparseable_pred": float(len(slices[1]) - n_actual),
+        "tables_paired": float(len(pairs)),
+        "tables_unmatched_expected": float(len(wanted) - len(pairs)),
+        "tables_unmatched_pred": float(len(found) - len(pairs)),
+        "pairing": [[i, dict(pairs).get(i)] for i in range(len(wanted))],
+        "grits_per_table": grits,
+        "trm_per_table": records,
+    }
+
+
+def teds(truth: str, pred: str) -> float | None:
+    """Its TEDS, which is off by default: header cells are leaves whose texts are never compared.
+
+    Raises:
+        ValueError: A span is no number.
+        FormatError: The tables are too large.
+    """
+    pred = with_titles_inside(truth, check_markdown(pred)) if "<table" in pred.lower() else pred
+    wanted, found = ([_tree(table) for table in _lxml_tables(text)] for text in (truth, pred))
+    if not wanted:
+        return None
+    values = np.array([[max(0.0, tree_similarity(a, b, False)) for b in found] for a in wanted])
+    return sum(float(values[i, j]) for i, j in _assignment(values)) / len(wanted)
+
+
+def _lxml_tables(text: str) -> list[Any]:
+    from lxml import html
+
+    return list(html.fromstring(check_markdown(text)).iter("table")) if "<table" in text.lower() else []
+
+
+def _tree(table: Any) -> EditTree:
+    n_elements = len(table.xpath(".//*")) + 1
+    for head in table.xpath(".//th"):
+        spans = int(head.get("colspan", "1")), int(head.get("rowspan", "1"))
+        for child in head:
+            head.remove(child)
+        head.tag = f"th-{spans[0]}-{spans[1]}"
+    tree = reference_tree(table)
+    contents = tuple(None if own is None else norm_cell("".join(own)) for own in tree.contents)
+    return replace(tree, contents=contents, n_elements=n_elements)
+
+
+def _is_consistent(source: str) -> float:
+    """Whether all rows and all columns of a table have as many cells, spans filled in."""
+    places: set[tuple[int, int]] = set()
+    table = soup_of(source).find("table")
+    for r, row in enumerate(table.find_all("tr") if table is not None else ()):
+        c = 0
+        for cell in row.find_all(["td", "th"]):
+            while (r, c) in places:
+                c += 1
+            spans = int(cell.get("rowspan") or 1), int(cell.get("colspan") or 1)
+            places |= {(r + y, c + x) for y in range(spans[0]) for x in range(spans[1])}
+    return float(all(len(set(Counter(place[axis] for place in places).values())) <= 1 for axis in (0, 1)))

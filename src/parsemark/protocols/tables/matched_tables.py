@@ -1,0 +1,179 @@
+"""What the rows of a run say about one parser under one matching rule, as arrays ready for statistics."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from parsemark.protocols.figures import Floats
+from parsemark.protocols.run_pages import Kindred
+from parsemark.protocols.run_tables import RunTables
+
+THETA = 0.5
+"""A table counts as found if its match overlaps it by more than this."""
+CONFIDENCE_THRESHOLD = 0.5
+"""A prediction with a known confidence at or below this is not a positive prediction."""
+
+
+def is_positive(confidence: float | None) -> bool:
+    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
+    return confidence is None or confidence > CONFIDENCE_THRESHOLD
+
+
+@dataclass(frozen=True)
+class TruthPages:
+    """The pages with truth of a run, in a fixed order."""
+
+    samples: tuple[str, ...]
+    documents: tuple[str, ...]
+    n_truth: Floats
+    kinds: Kindred = field(default_factory=dict)
+    """Attribute to the kind that each page's document is of."""
+
+    @classmethod
+    def of(cls, tables: RunTables) -> TruthPages:
+        """Pages of a run that have a truth."""
+        known = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
+        known = known.sort("sample")
+        places = tables.places.among(known["sample"])
+        n_truth = known["n_tables"].to_numpy().astype(float)
+        return cls(places.samples, places.documents, n_truth, places.kinds)
+
+    def frame(self) -> pl.DataFrame:
+        """`sample`, and its position as `page`."""
+        columns = {"sample": self.samples, "page": range(len(self.samples))}
+        return pl.DataFrame(columns, schema={"sample": pl.String, "page": pl.Int64})
+
+
+@dataclass(frozen=True)
+class MatchedTables:
+    """All predictions of one parser under one rule: one entry for each match that has a prediction."""
+
+    pages: TruthPages
+    page: NDArray[np.int64]
+    truth: tuple[str, ...]
+    """Id of the truth, or empty for an extra."""
+    pred: tuple[str, ...]
+    overlap: Floats
+    confidence: Floats
+    """1 where the parser gives none, as in the paper."""
+    has_confidence: bool
+    positive: NDArray[np.bool_]
+    """Whether the prediction counts as a table at the confidence threshold."""
+    count: Floats
+    """How many predictions the entry stands for: several for a split."""
+    structure: Mapping[str, Floats]
+    """Structure credit, 0 to 1, by metric; 0 for an extra and where the metric failed."""
+
+    @property
+    def n_truth(self) -> float:
+        """Number of true tables."""
+        return float(self.pages.n_truth.sum())
+
+
+def _credit(metric: str, values: Sequence[float | None]) -> Floats:
+    """What values of a metric earn; a metric that is not installed here is taken to range from 0 to 1."""
+    from parsemark.errors import ParsemarkError
+    from parsemark.metrics import get_metric
+
+    try:
+        credit = get_metric(metric).facts.credit
+    except ParsemarkError:
+        return np.clip([value or 0.0 for value in values], 0.0, 1.0)
+    return np.array([0.0 if value is None else credit(value) for value in values])
+
+
+def gather(
+    pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
+) -> dict[tuple[str, str], MatchedTables]:
+    """What is matched in a run, by rule and parser; nothing for those that answer nothing.
+
+    The rows are read some pages at a time, and only what statistics need of them is kept.
+    """
+    place = pages.frame()
+    parts: dict[tuple[str, str], list[pl.DataFrame]] = defaultdict(list)
+    for matches, scores in tables.batches("matches", "scores"):
+        answers = _answers(matches.filter(pl.col("rule").is_in(list(rules))), scores, place, metrics)
+        for (rule, parser), own in answers.group_by("rule", "parser", maintain_order=True):
+            parts[str(rule), str(parser)].append(own)
+    names: dict[str, str] = {}
+    return {key: _evidence(pages, parts.pop(key), metrics, names) for key in sorted(parts)}
+
+
+def nothing_matched(pages: TruthPages, metrics: Sequence[str]) -> MatchedTables:
+    """Of a parser that answers nothing."""
+    return _evidence(pages, [], metrics, {})
+
+
+_KEYS = ("sample", "parser", "rule", "element", "pred")
+_KEPT = {
+    "page": pl.Int64,
+    "truth": pl.String,
+    "pred": pl.String,
+    "overlap": pl.Float64,
+    "confidence": pl.Float64,
+    "count": pl.Float64,
+}
+
+
+def _answers(
+    matches: pl.DataFrame, scores: pl.DataFrame, place: pl.DataFrame, metrics: Sequence[str]
+) -> pl.DataFrame:
+    """One row for each match that has a prediction, with the value of each metric."""
+    first = pl.col("truth").list.first()
+    rows = (
+        matches.with_columns(pl.col("truth", "pred").cast(pl.List(pl.String)))
+        .filter(pl.col("pred").list.len() > 0)
+        .join(place, on="sample", maintain_order="left")
+        .select(
+            "sample",
+            "parser",
+            "rule",
+            "page",
+            "confidence",
+            element=pl.coalesce(first, pl.col("pred").list.first()),
+            truth=first.fill_null(""),
+            pred=pl.col("pred").list.join("+"),
+            overlap=pl.col("overlap").fill_null(0.0),
+            count=pl.col("pred").list.len(),
+        )
+    )
+    for number, metric in enumerate(metrics):
+        values = scores.filter(pl.col("metric") == metric).unique(_KEYS, keep="last")
+        named = values.select(*_KEYS, pl.col("value").cast(pl.Float64).alias(f"value{number}"))
+        rows = rows.join(named, on=_KEYS, how="left", maintain_order="left")
+    kept = [pl.col(name).cast(kind) for name, kind in _KEPT.items()]
+    return rows.select("rule", "parser", *kept, pl.col(r"^value\d+$"))
+
+
+def _evidence(
+    pages: TruthPages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
+) -> MatchedTables:
+    """MatchedTables of the rows of one parser under one rule.
+
+    Args:
+        pages: The pages that have a truth.
+        parts: The rows.
+        metrics: Those of the columns `value0`, `value1`, ….
+        names: Ids that were seen; equal ones are held once.
+    """
+    schema = {**_KEPT, **{f"value{number}": pl.Float64 for number in range(len(metrics))}}
+    rows = pl.concat([part.select(list(schema)) for part in parts] or [pl.DataFrame(schema=schema)])
+    sure = rows["confidence"].is_not_null()
+    return MatchedTables(
+        pages=pages,
+        page=rows["page"].to_numpy(),
+        truth=tuple(names.setdefault(name, name) for name in rows["truth"]),
+        pred=tuple(names.setdefault(name, name) for name in rows["pred"]),
+        overlap=rows["overlap"].to_numpy(),
+        confidence=rows["confidence"].fill_null(1.0).to_numpy(),
+        has_confidence=bool(sure.any()),
+        positive=(~sure | (rows["confidence"] > CONFIDENCE_THRESHOLD)).fill_null(True).to_numpy(),
+        count=rows["count"].to_numpy(),
+        structure={m: _credit(m, rows[f"value{number}"].to_list()) for number, m in enumerate(metrics)},
+    )
