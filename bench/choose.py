@@ -20,6 +20,7 @@ from scipy.stats import kendalltau
 
 from parsemark import api
 from parsemark.choose.choice import page_scores
+from parsemark.choose.label_order import draw_order
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import load_corpus
@@ -27,7 +28,7 @@ from parsemark.corpora.synthetic.make import make_synthetic
 from parsemark.corpora.synthetic.options import SyntheticOptions
 from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
-from parsemark.stats.prediction_powered import draw_order, estimate_mean, standings
+from parsemark.stats.prediction_powered import estimate_mean, standings
 from parsemark.store import Run
 from parsemark.system.files import cache_folder
 

@@ -9,12 +9,13 @@ from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.choose import Choice, ParserCandidate, choose, in_words, next_step
 from parsemark.choose.choice import LOOK_EVERY, UsableLabels, easiest_first, usable_labels
+from parsemark.choose.label_order import LabelOrder
 from parsemark.corpora import load_corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.model import Element, Prediction, Table
-from parsemark.stats.prediction_powered import Estimate, LabelOrder
+from parsemark.stats.prediction_powered import Estimate
 
 
 def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:

@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark.stats.prediction_powered import (
-    draw_order,
-    estimate_mean,
-    inclusion_probabilities,
-    standings,
-    tuned_power,
-)
+from parsemark.choose.label_order import draw_order, inclusion_probabilities
+from parsemark.stats.prediction_powered import estimate_mean, standings, tuned_power
 
 
 @pytest.mark.parametrize("power", [0.0, 0.4, 1.0])

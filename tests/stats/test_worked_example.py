@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsemark.stats.comparison import contrasts
 from parsemark.stats.intervals import jackknife_interval
+from parsemark.stats.paired_test import contrasts
 
 PAGE = Path(__file__).parents[2] / "docs" / "numbers.md"
 TABLES = np.array([2.0, 3.0, 1.0, 4.0, 2.0, 3.0, 5.0])

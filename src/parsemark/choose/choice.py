@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.choose.kinds import KindStanding, best_by_kind
+from parsemark.choose.best_by_kind import KindStanding, best_by_kind
+from parsemark.choose.label_order import LabelOrder, draw_order, inclusion_probabilities
 from parsemark.choose.sanity import layer_texts, measure_sanity, seen_pages
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
@@ -25,14 +26,7 @@ from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.kinds_of_run import run_kinds, unread_scans, unscored
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.intervals import t_quantile
-from parsemark.stats.prediction_powered import (
-    Estimate,
-    LabelOrder,
-    draw_order,
-    estimate_mean,
-    inclusion_probabilities,
-    standings,
-)
+from parsemark.stats.prediction_powered import Estimate, estimate_mean, standings
 from parsemark.store import Run
 
 Floats = NDArray[np.float64]

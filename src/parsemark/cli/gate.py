@@ -76,7 +76,7 @@ def gate(
         gate_markdown,
         report_link,
     )
-    from parsemark.report.pictures import write_worst_pages
+    from parsemark.report.worst_page_pictures import write_worst_pages
     from parsemark.store import Run
     from parsemark.system.files import write_text
     from parsemark.verdicts.gate import GateLimits, gate_runs, save_baseline

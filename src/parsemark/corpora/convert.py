@@ -21,7 +21,7 @@ from parsemark.corpora.schema import (
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
 from parsemark.model import AttributeValue, Box, Category, Element, Fact, Page, Relation, Sample
-from parsemark.protocols.page_measures import check_board_keys
+from parsemark.protocols.board_truth import check_board_keys
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 """Page attributes that OmniDocBench keeps in the list `special_issue`."""

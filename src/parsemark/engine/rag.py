@@ -17,8 +17,8 @@ from parsemark.judges.base import JudgeOutcome
 from parsemark.judges.brief_answers import answer_all
 from parsemark.parsers import read_raw
 from parsemark.protocols.answers.retrieval import ChunkIndex, chunks_of
+from parsemark.protocols.board_truth import own_truth
 from parsemark.protocols.boards.ohr_bench import QUESTIONS, ResultLine, evidence_pages
-from parsemark.protocols.page_measures import own_truth
 from parsemark.store import Run
 
 SIZE, TOP = 1024, 2

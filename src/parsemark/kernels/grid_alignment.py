@@ -1,4 +1,4 @@
-"""Matching two grids row by row and column by column, in Python: the twin of grid_alignment.cpp."""
+"""Matching two grids row by row and column by column, as GriTS does: the twin of grid_alignment.cpp."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from parsemark.kernels import kernel
-from parsemark.matching.adjacency import assignment, ned
+from parsemark.matching.edit_distance import assignment, ned
 
 MAX_PAIRS = 400_000
 """Pairs of blocks that are compared; above it, only equal blocks are matched."""

@@ -28,7 +28,7 @@ from parsemark.protocols.aggregate import (
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
 from parsemark.protocols.kinds_of_run import kind_notes, scored_counts
-from parsemark.protocols.ranking import rank
+from parsemark.protocols.pair_verdicts import rank
 from parsemark.protocols.rows import BROKEN
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary

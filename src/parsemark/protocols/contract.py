@@ -138,7 +138,7 @@ class PageProtocol(ABC):
             parts: Fields of `Summary` that the protocol makes itself.
         """
         from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures
-        from parsemark.protocols.ranking import rank
+        from parsemark.protocols.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.get("primary", sums[0].info.name)

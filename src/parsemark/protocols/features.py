@@ -23,7 +23,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.facts.grid import MAX_SLOTS, TableTooLargeError
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals, Outcome, share_info
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.page_measures import predicted_elements
+from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary

@@ -15,7 +15,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
-from parsemark.report.images import data_uri
+from parsemark.report.page_images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.system.files import make_folder, write_text
 

@@ -6,8 +6,8 @@ from parsemark.corpora.render import corpus_pictures
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.element_lists import write_element_lists
-from parsemark.report.images import write_images
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
+from parsemark.report.page_images import write_images
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, value_text
 from parsemark.verdicts.error_types import Errors

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, contrasts
 from parsemark.stats.intervals import Floats, Range, Statistic, influence, normalised, sum_by_cluster
+from parsemark.stats.paired_test import FEWEST_DOCUMENTS, Contrast, contrasts
 
 MATTERS = 0.25
 """Kinds matter if chance gives their sums such a spread in fewer than this share of patterns. Far above 5 %:

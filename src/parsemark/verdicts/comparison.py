@@ -24,7 +24,7 @@ from parsemark.protocols import (
 )
 from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.figures import Floats
-from parsemark.protocols.ranking import rank, verdicts_on_pairs
+from parsemark.protocols.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_pages import Places
 from parsemark.specs import Spec, parse_spec
 from parsemark.store import Run, report_damage

@@ -11,7 +11,7 @@ from parsemark.plain_words import counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.kinds_of_run import unscored
 from parsemark.protocols.summary import Summary, Verdict
-from parsemark.stats.comparison import FEWEST_DOCUMENTS
+from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 
 WEAK_BY = 0.1

@@ -32,7 +32,7 @@ from parsemark.protocols.boards.olmocr.rules import read_test
 from parsemark.protocols.boards.parsebench import protocol as parsebench
 from parsemark.protocols.contract import all_truth_keys
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.ranking import rank
+from parsemark.protocols.pair_verdicts import rank
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.consensus.jury import elect, estimate_jury
+from parsemark.consensus.ensemble import elect, estimate_jury
 from parsemark.consensus.tables import find_candidates
 from parsemark.engine.derived.estimated import signals
 from parsemark.engine.import_outputs import table_element

@@ -13,7 +13,7 @@ from parsemark.model import Category, Element, Fact, Page, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.answers.ask import ask
 from parsemark.protocols.answers.output import SIDE, AskedOutput, said_words, value_of, words_of
-from parsemark.protocols.page_measures import in_order
+from parsemark.protocols.page_elements import in_order
 
 RULES = "answers"
 MAX_OF_A_KIND = 300

@@ -85,7 +85,7 @@ class AnswersProtocol(PageProtocol):
         from parsemark.protocols.answers.ask import GivenAnswer, ask
         from parsemark.protocols.answers.output import AskedOutput
         from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
-        from parsemark.protocols.page_measures import predicted_elements
+        from parsemark.protocols.page_elements import predicted_elements
 
         output = AskedOutput(tuple(predicted_elements(prediction)), prediction.text or "")
         answers = {fact.id: ask(fact, output) for fact in facts}

@@ -19,8 +19,9 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.errors import FormatError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
+from parsemark.protocols.board_truth import own_truth
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.page_measures import MeasuredProtocol, own_truth, score_info
+from parsemark.protocols.measured_protocol import MeasuredProtocol, score_info
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"

@@ -23,8 +23,10 @@ from rapidfuzz.fuzz import partial_ratio_alignment
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
+from parsemark.protocols.board_truth import blame, own_truth
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.page_measures import MeasuredProtocol, blame, in_order, own_truth, score_info
+from parsemark.protocols.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.page_elements import in_order
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 

@@ -22,16 +22,10 @@ from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tre
 from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
+from parsemark.protocols.board_truth import blame, own_truth
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.page_measures import (
-    LeftOutError,
-    MeasuredProtocol,
-    blame,
-    html_of,
-    in_order,
-    own_truth,
-    score_info,
-)
+from parsemark.protocols.measured_protocol import LeftOutError, MeasuredProtocol, score_info
+from parsemark.protocols.page_elements import html_of, in_order
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 from parsemark.protocols.run_tables import RunTables
 

@@ -18,15 +18,10 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Page, Prediction, Status
+from parsemark.protocols.board_truth import blame, own_truth
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.page_measures import (
-    LeftOutError,
-    MeasuredProtocol,
-    blame,
-    html_of,
-    own_truth,
-    score_info,
-)
+from parsemark.protocols.measured_protocol import LeftOutError, MeasuredProtocol, score_info
+from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
 HTML = "rd_tablebench_html"

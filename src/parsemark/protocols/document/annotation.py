@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsemark.model import Category, Element, Page, Prediction, Status
-from parsemark.protocols.page_measures import html_of
+from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.rows import PAGE_LEVEL, ScoreRow
 
 Annotation = Mapping[str, Any]

@@ -13,7 +13,7 @@ from parsemark.matching.word_order import PageAtom
 from parsemark.matching.words import Fate, WordFates, atoms, is_number, word_fates
 from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import SeenPage
-from parsemark.protocols.page_measures import predicted_elements
+from parsemark.protocols.page_elements import predicted_elements
 
 FATES = ("kept", "altered", "lost", "moved")
 EXTRAS = ("doubled", "invented", "leaked")

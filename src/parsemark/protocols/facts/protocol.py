@@ -16,10 +16,10 @@ from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
+from parsemark.protocols.board_truth import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
-from parsemark.protocols.page_measures import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.rows import PageScores, ScoreRow

@@ -31,13 +31,8 @@ from parsemark.protocols.boards.docling_eval.measures import (
     text_scores,
 )
 from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.page_measures import (
-    MeasuredProtocol,
-    Measures,
-    in_order,
-    predicted_elements,
-    score_info,
-)
+from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.page_elements import in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 _TABLES = "tables of documents with as many tables"

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
+from parsemark.protocols.board_truth import own_truth
 from parsemark.protocols.boards.parsebench.charts import TablesValuesError
 from parsemark.protocols.boards.parsebench.layout_measures import layout_metrics
 from parsemark.protocols.boards.parsebench.rules import RuledOutput, document_metrics
 from parsemark.protocols.boards.parsebench.tables import table_metrics
 from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.page_measures import MeasuredProtocol, Measures, html_of, own_truth, score_info
+from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.run_tables import RunTables
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
-from parsemark.matching.adjacency import assignment, ned, ned_matrix
+from parsemark.matching.edit_distance import assignment, ned, ned_matrix
 from parsemark.protocols.document.published.cdm_variants import cdm_variants
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.quick_match import Strings, as_array, prepare, quick_match

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsemark.matching.adjacency import ned
+from parsemark.matching.edit_distance import ned
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.formulas import match_formulas
 from parsemark.protocols.document.published.latex_text import latex_to_text

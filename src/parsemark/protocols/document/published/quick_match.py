@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from parsemark.matching.adjacency import (
-    SETTLED,
-    AnsweredTruths,
-    adjacency_match,
-    assignment,
-    ned,
-    ned_matrix,
-)
+from parsemark.matching.edit_distance import assignment, ned, ned_matrix
+from parsemark.protocols.document.published.adjacency_search import SETTLED, AnsweredTruths, adjacency_match
 from parsemark.protocols.document.published.normalise import norm_of, unwrap_formula
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import FORMULA, IGNORED, MarkdownItem, Record, Truth

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsemark.matching.adjacency import ned
+from parsemark.matching.edit_distance import ned
 from parsemark.protocols.document.published.normalise import (
     INLINE_PAIRS,
     inline_to_text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsemark.errors import FormatError
-from parsemark.matching.adjacency import ned
+from parsemark.matching.edit_distance import ned
 from parsemark.metrics.coverage import text_coverage
 from parsemark.model import Box, Element, Page, Prediction, Status
 from parsemark.protocols.document.strict.page import (

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from parsemark.stats.comparison import UNSEEN_APART, Contrast, contrasts, rank_intervals
 from parsemark.stats.intervals import t_quantile
+from parsemark.stats.paired_test import UNSEEN_APART, Contrast, contrasts, rank_intervals
 
 
 def mean(totals: np.ndarray) -> np.ndarray:
@@ -200,7 +200,7 @@ def test_documents_of_no_share_and_the_order_of_documents_change_nothing(seed: i
 
 def test_many_documents_agree_with_signs() -> None:
     """Beyond `MANY_DOCUMENTS` the signs are not drawn: what they give is normal."""
-    import parsemark.stats.comparison as comparison
+    import parsemark.stats.paired_test as comparison
 
     rng = np.random.default_rng(1)
     n = comparison.MANY_DOCUMENTS + 1

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from parsemark.consensus.jury import Jury, elect, estimate_jury
+from parsemark.consensus.ensemble import Jury, elect, estimate_jury
 from parsemark.consensus.tables import find_candidates
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.parsers.catalogue import engine_of, parser_names

@@ -1,4 +1,4 @@
-"""Adjacency Search Match: texts that a parser cut in pieces, or ran together (OmniDocBench, section 4.2).
+"""Adjacency Search Match: texts that a parser cut in pieces, or ran together (sections 5.6 to 5.8).
 
 Works on strings that are ready to be compared, and knows no documents. First predictions that follow each
 other are merged where together they fit a truth better; then truths and predictions are assigned; truths that
@@ -11,17 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
-from parsemark.kernels.assignment import linear_sum_assignment
+from parsemark.matching.edit_distance import Distances, assignment, distance_matrix, ned, ned_matrix
 
 SETTLED = 0.25
 MERGED_PART = 0.6
 UNMATCHED = 0.7
 CONTAINED = 0.4
-
-Distances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +28,6 @@ class AnsweredTruths:
     truths: tuple[int, ...]
     preds: tuple[int, ...]
     edit: float
-
-
-def ned(a: str, b: str) -> float:
-    """Levenshtein distance over the longer length; 0 for two empty texts."""
-    longer = max(len(a), len(b))
-    return kernel.levenshtein(a, b) / longer if longer else 0.0
-
-
-def ned_matrix(truths: Sequence[str], preds: Sequence[str]) -> Distances:
-    """Normalised distance of each truth (rows) to each prediction (columns)."""
-    lengths = np.maximum.outer([len(t) for t in truths] or [0], [len(p) for p in preds] or [0])
-    plain = distance_matrix(truths, preds)
-    return plain / np.maximum(lengths, 1) if plain.size else plain
-
-
-def distance_matrix(truths: Sequence[str], preds: Sequence[str]) -> Distances:
-    """Levenshtein distances."""
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    if not truths or not preds:
-        return np.zeros((len(truths), len(preds)))
-    return cdist(truths, preds, scorer=Levenshtein.distance, dtype=np.int64).astype(np.float64)
-
-
-def assignment(costs: Distances) -> list[tuple[int, int]]:
-    """Row and column pairs of the cheapest assignment, by row."""
-    if costs.size == 0:
-        return []
-    rows, cols = linear_sum_assignment()(costs)
-    return [(int(r), int(c)) for r, c in zip(rows, cols, strict=True)]
 
 
 def adjacency_match(
@@ -127,9 +93,6 @@ def _edit(rows: list[int], key: tuple[int, ...], truths: Sequence[str], preds: S
     if len(rows) > 1:
         return ned("".join(truths[r] for r in rows), preds[key[0]])
     return ned(truths[rows[0]], " ".join(preds[p] for p in key))
-
-
-# --- merging -----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -252,9 +215,6 @@ def _best_path(cluster: list[_Proposal]) -> list[_Proposal]:
         if not placed:
             paths.append([proposal])
     return min(paths, key=lambda path: sum(m.cost for m in path) / len(path))
-
-
-# --- containment -------------------------------------------------------------------------------------------
 
 
 def _attach_contained(

@@ -15,8 +15,8 @@ from parsemark.protocols.figures import DocumentSums, FigureInfo, FigureSums
 from parsemark.protocols.summary import Ranking, State, Verdict
 from parsemark.specs import is_derived
 from parsemark.stats.clusters import Contrasts, Kinds
-from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, rank_intervals
 from parsemark.stats.intervals import effective_df, leave_one_out, normalised
+from parsemark.stats.paired_test import FEWEST_DOCUMENTS, Contrast, rank_intervals
 
 FEW_DOCUMENTS = 30
 """With fewer, intervals cover less than they say (`bench/unlike_documents.py`)."""

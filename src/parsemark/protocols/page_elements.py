@@ -1,0 +1,32 @@
+"""Elements as boards take them: truths in reading order, outputs read as elements, tables as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsemark.model import Category, Element, Page, Prediction
+
+
+def in_order(page: Page) -> list[Element]:
+    """The elements of a page as they are read; those outside of the reading order stay where they stand."""
+    listed = [element for element in page.elements if not element.ignore]
+    ordered = iter(sorted((e for e in listed if e.order is not None), key=lambda e: e.order or 0))
+    return [next(ordered) if element.order is not None else element for element in listed]
+
+
+def html_of(element: Element) -> str:
+    """A table as HTML."""
+    from parsemark.formats import write_table
+
+    return (
+        write_table(element.table, "html") if element.html is None and element.table else element.html or ""
+    )
+
+
+def predicted_elements(prediction: Prediction) -> Sequence[Element]:
+    """The elements of an output; those of a text are read from it."""
+    from parsemark.formats import read_output
+
+    if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
+        return prediction.elements
+    return read_output(prediction.text, prediction.format).elements
