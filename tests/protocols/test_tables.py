@@ -11,7 +11,7 @@ from parsemark.model import Box, Element, Status
 from parsemark.protocols import Figure, Summary
 from parsemark.protocols.rows import MAX_DETAILS, details_text
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.report.comparison_text import in_words
+from parsemark.report.comparison_text import comparison_markdown
 from parsemark.verdicts.comparison import compare_in_tables
 
 
@@ -209,7 +209,7 @@ def test_comparison_in_words() -> None:
     assert comparison.primary.difference == 1
     # Two documents differ, both by 1: with so few nobody can be sure of anything.
     assert comparison.primary.p == pytest.approx(0.5)
-    assert in_words(comparison).startswith("The difference between good and bad is not resolved")
+    assert comparison_markdown(comparison).startswith("The difference between good and bad is not resolved")
     assert comparison.primary == summary.ranking.verdict("good", "bad")
     assert [p.sample for p in comparison.pages] == ["p1", "p2"]
 

@@ -23,11 +23,11 @@ from parsemark.plain_words import signed_interval
 from parsemark.protocols import get_protocol
 from parsemark.report import build_report
 from parsemark.report.comparison_text import (
+    comparison_markdown,
     gate_annotations,
     gate_json,
     gate_junit,
     gate_markdown,
-    in_words,
     runs_markdown,
 )
 from parsemark.store import Run, RunFolder
@@ -127,9 +127,9 @@ def test_a_run_is_equal_to_itself_and_no_zero_has_a_sign(edit_runs: tuple[Run, R
     result = compare_runs(right, right)
     assert [v.state for c in result.comparisons for v in c.verdicts] == ["equal"] * 5
     (same,) = result.comparisons
-    assert "p (new) and p (old) are equal on every document" in in_words(same)
+    assert "p (new) and p (old) are equal on every document" in comparison_markdown(same)
     gate = gate_markdown(gate_runs(right, right, GateLimits(max_drop=0)))
-    said = runs_markdown(result) + in_words(same) + gate
+    said = runs_markdown(result) + comparison_markdown(same) + gate
     site = build_report(wrong.path, tmp_path / "site", against=right.path)
     said += re.sub("<[^>]*>", " ", (site.parent / "compare.html").read_text())
     assert not re.search(r"[-+−]0(?:\.0+)?(?![\d.])", said)

@@ -195,14 +195,11 @@ def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     page.get_by_role("button", name="Swap").click()
     page.wait_for_function("document.querySelector('#a').selectedOptions[0].textContent === 'poor'")
     swapped = page.locator("#answer").inner_text()
-    assert swapped.startswith("good is better than poor: difference in TE F1 Con +") and swapped == before
+    assert swapped.startswith("good is better than poor: TE F1 Con ") and swapped == before
     assert "a=poor" in page.url
     failures = page.locator("#comparison tr", has_text="Failures").first.locator("td").all_inner_texts()
     assert all(re.fullmatch(r"[+−]?\d+", text) for text in failures), "counts have no decimals"
-    words = comparison_markdown(compare_parsers(run, "poor", "good")).replace("-", "−")
-    assert all(found in words for found in re.findall(r"[+−]\d\.\d+|p [=<] [\d.]+", swapped))
-    extent = re.search(r"on \d+ pages of \d+ documents", swapped)
-    assert extent is not None and extent[0] in words
+    assert swapped == comparison_markdown(compare_parsers(run, "poor", "good")).splitlines()[0]
 
 
 def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> None:

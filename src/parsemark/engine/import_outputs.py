@@ -274,12 +274,12 @@ def page_names(pages: Mapping[str, tuple[Path | None, int]]) -> dict[str, str]:
     >>> page_names({"x": (Path("A & B.pdf"), 1), "y": (Path("a b.pdf"), 1), "z": (Path("c d.pdf"), 1)})
     {'x': 'A_B-dff4ec.p1', 'y': 'a_b-c8687a.p1', 'z': 'c_d.p1'}
     """
-    names, hashed = dict(zip(pages, pages, strict=True)), {}
+    names, hashed = {key: key for key in pages}, {}
     for key, (pdf, page) in pages.items():
         if pdf is not None:
-            digest = hashlib.sha256(pdf.stem.encode("utf-8", "surrogateescape")).hexdigest()[:6]
             names[key] = page_name(pdf, page)
-            hashed[key] = page_name(pdf.with_name(f"{pdf.stem}-{digest}.pdf"), page)
+            digest = hashlib.sha256(pdf.stem.encode("utf-8", "surrogateescape")).hexdigest()[:6]
+            hashed[key] = page_name(pdf.with_stem(f"{pdf.stem}-{digest}"), page)
     for other in (hashed, {}):
         often = Counter(name.casefold() for name in names.values())
         names = {k: other.get(k, k) if often[name.casefold()] > 1 else name for k, name in names.items()}

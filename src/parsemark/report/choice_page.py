@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log10
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from parsemark.choose import Choice, ParserCandidate, in_words, next_step
 from parsemark.report.site import standalone_page
@@ -46,21 +46,8 @@ def _place(value: float) -> float:
     return round(100 * min(max(value, 0.0), 1.0), 2)
 
 
-class ChoiceDot(NamedTuple):
-    """A parser in the chart: its dot, the ends of its interval, and where its name begins."""
-
-    name: str
-    shown: str
-    x: float
-    y: float
-    low: float
-    high: float
-    left: float
-    base: float
-
-
-def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[ChoiceDot], list[tuple[float, str]]]:
-    """Quality against CPU time: the dots, and where there are lines."""
+def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[dict[str, Any]], list[tuple[float, str]]]:
+    """Quality against CPU time: dots with their intervals and where their names begin; and the lines."""
     timed = [(c, log10(c.cpu_s)) for c in candidates if c.cpu_s]
     if not timed:
         return [], []
@@ -72,14 +59,14 @@ def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[ChoiceDot], li
     def y(value: float) -> float:
         return round(HEIGHT - MARGIN - min(max(value, 0.0), 1.0) * (HEIGHT - 2 * MARGIN), 1)
 
-    dots: list[ChoiceDot] = []
+    dots: list[dict[str, Any]] = []
     taken = [(x(t) - 5, y(c.value) - 5, x(t) + 5, y(c.value) + 5) for c, t in timed]
     for c, t in timed:
         low, high = (c.value, c.value) if c.estimate is None else (c.estimate.low, c.estimate.high)
         shown = c.parser if len(c.parser) <= _LONGEST else f"{c.parser[: _LONGEST - 1]}…"
         taken.append(_free_place(x(t), y(c.value), LETTER * len(shown), taken))
-        left, base = round(taken[-1][0], 1), round(taken[-1][3] - 3, 1)
-        dots.append(ChoiceDot(c.parser, shown, x(t), y(c.value), y(low), y(high), left, base))
+        name = {"name": c.parser, "shown": shown, "left": taken[-1][0], "base": taken[-1][3] - 3}
+        dots.append({**name, "x": x(t), "y": y(c.value), "low": y(low), "high": y(high)})
     times = [m * 10.0**k for k in range(-4, 5) for m in (1, 3)]
     return dots, [(x(log10(t)), f"{t:g} s") for t in times if first <= log10(t) <= last]
 
@@ -87,8 +74,8 @@ def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[ChoiceDot], li
 def _free_place(x: float, y: float, width: float, taken: list[Box]) -> Box:
     """Where a name stands beside its dot without covering anything; if there is no such place, beside it."""
     left = x + 8 if x + 8 + width <= WIDTH else x - 8 - width
-    lines = sorted(range(-int(HEIGHT / LINE), int(HEIGHT / LINE)), key=abs)
-    boxes = [(left, top, left + width, top + LINE) for top in (y - 7 + LINE * line for line in lines)]
+    tops = [round(y - 7 + LINE * line, 1) for line in sorted(range(-HEIGHT, HEIGHT), key=abs)]
+    boxes = [(round(left, 1), top, left + width, top + LINE) for top in tops]
     inside = (box for box in boxes if box[1] >= 0 and box[3] <= HEIGHT - MARGIN)
     return next((a for a in inside if not any(_overlap(a, b) for b in taken)), boxes[0])
 

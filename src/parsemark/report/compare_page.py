@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsemark.plain_words import DIGITS, format_p, signed_interval
-from parsemark.protocols import Verdict
+from parsemark.plain_words import DIGITS
 from parsemark.report.chunks import write_chunk
+from parsemark.report.comparison_text import in_words
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, page_values
@@ -45,9 +45,7 @@ def _protocol(source: RunSource) -> dict[str, Any]:
     return {
         "primary": primary.label,
         "higher_is_better": primary.higher_is_better,
-        "margin": f"{primary.margin or 0:g}",
         "top": primary.top or 1.0,
-        "extent": extent(source.primary_sums) if source.primary_sums else "0 pages",
         "columns": [
             {
                 "key": i.name,
@@ -61,17 +59,11 @@ def _protocol(source: RunSource) -> dict[str, Any]:
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
             for parser, own in source.figures.items()
         },
-        "verdicts": [_verdict(v) for v in source.summary.ranking.verdicts],
-    }
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """With the words of both directions, as `parsemark compare` has them."""
-    mirrored = verdict.seen_from(verdict.b)
-    return verdict.model_dump() | {
-        "interval": signed_interval(verdict.low, verdict.high).replace("-", "−"),
-        "mirrored": signed_interval(mirrored.low, mirrored.high).replace("-", "−"),
-        "p_words": format_p(verdict.p),
+        "verdicts": [
+            {"a": v.a, "b": v.b, "words": in_words(v, primary, extent(source.primary_sums))}
+            for v in source.summary.ranking.verdicts
+            if source.primary_sums
+        ],
     }
 
 

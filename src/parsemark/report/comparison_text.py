@@ -34,25 +34,26 @@ PageLink = Callable[[str, str], str]
 """Parser and page to where the page can be looked at."""
 
 
-def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
+def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = True) -> str:
     """The answer to "is A better than B?" as one or two sentences.
 
     Args:
-        comparison: Of A with B.
+        v: Of A with B, in one figure.
+        info: What that is.
+        extent: On how many pages of how many documents.
         better_first: Name the better one first, and its number. Without, A stays first, and signs are those
             of A minus B.
     """
-    a, b, v = comparison.a, comparison.b, comparison.primary
     if v.state == "worse" and better_first:
-        a, b, v = b, a, v.seen_from(v.b)
-    label, interval = comparison.info(v.figure).label, ""
+        v = v.seen_from(v.b)
+    a, b, label, interval = v.a, v.b, info.label, ""
     if v.low is not None and v.high is not None:
         interval = f", simultaneous 95 % interval {signed_interval(v.low, v.high)}"
     p = format_p(v.p)
     values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
     evidence = (
         f"{label} {values}, difference {signed(v.difference)}{interval}, "
-        f"p {p if p.startswith('<') else f'= {p}'} on {comparison.extent}"
+        f"p {p if p.startswith('<') else f'= {p}'} on {extent}"
     )
     if v.difference is None:
         without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
@@ -62,7 +63,7 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     if v.state == "equal":
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
-        return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
+        return f"{a} and {b} are equivalent within ±{info.margin or 0:g}: {evidence}."
     if v.here in ("better", "worse"):
         here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
         return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
@@ -71,8 +72,9 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
     """Words, figures and most changed pages, ready for a pull request."""
+    first = comparison.primary
     lines = [
-        in_words(comparison, better_first=better_first),
+        in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first),
         "",
         f"| figure | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
         "| difference | 95 % interval | p | verdict |",

@@ -112,20 +112,14 @@ def _gap(verdict: Verdict) -> float:
 
 
 def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> list[str]:
-    info, overall = summary.info(summary.primary), summary.figure(best, summary.primary)
+    info, overall = summary.info(summary.primary), _value(summary, best)
     sign = 1 if info.higher_is_better else -1
     found = []
     for part in summary.slices:
         figure = part.figures.get(best, {}).get(summary.primary)
-        if (
-            figure is None
-            or figure.value is None
-            or overall is None
-            or overall.value is None
-            or part.n < FEWEST
-        ):
+        if overall is None or figure is None or figure.value is None or part.n < FEWEST:
             continue
-        behind = sign * (overall.value - figure.value)
+        behind = sign * (overall - figure.value)
         if behind >= WEAK_BY * (info.top or 1.0):
             found.append((behind, f"{part.attribute} {part.value} ({figure.value:.2f})"))
     failed = sum(r.parser == best and r.status != "ok" for r in records)

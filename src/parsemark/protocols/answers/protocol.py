@@ -144,12 +144,9 @@ class AnswersProtocol(PageProtocol):
             names = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
             notes.append(f"{self.facts} has {facts} of pages that are not in the run: {names}.")
         with_truth = tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"]
-        counts = {
-            "documents": len(set(tables.places.documents)),
-            "pages": len(tables.places.samples),
-            "pages with truth": len(set(asked or with_truth) & set(tables.places.samples)),
-        }
-        return self.summary_of(tables, sums, notes=notes, counts=counts)
+        n_known = len(set(asked or with_truth) & set(tables.places.samples))
+        summary = self.summary_of(tables, sums, notes=notes)
+        return summary.model_copy(update={"counts": {**summary.counts, "pages with truth": n_known}})
 
     def presentation(self) -> Presentation:
         """Show facts page by page."""

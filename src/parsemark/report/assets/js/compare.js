@@ -7,33 +7,10 @@
   const SHOWN = 30;
   const MOST_POINTS = 1500;
 
-  const MIRRORED = { better: "worse", worse: "better" };
-
-  const verdictOn = (data, a, b) => {
-    for (const v of data.verdicts) {
-      if (v.a === a && v.b === b) return v;
-      if (v.a === b && v.b === a) {
-        return { ...v, difference: -v.difference, interval: v.mirrored, mirrored: v.interval, state: MIRRORED[v.state] ?? v.state };
-      }
-    }
-    return null;
-  };
-
   const answer = (data, a, b) => {
     if (a === b) return "Choose two different parsers.";
-    const asked = verdictOn(data, a, b);
-    if (!asked) return "These parsers were not tested against each other.";
-    // The better one is named first, and the difference is its own, as `parsemark compare` says it.
-    if (asked.state === "worse") return answer(data, b, a);
-    const verdict = asked;
-    const interval = verdict.low === null ? "" : `, simultaneous 95 % interval ${verdict.interval}`;
-    const p = verdict.p_words.startsWith("<") ? `p ${verdict.p_words}` : `p = ${verdict.p_words}`;
-    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p} on ${data.extent}`;
-    return {
-      better: `${a} is better than ${b}: ${facts}.`,
-      equal: `${a} and ${b} are equal on every document: ${facts}.`,
-      equivalent: `${a} and ${b} are equivalent within ±${data.margin}: ${facts}.`,
-    }[verdict.state] ?? `The difference between ${a} and ${b} is not resolved: ${facts}.`;
+    const found = data.verdicts.find((v) => (v.a === a && v.b === b) || (v.a === b && v.b === a));
+    return found?.words ?? "These parsers were not tested against each other.";
   };
 
   // What is shown as 0 has no colour.
