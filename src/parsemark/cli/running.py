@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from parsemark.plain_words import counted, visible
+from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
     for parser in failed:
         why = next((r.error for r in records if r.parser == parser and r.error), None)
         console.print(
-            f"{parser} failed on every page." + (f" The first: {visible(why)}" if why else ""),
+            f"{parser} failed on every page." + (f" The first: {unbroken(why)}" if why else ""),
             style="red",
             soft_wrap=True,
         )
@@ -68,11 +68,12 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
     if not failed:
         return
     lines = [f"{counted(len(failed), 'output')} could not be read and counted as failed:"]
-    lines += [f"  {record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED]]
+    named = (f"{record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED])
+    lines += [f"  {unbroken(line)}" for line in named]
     if len(failed) > _MOST_NAMED:
         lines.append(f"  and {len(failed) - _MOST_NAMED} more (parses.parquet, column `error`)")
     for line in lines:
-        console.print(visible(line), style="yellow", soft_wrap=True)
+        console.print(line, style="yellow", soft_wrap=True)
 
 
 def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) -> ParseOptions:
