@@ -353,7 +353,7 @@ def test_files_that_cannot_be_annotated_are_named(folder: Path) -> None:
         process.kill()
         assert process.stderr is not None
         said = process.stderr.read()
-    assert "cut.pdf: is left out" in said and "<b>empty.pdf: is left out" in said
+    assert "cut.pdf: is in no score" in said and "<b>empty.pdf: is in no score" in said
 
 
 def test_a_word_is_undone_at_once(folder: Path) -> None:

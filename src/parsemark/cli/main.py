@@ -139,9 +139,16 @@ def _app_for(words: Sequence[str]) -> typer.Typer:
 
 
 def _fail(message: str) -> NoReturn:
+    import shutil
+    import textwrap
+
     from parsemark.plain_words import visible
 
-    sys.stderr.write(f"parsemark: {visible(message)}\n")
+    said = f"parsemark: {visible(message)}"
+    if sys.stderr.isatty():  # paths and commands stay whole, to be copied
+        width = shutil.get_terminal_size().columns
+        said = textwrap.fill(said, width, break_long_words=False, break_on_hyphens=False)
+    sys.stderr.write(f"{said}\n")
     sys.exit(2)
 
 

@@ -240,18 +240,13 @@ def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
 
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
     """For each pair of columns how well the cells of one find a counterpart in the other."""
-    forward = np.ascontiguousarray(_best_of_columns(matrix.T, pred).T)
-    backward = _best_of_columns(matrix, truth)
-    recall = forward[truth].mean(axis=0)
-    precision = backward.T[pred].mean(axis=0).T
-    return np.asarray((recall + precision) / 2)
-
-
-def _best_of_columns(matrix: Floats, ids: NDArray[np.intp]) -> Floats:
-    """For each column of one table and each text of the other how alike the most alike of its cells is."""
-    return np.asarray(
-        kernel.column_maxima(np.ascontiguousarray(matrix), np.ascontiguousarray(ids, dtype=np.int64))
+    # For each text of one table and each column of the other how alike the most alike of its cells is.
+    forward, backward = (
+        np.ascontiguousarray(np.asarray(kernel.column_maxima(np.ascontiguousarray(likenesses), ids)).T)
+        for likenesses, ids in ((matrix.T, pred), (matrix, np.ascontiguousarray(truth)))
     )
+    recall, precision = forward[truth].mean(axis=0), backward[pred].mean(axis=0).T
+    return np.asarray((recall + precision) / 2)
 
 
 def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:

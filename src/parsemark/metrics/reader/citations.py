@@ -25,8 +25,6 @@ _MARKS = frozenset("[(^")
 
 def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction without citations in names and texts, if the truth has none at all."""
-    if _MARKS.isdisjoint("".join(pred.said)):
-        return pred
     found = {text: rest for text in pred.said if (rest := _uncited(text)) != text}
     if not found or any(_uncited(text) != text for text in truth.said):
         return pred

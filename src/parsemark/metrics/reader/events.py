@@ -12,6 +12,8 @@ from typing import Any
 from parsemark.metrics.reader.parameters import Parameters
 
 FULL_SCORE = 10.0
+UNASKED = 0.3
+"""Severity of a further table beside the one asked for, and of rows given twice, against 1 for false ones."""
 MISLEADING = 1.3
 """Severity of what belongs to another row or column, or of no name at all, against 1 for a part of a name."""
 _MOST_TOLD = 50

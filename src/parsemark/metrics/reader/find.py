@@ -7,7 +7,7 @@ from itertools import product
 
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind
-from parsemark.metrics.reader.likeness import NEAR, likeness
+from parsemark.metrics.reader.likeness import ALIKE, NEAR, likeness
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, Named, NameJudge
 from parsemark.metrics.reader.paths import How, Path, column_paths, counted_paths
 from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
@@ -17,8 +17,6 @@ from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.values import Side
 
 _POINTERS = str.maketrans("\\↓→", "///")
-_PUT_TOGETHER = 0.9
-"""Pieces that are so much like a name when put together are that name, cut."""
 
 
 def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = lambda _: False) -> Account:
@@ -116,7 +114,7 @@ def _mended(side: Side, rows: list[int], groups: list[list[list[int]]]) -> tuple
         for at in rows:
             pieces = [side.pred.texts[at][p] for p in sorted(columns)]
             cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
-            if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
+            if cut and likeness(name, tight("".join(pieces))) > ALIKE:
                 for p in columns:
                     texts[at][p] = written
                 torn.update(columns)
@@ -150,8 +148,6 @@ def _rows(side: Side) -> Iterable[Named]:
     answered = {p for _, p in partners}
     valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
     leading = set(range(min(valued, default=0))) - set(valued)
-    # A column of which only a header above reaches over it names nothing.
-    leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
     columns = sorted(answered | leading)
     given = filled_down(pred, columns, side.pred_header, hanging=True)
     below = {c: [row[c] for row in pred.texts] for c in columns}

@@ -29,8 +29,8 @@ def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
         _blocks_below(pred, range(0, pred.n_cols, max(truth.n_cols, 2)), pred.header_rows),
         _recorded(pred),
         _pivoted(pred),
-        answers(pred),
-        pred.mirrored() if truth.runs_to_the_left else None,
+        # The columns of a script that runs to the left may be given the other way round.
+        pred.part(range(pred.n_rows), range(pred.n_cols)[::-1]) if truth.runs_to_the_left else None,
     )
     return filter(None, found)
 
@@ -99,7 +99,6 @@ def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet
     for k, sheet in enumerate(sheets):
         below = Sheet.from_rows([[""] * sheet.n_cols] * (n_rows - sheet.n_rows))
         over = Sheet.from_rows([["", *[headings[k]] * (sheet.n_cols - 1)]] if any(headings) else [])
-        over = dataclasses.replace(over, starts=[[c < 2 for c in range(sheet.n_cols)] for _ in over.texts])
         parts.append(Sheet.stacked([part for part in (over, sheet, below) if part.n_rows]))
     return Sheet.beside(parts, None if any(headings) else sheets[0].header_rows)
 
@@ -152,8 +151,6 @@ def _recorded(sheet: Sheet) -> Sheet | None:
         return None
     keys = Counter(row[0] for row in sheet.texts)
     begin = int(keys[sheet.texts[0][0]] == 1)  # `Field | Value`
-    if 2 * len({row[0] for row in sheet.texts if row[1]}) > sheet.n_rows + 1:
-        return None
     # A text without a value that comes once is what the next ones are about.
     rows = zip(sheet.texts[begin:], sheet.shown[begin:], strict=True)
     return _as_records(
@@ -168,7 +165,6 @@ def _as_records(pairs: Iterable[tuple[str, str]]) -> Sheet | None:
         if not found or key in found[-1] or not key:
             found.append({})
         found[-1][key] = value.strip()
-    found = [record for record in found if len(record) > 1]
     keys = sorted(dict.fromkeys(key for record in found for key in record), key=bool)
     if len(found) < 2 or len(keys) < 2 or 2 * sum(map(len, found)) < len(found) * len(keys):
         return None

@@ -22,8 +22,6 @@ ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
-_OPPOSITE = 0.75
-"""Share of a text that says the opposite which people take for misread, at most."""
 _NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
 _FEW_WORDS = 2
 """So many other words are a negation and what goes with it."""
@@ -39,11 +37,12 @@ _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухк
 """Letters of other alphabets as the Latin ones that they are taken for."""
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
-_ALIKE = 0.9
+ALIKE = 0.9
+"""Texts that are at least so much alike hardly differ."""
 _OF_LETTERS: notations.Rules = (
     (by(lambda text: text.translate(_DECORATION)), misread(0.95, "marks")),
-    (by(lambda text: text.translate(_MISTAKEN)), misread(_ALIKE, "letters taken for digits")),
-    (by(lambda text: text.translate(_LETTERS_ALIKE)), misread(_ALIKE, notations.SYMBOLS_LOST)),
+    (by(lambda text: text.translate(_MISTAKEN)), misread(ALIKE, "letters taken for digits")),
+    (by(lambda text: text.translate(_LETTERS_ALIKE)), misread(ALIKE, notations.SYMBOLS_LOST)),
 )
 """What the letters of names, and the last one of all texts, are taken for."""
 _COMPARED = 400
@@ -94,7 +93,7 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
         return (notations.of_amounts(truth, pred) if _digits(truth) == _digits(pred) else None) or ANOTHER
     if not name and " " in truth and _is_negated(truth, pred):
-        return misread(1 - _OPPOSITE, "a negation")
+        return misread(1 - notations.OPPOSITE, "a negation")
     return _other_letters(one, other, name)
 
 

@@ -18,8 +18,8 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import ANOTHER_UNIT, slip
-from parsemark.metrics.reader.notations import SIGN_CHANGED, Change
+from parsemark.metrics.reader.likeness import ALIKE, ANOTHER_UNIT, slip
+from parsemark.metrics.reader.notations import OPPOSITE, SIGN_CHANGED, Change
 from parsemark.metrics.reader.paths import How, Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999
@@ -29,16 +29,10 @@ _MOST_GROUPS = 100
 """Groups among which those that stand at each other's places are looked for."""
 _MISLED = 0.1
 """Credit by which the name of another column or row has to be the better match to mislead."""
-_SLIGHT = 0.9
-"""A name that is at least so much alike is hardly misread."""
-_OPPOSITE = 0.75
-"""Severity of a name that says the opposite number, of which people see at most a part as misread."""
-_KNOWN_WITHOUT = 0.4
-"""Severity of a lost header over names, or over the only column of values."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
-_OUTSIDE = 0.4
-"""Severity of a header that stands outside of the table and is needed."""
+_KNOWN_WITHOUT = 0.4
+"""Severity of a header that stands outside of the table, or is over names or the only column of values."""
 
 
 class Named(NamedTuple):
@@ -144,23 +138,14 @@ class NameJudge:
 
     def _best(self, name: Named) -> tuple[How, Path, PathMatch]:
         """The most favourable reading."""
-        best: tuple[How, Path, PathMatch] | None = None
-        worth = -1.0
-        for how, path in name.readings:
-            found = self._own(name.truth, path)
-            if how is not How.GIVEN and found.credit < _READABLE:
-                continue
-            if found.credit - how.value > worth:
-                best, worth = (how, path, found), found.credit - how.value
-            if worth >= _CERTAIN:
-                break
-        return best or (How.GIVEN, (), match(name.truth, ()))
+        found = ((how, path, self._own(name.truth, path)) for how, path in name.readings)
+        readable = (one for one in found if one[0] is How.GIVEN or one[2].credit >= _READABLE)
+        return max(readable, key=lambda one: one[2].credit - one[0].value)
 
     def _own(self, truth: Path, given: Path) -> PathMatch:
         """The match without what names something else here: `Far-Right` holds `Right` and is not it."""
         found = match(truth, given)
-        others = {level.found for level in found.levels if level.found != level.text}
-        taken = others & self._texts - set(truth) if others else others
+        taken = {said for _, said, _ in found.levels if said in self._texts and said not in truth}
         if not taken:
             return found
         rest = match(truth, tuple(text for text in given if text not in taken))
@@ -168,11 +153,8 @@ class NameJudge:
 
     def _explain(self, name: Named, given: Path, found: PathMatch, out_of_place: Set[str]) -> None:
         axis, around = self._axis, self._around
-        rival = 0.0
-        for other in self._nearest(given, name.truth):
-            rival = max(rival, self._own(other, given).credit)
-            if rival > found.credit + _MISLED:
-                break  # no other one can make it worse
+        rivals = self._nearest(given, name.truth)
+        rival = max((self._own(other, given).credit for other in rivals), default=0.0)
         told = found.credit > rival + 1e-9
         misled = rival > found.credit + _MISLED
         any_level = any(level.difference.likeness > 0.5 for level in found.levels)
@@ -205,7 +187,7 @@ class NameJudge:
                 self._add(name, Kind.HEADER_MOVED, called, moved)
             else:
                 severity = MISLEADING if misled or not given else 1.0
-                severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
+                severity = _KNOWN_WITHOUT if not misled and holds(around.outside, level.text) else severity
                 # Without any name, all is one row or column of names that is lost.
                 cause = (exchanged or level.text) if given else ()
                 self._add(name, axis.lost, called, cause, severity=severity)
@@ -218,7 +200,7 @@ class NameJudge:
     def _context_lost(self, name: Named, text: str) -> None:
         outside = holds(self._around.outside, text)
         became = "stands outside of the table" if outside else "is lost"
-        severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
+        severity = (_KNOWN_WITHOUT if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
         message = f"{quote(text)} over {self._over(name)} {became}."
         self._add(name, self._axis.context, message, text, severity=severity)
 
@@ -230,8 +212,8 @@ class NameJudge:
         opposite = diff.cause == SIGN_CHANGED
         if diff.change is Change.NOTATION:
             self._add(name, Kind.NOTATION, message, noun, diff.cause)
-        elif level.text == name.truth[-1] or diff.likeness >= _SLIGHT or opposite:
-            severity = _OPPOSITE if opposite else 1 - diff.likeness
+        elif level.text == name.truth[-1] or diff.likeness >= ALIKE or opposite:
+            severity = OPPOSITE if opposite else 1 - diff.likeness
             self._add(name, self._axis.misread, message, cause, severity=severity)
         else:  # no more than if it were lost
             self._add(name, self._axis.context, message, cause)

@@ -33,16 +33,16 @@ _ONE_SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 SIGN_CHANGED = "the sign of a number"
 SYMBOLS_LOST = "symbols that the reader of the page does not know"
-_LEGIBLE = 0.25
-"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
-_ZEROS = 0.25
-"""Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
-_CONVERTED = 0.1
-"""Severity of a value that is given in a smaller or larger size of its unit."""
+SLIGHTLY = 0.25
+"""Severity of what leaves a value legible: zeros at its end lost or added, a power of ten whose exponent is
+on the line with its sign, a sign that is given by another one throughout."""
+HARDLY = 0.1
+"""Severity of a value in another size of its unit, and of a yes or no that is said in another way."""
 _SIGN_LOST = 0.97
 """Likeness of a text to that with a sign which nobody misses."""
-_UNSIGNED = 0.75
-"""Likeness of a name to that of the opposite number: no other one is meant, though it says something else."""
+OPPOSITE = 0.75
+"""Severity of what says the opposite, of which people see a part as misread; and likeness of a name to that
+of the opposite number: no other one is meant."""
 
 
 class Change(Enum):
@@ -249,7 +249,7 @@ _NOTATIONS: Rules = (
 OF_NAMES: Rules = (
     *_NOTATIONS,
     (_is_other_case, SAME),
-    (_is_opposite, misread(_UNSIGNED, SIGN_CHANGED)),
+    (_is_opposite, misread(OPPOSITE, SIGN_CHANGED)),
     (lambda t, p: abs(len(t) - len(p)) > 2 and _is_abbreviated(t, p), _ABBREVIATED),
     (_is_abbreviated, misread(_SIGN_LOST, "a letter or two cut off")),
 )
@@ -261,7 +261,7 @@ OF_VALUES: Rules = (
         lambda t, p: _TIME.fullmatch(t) is not None and tight(t).replace(":", "") == tight(p).lstrip("0"),
         noted("colons lost"),
     ),
-    (are_same_quantities, noted("units converted", 0.9, _CONVERTED)),
+    (are_same_quantities, noted("units converted", 0.9, HARDLY)),
     (
         lambda t, p: "±" in t and numbers(t) == numbers(p) and by(_unsigned)(t, p),
         noted("the sign of a deviation"),
@@ -270,9 +270,9 @@ OF_VALUES: Rules = (
 OF_NUMBERS: Rules = (
     (by(ungrouped), SAME),
     (lambda t, p: _is_flat_power(p, tight(t)), SAME),
-    (by(lambda text: tight(_shortened(ungrouped(text)))), noted("zeros at the end", 0.9, _ZEROS)),
+    (by(lambda text: tight(_shortened(ungrouped(text)))), noted("zeros at the end", 0.9, SLIGHTLY)),
     (by(_folding((r"[\s,;]+", ""))), noted("numbers run together")),
-    (lambda t, p: "e-" in t and _is_flat_power(t, tight(p)), noted("scripts set flat", 0.75, _LEGIBLE)),
+    (lambda t, p: "e-" in t and _is_flat_power(t, tight(p)), noted("scripts set flat", 0.75, SLIGHTLY)),
     (lambda t, p: _is_flat_power(t, tight(p)), noted("scripts set flat")),
     (by(_day_and_month), misread(0.0, "day and month exchanged")),
     (by(lambda text: " ".join(sorted(_AMOUNT.findall(text)))), noted("parts in another order", 0.6)),

@@ -12,7 +12,7 @@ from parsemark.formats import FoundTable
 from parsemark.formats.html.markup import without_frame
 from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.json_tables import data_in
-from parsemark.metrics.reader.events import Event, Kind
+from parsemark.metrics.reader.events import UNASKED, Event, Kind
 from parsemark.metrics.reader.joined_tables import NARROW, records, side_by_side, stacked
 from parsemark.metrics.reader.regroup import regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
@@ -22,13 +22,10 @@ from parsemark.metrics.reader.texts import tight
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
 MOST_LINES = 200
-_GAP = re.compile(r"\t+| {2,}")
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 RECORDS = 0.2
 """Severity of lines that name the column of each value, or the only one of a name."""
-_APART = 0.3
-"""Severity of a further table beside the one that is asked for, against 1 for rows in it."""
 _LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})
 """Formats that lines of anything may be taken for."""
 _SET_OFF = re.compile(r"[:：=]| [-–—] ")
@@ -86,14 +83,10 @@ def _lines(text: str) -> list[str]:
 
 
 def arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-    """The tables of a prediction together, in the ways that they can be, and each of them alone.
-
-    Each with what that does to it.
-    """
+    """The tables of a prediction together or each of them alone, with what that does to it."""
+    message = "The table is given as data, with names and values between quotes and brackets."
     for sheet, extra in _arranged(pages, structure):
-        extent = float(sum(map(sum, sheet.present)))
-        message = "The table is given as data, with names and values between quotes and brackets."
-        event = Event(Kind.PLAIN_LINES, extent, message, severity=RECORDS)
+        event = Event(Kind.PLAIN_LINES, float(sum(map(sum, sheet.present))), message, severity=RECORDS)
         yield sheet, (*extra, event) if pages.as_data else extra
 
 
@@ -106,7 +99,7 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
                 yield beside, ()
     message = "The output has a further table that does not belong here."
     counts = [float(sum(map(bool, chain.from_iterable(sheet.texts)))) for sheet in pages.sheets]
-    unasked = [Event(Kind.INVENTED, count, message, severity=_APART) for count in counts]
+    unasked = [Event(Kind.INVENTED, count, message, severity=UNASKED) for count in counts]
     for k, sheet in enumerate(pages.sheets):
         yield sheet, (*unasked[:k], *unasked[k + 1 :])
     # Rows that fell out of the only table: lines of as many words as it has columns.
@@ -120,16 +113,11 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
 
 def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
-    if not pages.lines:
-        return
     words = set(map(tight, filter(None, set().union(*truth.texts))))
     said = tight(pages.outside)
     if not words or sum(word in said for word in words) < len(words) / 3:
         return
     lines = pages.lines
-    spaced = [_GAP.split(line) for line in lines]
-    if len({len(parts) for parts in spaced}) == 1 and len(spaced[0]) > 1:
-        yield Sheet.from_rows(spaced), 0.0  # columns that gaps keep apart
     told = records(lines)
     if told is not None:
         yield told, RECORDS

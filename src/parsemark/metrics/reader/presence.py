@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from itertools import groupby
 from operator import and_
 
-from parsemark.metrics.reader.events import Event, Kind, quote
+from parsemark.metrics.reader.events import UNASKED, Event, Kind, quote
 from parsemark.metrics.reader.paths import holds, worded
 from parsemark.metrics.reader.structure import is_heading, is_section
 from parsemark.metrics.reader.texts import is_numeric, tight
 from parsemark.metrics.reader.values import Position, Side
 
 _CAPTION_LINES = 2
-_AGAIN = 0.3
-"""Severity of rows that say what the table says already: as much as that of a further table beside it."""
 
 
 def lost_and_invented(side: Side, moved: dict[int, int], outside: str) -> tuple[Event, ...]:
@@ -159,7 +157,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         message = f"Row {shown}{_and_more(run)} of the output: {what}."
         extent = float(sum(by_row[r] for r in run))
         where = {"pred_row": run[0], "pred_col": None}
-        yield Event(Kind.INVENTED, extent, message, where, _AGAIN if twice else 1.0)
+        yield Event(Kind.INVENTED, extent, message, where, UNASKED if twice else 1.0)
     for run in _runs(sorted(by_column), list(range(pred.n_cols))):
         message = f"Column {run[0] + 1}{_and_more(run)} of the output: not in the truth."
         touched = len(set().union(*(by_column[c] for c in run)))

@@ -14,7 +14,7 @@ from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.citations import without_citations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
-from parsemark.metrics.reader.joined_tables import NARROW, forms, layouts
+from parsemark.metrics.reader.joined_tables import forms, layouts
 from parsemark.metrics.reader.kinds import in_one_way
 from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
 from parsemark.metrics.reader.parameters import Parameters
@@ -35,11 +35,9 @@ from parsemark.metrics.reader.values import Asked, Side
 _GOOD_ENOUGH = 9.4
 """A reading of at least this value is not tried in another form."""
 _PLAUSIBLE = 0.6
-"""Where this share of the values is there, a table is not tried transposed."""
+"""Where this share of the values is there and most stand upright, a table is not tried transposed."""
 _ROWS_TOGETHER = 0.8
 """Severity of rows run together with spaces between them, against 1 without."""
-_POOR = 4.0
-"""A reading of less than this value is tried transposed, unless most of it stands where it should."""
 _RELATED = 0.2
 """Share of the truth's words that a table has to have to be tried in another form."""
 _OF_ROWS = frozenset({Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
@@ -104,11 +102,9 @@ class _Reader:
         """The best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
         best = find_events(side, self.pages.outside)
-        value = best.score(self.parameters)
-        if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
+        if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
-        doubtful = best.known < _PLAUSIBLE or (value < _POOR and not side.stands_upright)
-        doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= NARROW
+        doubtful = best.known < _PLAUSIBLE or not side.stands_upright
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
         for other in forms(pred, self.truth):
@@ -120,8 +116,6 @@ class _Reader:
     def lines(self, pred: Sheet, severity: float) -> Account:
         """The account of lines of text."""
         regrouped = regroup_columns(self.truth, pred) if pred.n_cols == 1 else None
-        if regrouped is None and pred.n_cols == 1:
-            return self.upright(pred)
         found = self.upright(regrouped.sheet if regrouped else pred)
         message = "The table is given as lines of text."
         event = Event(Kind.PLAIN_LINES, found.total, message, severity=severity)
@@ -129,12 +123,12 @@ class _Reader:
 
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
-        words = self.words & _words(pred)
-        if len(words) >= _RELATED * len(self.words) or pred.n_rows * pred.n_cols >= self.truth.n_rows:
-            return len(words) >= _RELATED * len(self.words)
+        if len(self.words & _words(pred)) >= _RELATED * len(self.words):
+            return True
         # Few cells that hold many may have run the words together as well.
         said = "".join(tight(text) for row in pred.texts for text in row)
-        return sum(text in said for text in self.asked.said) >= _RELATED * len(self.asked.said)
+        few = pred.n_rows * pred.n_cols < self.truth.n_rows
+        return few and sum(text in said for text in self.asked.said) >= _RELATED * len(self.asked.said)
 
     def better(self, one: Account, other: Account) -> Account:
         """The account with the higher score."""
@@ -163,27 +157,21 @@ class _Reader:
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""
-        few = pred.n_rows < self.truth.n_rows
+        few, narrow = pred.n_rows < self.truth.n_rows, pred.n_cols < self.truth.n_cols
+        cut: list[_Form] = []
         if kinds & (_OF_ROWS | _OF_BOTH):
-            folded = unfolded(pred, alone=few)
-            if folded is not None:
+            if (folded := unfolded(pred, alone=few)) is not None:
                 message = "Several rows are folded into one, each on its own line."
                 event = Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message)
-                yield from self.with_columns_cut(folded, (event,))
-            rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
-            if rows is not None:
-                yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
-        fewer = pred.n_cols < self.truth.n_cols and Kind.NAME_LOST in kinds
-        columns = regroup_columns(self.truth, pred) if fewer or kinds & (_OF_COLUMNS | _OF_BOTH) else None
-        if columns is not None:
-            yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
-
-    def with_columns_cut(self, rows: Sheet, extra: tuple[Event, ...]) -> Iterable[_Form]:
-        """A table whose rows were cut, as it is and with its columns cut too."""
-        yield rows, extra
-        columns = regroup_columns(self.truth, rows) if rows.n_cols < self.truth.n_cols else None
-        if columns is not None:
-            yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
+                cut.append((folded, (event,)))
+            if few and (rows := regroup_rows(self.truth, pred, self.structure.n_header)):
+                cut.append((rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows"))))
+        yield from cut
+        if (narrow and Kind.NAME_LOST in kinds) or kinds & (_OF_COLUMNS | _OF_BOTH):
+            cut.append((pred, ()))
+        for sheet, extra in cut:
+            if (sheet is pred or narrow) and (columns := regroup_columns(self.truth, sheet)):
+                yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 
     def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
         """The events of a regrouping."""

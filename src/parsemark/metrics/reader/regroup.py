@@ -88,8 +88,6 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int =
     if max(truth.n_rows, pred.n_rows) > _MOST_ROWS:
         return None
     rows = _located(truth, pred)
-    if not rows:
-        return None
     votes: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
     torn: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
     for row in rows.values():
@@ -246,19 +244,15 @@ def joined_rows(
     first = min(matched[0][1], n_header)
     bounds = [first - 1, *(p for _, p in matched), pred.n_rows]
     groups: dict[int, list[int]] = {}
-    taken: set[int] = set()
     torn: list[int] = []
     for position, (row, partner) in enumerate(matched):
-        above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
+        above = list(range(bounds[position] + 1, partner))[-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
-        if not above and not below:
-            continue
         columns = alignment.columns.items()
         wanted = [(text, column) for own, column in columns if (text := truth.texts[row][own])]
         best = _best_group(wanted, pred, partner, above, below)
         if len(best) > 1:
             groups[partner] = best
-            taken.update(best)
             # Deviations may stand below their values.
             if not all(says_deviations(pred, r, 1) for r in best if r != partner):
                 torn.append(row)
@@ -271,8 +265,6 @@ def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | No
     None, unless the predicted tables do so.
     """
     going_on = [r for r in range(first + 1, truth.n_rows) if _may_go_on(truth, r)]
-    if not going_on:
-        return None
     said = {tight(text) for sheet in given for text in sheet.said if text}
     groups: dict[int, list[int]] = {}
     begins = {r: r for r in range(truth.n_rows)}

@@ -170,11 +170,6 @@ class Sheet:
         """The sheet with rows and columns exchanged."""
         return Sheet.from_grids(list(map(list, zip(*grid, strict=True))) for grid in self.grids)
 
-    def mirrored(self) -> Sheet:
-        """The sheet with its columns the other way round."""
-        columns = range(self.n_cols - 1, -1, -1)
-        return dataclasses.replace(self.part(range(self.n_rows), columns), header_rows=self.header_rows)
-
     @cached_property
     def runs_to_the_left(self) -> bool:
         """Whether most of its letters are those of a script that is written from right to left."""

@@ -204,23 +204,17 @@ def filled_down(
 ) -> dict[int, list[str]]:
     """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
 
-    It repeats nothing where a name to its left begins anew: that row has one name less. If `hanging`, a name
-    beside the header reaches down into the first rows of data; the truth's spans say that themselves.
+    If `hanging`, a name beside the header reaches down into the first rows of data, as a span would say.
     """
     heads = {tuple(sheet.texts[r]) for r in range(n_header)}
     rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
     filled: dict[int, list[str]] = {}
-    anew: set[int] = set()
     for col in columns:
         texts = [row[col] for row in sheet.texts]
         name = next(filter(None, texts[:n_header][::-1]), "") if hanging else ""
-        begun: list[int] = []
         for row in rows:
-            if texts[row] and texts[row] != name:
-                begun.append(row)
-            name = texts[row] = texts[row] or ("" if row in anew else name)
+            name = texts[row] = texts[row] or name
         filled[col] = texts
-        anew.update(begun)
     return filled
 
 

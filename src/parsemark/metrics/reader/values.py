@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import NamedTuple
 
+from parsemark.metrics.reader import notations
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, MARKS, NEAR, difference, likeness, slip
@@ -27,12 +28,8 @@ _SLIPPED = 3
 """So many wrong values in a column, and more in all, are no exchange."""
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
-_RENAMED = 0.25
-"""Severity of signs that are given by others throughout, which stand for nothing else."""
 _ONE_STATE = 0.85
 """Severity of yes and no that became one: no value of them is known."""
-_SAID = 0.1
-"""Severity of a yes or no that is said in another way."""
 
 
 class Asked:
@@ -79,7 +76,6 @@ class Asked:
         self.total = max(1.0, sum(self.weights.values()))
         over = set(chain.from_iterable(truth.texts[: structure.n_header]))
         beside = {truth.texts[r][c] for r in self.section_of for c in stubs}
-        beside |= {truth.texts[r][0] for r in structure.sections}
         self.only_over_columns = frozenset(over - beside - {""})
         """What names columns and no row."""
         self.only_beside_rows = frozenset(beside - over - {""})
@@ -288,9 +284,9 @@ class Side:
         """The difference of two values if the same was done to others."""
         meant, said = SAYS.get(a.text.casefold()), SAYS.get(a.found.casefold())
         if meant is not None and said is not None:
-            return noted("signs given by others", 0.9, _SAID) if meant is said else ANOTHER
+            return noted("signs given by others", 0.9, notations.HARDLY) if meant is said else ANOTHER
         if _is_sign(a.text) and self.renamed.get(a.text) == a.found:
-            return noted("signs given by others", severity=_RENAMED if a.found else 1.0)
+            return noted("signs given by others", severity=notations.SLIGHTLY if a.found else 1.0)
         if a.col in self.units and is_numeric(a.text) and (unit := _added(a.text, a.found)):
             if unit != self.units[a.col]:
                 return ANOTHER  # the others have another one
