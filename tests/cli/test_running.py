@@ -1,5 +1,6 @@
 """A parser that failed on every page is no result, and the exit code says so."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from rich.console import Console
 from tests.corpora.small_files import make_pdf
 from tests.engine.fakes import FakeParser, make_corpus
 
-from parsemark.cli import running
+from parsemark.cli import main, running
 from parsemark.cli.progress import ProgressLines
 from parsemark.corpora import load_corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
@@ -43,6 +44,7 @@ def test_files_that_cannot_be_opened_are_in_no_count_of_failures(tmp_path: Path)
     """Neither while parsers run nor in the leaderboard; and that is said in one wording."""
     make_pdf(tmp_path / "docs" / "a.pdf")
     (tmp_path / "docs" / "a.no-tables").touch()
+    make_pdf(tmp_path / "docs" / "unknown.pdf")
     (tmp_path / "docs" / "bad.pdf").write_text("%PDF-1.4 and no more")
     (tmp_path / "docs" / "empty.pdf").touch()
     corpus = load_corpus(f"folder:{tmp_path / 'docs'}")
@@ -53,7 +55,34 @@ def test_files_that_cannot_be_opened_are_in_no_count_of_failures(tmp_path: Path)
     events = ProgressLines(Console(quiet=True))
     run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(n_workers=1), events)
     n_failed = {r.sample for r in run.records() if r.status != "ok"} - {"bad-p1", "empty-p1"}
-    assert events.n_done == {"fake": 3} and events.n_failed == {"fake": len(n_failed)}
-    (summary,) = score_run(run, n_workers=1)
+    assert events.n_done == {"fake": 4} and events.n_failed == {"fake": len(n_failed)}
+    summary, answers = score_run(run, protocols=["tables", "answers"], n_workers=1)
     assert summary.parsers["fake"]["failures"].value == len(n_failed)
     assert "1 file is no PDF (empty): in no score and no count of failures." in summary.notes
+    assert answers.counts == {"documents": 2, "pages": 2, "pages with truth": 1, "unreadable files": 2}
+
+
+def test_sentences_are_folded_in_a_terminal_and_whole_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remark = "page.pdf: " + "is in no score and no count of failures " * 3
+    for is_terminal in (True, False):
+        console = Console(file=io.StringIO(), width=40, force_terminal=is_terminal, color_system=None)
+        running.say_remarks([remark], console)
+        assert isinstance(console.file, io.StringIO)
+        lines = console.file.getvalue().splitlines()
+        assert (max(map(len, lines)) <= 40) == (len(lines) > 1) == is_terminal
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    with pytest.raises(SystemExit):
+        main._fail(f"{remark}/{'long' * 20}")
+    *short, last = capsys.readouterr().err.splitlines()
+    assert all(len(line) <= 40 for line in short) and last.endswith("long" * 20), "a path is not cut"
+
+
+def test_pages_mean_the_same_everywhere_and_help_says_what() -> None:
+    from typer.testing import CliRunner
+
+    for command in ("try", "bench", "choose"):
+        shown = " ".join(CliRunner().invoke(main.app, [command, "--help"]).output.split())
+        assert "`7` (the first 7), `7-7` (the 7th alone)" in shown, command

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 from tests.corpora.small_files import make_pdf
 
+from parsemark.choose import choose
 from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing import parse
@@ -132,3 +133,18 @@ def test_where_no_file_is_broken_nothing_is_said_of_them(run: Run) -> None:
 def test_kinds_that_somebody_else_wrote_may_be_anything(run: Run, kinds: str) -> None:
     RunFolder.of(run).replace_samples({**row, "kinds": kinds} for row in run.table("samples").to_dicts())
     assert not {part.attribute for part in scored(run, one={}).slices} & {"text layer", "other", "file"}
+
+
+@pytest.mark.parametrize("other", ["a,b\n1,3\n", "a,b\n1,2\n"])
+def test_copies_whose_truths_contradict_each_other_are_named(tmp_path: Path, other: str) -> None:
+    docs = tmp_path / "docs"
+    make_pdf(docs / "first.pdf")
+    (docs / "a copy.pdf").write_bytes((docs / "first.pdf").read_bytes())
+    (docs / "first.csv").write_text("a,b\n1,2\n")
+    (docs / "a copy.csv").write_text(other)
+    corpus = load_corpus(f"folder:{docs}")
+    run = open_run(tmp_path / "run", corpus, ParseOptions())
+    add_samples(run, corpus, None)
+    summary = scored(run, one={}, two={})
+    said = "a copy and first are the same file, but their truths of page 1 differ: nobody can answer both."
+    assert (said in summary.notes) == (said in choose(run).notes) == ("3" in other)

@@ -1,6 +1,7 @@
 """Outputs as files, and one document side by side."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,13 +9,13 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.parsers.pages import write_page
 
-from parsemark.corpora import load_corpus
-from parsemark.engine.import_outputs import import_predictions
+from parsemark.corpora import Corpus, load_corpus
+from parsemark.engine.import_outputs import import_predictions, page_names
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.model import Element, Table
+from parsemark.model import Element, Sample, Table
 from parsemark.parsers import read_raw
-from parsemark.report.outputs import export_outputs, page_names
+from parsemark.report.outputs import export_outputs
 from parsemark.report.try_page import _Marked, compare_words, write_try
 from parsemark.store import Run
 
@@ -29,7 +30,9 @@ def run(tmp_path: Path) -> Run:
 @pytest.mark.parametrize("format", ["md", "html", "csv", "json"])
 def test_outputs_are_files_named_after_the_documents(run: Run, tmp_path: Path, format: str) -> None:
     written = export_outputs(run, format, tmp_path / "out", ["one"])
-    names = page_names(run)
+    table = run.table("samples")
+    rows = zip(table["sample"], table["pdf"], table["page_number"], strict=True)
+    names = page_names({sample: (Path(pdf), number) for sample, pdf, number in rows})
     ok = {names[r.sample] for r in run.records() if r.parser == "one" and r.status == "ok"}
     assert ok and {path.name.split(".table")[0].removesuffix(f".{format}") for path in written} == ok
     assert all(path.parent == tmp_path / "out" / "one" and path.read_text() for path in written)
@@ -113,3 +116,19 @@ def test_files_of_a_folder_of_pdfs_are_found_by_pdf_and_page(tmp_path: Path) -> 
         (outputs / f"{name}.md").write_text("Words.")
     run = import_predictions(tmp_path / "run", load_corpus(f"folder:{tmp_path}"), outputs)
     assert [str(r.status) for r in run.records()] == ["ok", "ok"]
+
+
+def test_names_of_files_stay_readable_and_unique(tmp_path: Path) -> None:
+    """Also where names differ in signs that are replaced, or an umlaut is two characters; all are read."""
+    samples = []
+    names = ("TeX Shop & Asymptote", "TeX Shop Asymptote", "TeX Shop - Asymptote", "U\u0308bersicht")
+    for index, name in enumerate(names):
+        (tmp_path / f"{name}.pdf").write_text(f"fine {index}")
+        samples.append(Sample(f"s{index}", name, 1, None, tmp_path / f"{name}.pdf"))
+    corpus = Corpus.of("named", samples, root=tmp_path, version="1", licence="CC0")
+    run = parse_corpus(tmp_path / "run", corpus, [FakeParser("one")], ParseOptions(n_workers=1))
+    written = {path.name for path in export_outputs(run, "md", tmp_path / "out")}
+    assert len(written) == 4 and {"\u00dcbersicht.p1.md", "TeX_Shop_-_Asymptote.p1.md"} < written
+    assert sum(bool(re.fullmatch(r"TeX_Shop_Asymptote-[0-9a-f]{6}\.p1\.md", name)) for name in written) == 2
+    again = import_predictions(tmp_path / "again", corpus, tmp_path / "out" / "one", protocols=("tables",))
+    assert {r.status for r in again.records()} == {"ok"}

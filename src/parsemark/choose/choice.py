@@ -21,7 +21,7 @@ from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Prediction, Status
 from parsemark.plain_words import counted
-from parsemark.protocols.broken_pages import complete_sums
+from parsemark.protocols.broken_pages import complete_sums, contradictions
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.kinds_of_run import run_kinds, unread_scans, unscored
 from parsemark.protocols.tables import is_positive
@@ -208,6 +208,7 @@ def choose(
         same_as_best=same,
         notes=(
             *([warning] if warning else []),
+            *contradictions(run.run_tables()),
             *_notes(agreement, used, len(skip)),
             *_lost_words(candidates),
         ),

@@ -123,7 +123,7 @@ def board(
     a bundle was refused; the site is written all the same, and names it.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
+    from parsemark.cli.printing import plain_console, say
     from parsemark.plain_words import visible
     from parsemark.report.board_site import build_board
 
@@ -139,7 +139,7 @@ def board(
             tell=lambda text: status.update(visible(text)),
         )
     for refused in result.refused:
-        console.print(visible(f"! not shown: {refused.path}: {refused.why}"), soft_wrap=True)
+        say(console, visible(f"! not shown: {refused.path}: {refused.why}"))
     typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
     if result.refused:
         raise typer.Exit(1)

@@ -72,7 +72,8 @@ def root(
 ) -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
     path = config or Path("parsemark.toml")
-    if context.invoked_subcommand in ("bench", "parse", "gate") and (config is not None or path.is_file()):
+    is_there = config is not None or path.is_symlink() or path.exists()
+    if context.invoked_subcommand in ("bench", "parse", "gate") and is_there:
         from parsemark.config import defaults_of_commands, read_settings
 
         settings = read_settings(path)
@@ -138,9 +139,16 @@ def _app_for(words: Sequence[str]) -> typer.Typer:
 
 
 def _fail(message: str) -> NoReturn:
+    import shutil
+    import textwrap
+
     from parsemark.plain_words import visible
 
-    sys.stderr.write(f"parsemark: {visible(message)}\n")
+    said = f"parsemark: {visible(message)}"
+    if sys.stderr.isatty():  # paths and commands stay whole, to be copied
+        width = shutil.get_terminal_size().columns
+        said = textwrap.fill(said, width, break_long_words=False, break_on_hyphens=False)
+    sys.stderr.write(f"{said}\n")
     sys.exit(2)
 
 

@@ -54,10 +54,8 @@ Parsers = Annotated[
         show_default="a fast set",
     ),
 ]
-Pages = Annotated[
-    str | None,
-    typer.Option(help="Subset: `20` (the first), `5-9` (positions), or ids with `*`, separated by commas."),
-]
+PAGES = "Subset: `7` (the first 7), `7-7` (the 7th alone), `5-9`, or ids with `*`, separated by commas."
+Pages = Annotated[str | None, typer.Option(help=PAGES)]
 Workers = Annotated[int | None, typer.Option(min=1, help="At a time.", show_default="one per CPU")]
 TimeoutS = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
 TrialTimeoutS = Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")]

@@ -64,7 +64,7 @@ def try_file(
         list[str] | None,
         typer.Option("--parser", "-p", help="As for `bench`.", show_default="all that are installed"),
     ] = None,
-    pages: Annotated[str | None, typer.Option(help="As for `bench`.", show_default="the first 5")] = "5",
+    pages: Annotated[str | None, typer.Option(help=opt.PAGES, show_default="the first 5")] = "5",
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,

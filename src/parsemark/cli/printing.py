@@ -39,6 +39,11 @@ def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> I
         yield lambda n=1: progress.advance(task, n)
 
 
+def say(console: Console, text: str | Text, **look: Any) -> None:
+    """Print a sentence: folded between words in a terminal, on one line in logs and for other programs."""
+    console.print(text, soft_wrap=not console.is_terminal, **look)
+
+
 def warning(text: str) -> Text:
     """A line that begins with a yellow mark."""
     from rich.text import Text

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from parsemark.plain_words import counted, visible
+from parsemark.cli.printing import say, warning
+from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,11 +33,8 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
     failed = [parser for parser in parsers if parser not in worked]
     for parser in failed:
         why = next((r.error for r in records if r.parser == parser and r.error), None)
-        console.print(
-            f"{parser} failed on every page." + (f" The first: {visible(why)}" if why else ""),
-            style="red",
-            soft_wrap=True,
-        )
+        first = f" The first: {unbroken(why)}" if why else ""
+        say(console, f"{parser} failed on every page.{first}", style="red")
     if failed:
         raise typer.Exit(1)
 
@@ -68,11 +66,12 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
     if not failed:
         return
     lines = [f"{counted(len(failed), 'output')} could not be read and counted as failed:"]
-    lines += [f"  {record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED]]
+    named = (f"{record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED])
+    lines += [f"  {unbroken(line)}" for line in named]
     if len(failed) > _MOST_NAMED:
         lines.append(f"  and {len(failed) - _MOST_NAMED} more (parses.parquet, column `error`)")
     for line in lines:
-        console.print(visible(line), style="yellow", soft_wrap=True)
+        say(console, line, style="yellow")
 
 
 def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) -> ParseOptions:
@@ -97,10 +96,8 @@ def command_line() -> tuple[str, ...]:
 
 def say_remarks(remarks: Iterable[object], console: Console) -> None:
     """Name what was left out of a corpus, and what looks wrong in it."""
-    from parsemark.cli.printing import warning
-
     for remark in remarks:
-        console.print(warning(str(remark)), soft_wrap=True)
+        say(console, warning(str(remark)))
 
 
 def load(spec: str, *, strict: bool = False) -> Corpus:

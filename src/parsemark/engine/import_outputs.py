@@ -27,7 +27,7 @@ from parsemark.formats.cell_text import decoded
 from parsemark.formats.found_table import SUFFIXES
 from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Prediction, Status, Table
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, visible, why_no_name
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
@@ -56,6 +56,8 @@ def import_predictions(
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
+    if why := why_no_name(parser):
+        raise UsageError(f"No parser can be called {visible(parser)[:60]!r}: {why}. Give it another --name.")
     is_new = not (out / "manifest.json").exists()
     run = open_run(out, corpus, ParseOptions(command=command, protocols=protocols if is_new else ()))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
@@ -264,13 +266,33 @@ def page_name(pdf: Path, page: int) -> str:
     >>> page_name(Path("docs/annual report.pdf"), 3)
     'annual_report.p3'
     """
-    return f"{UNSAFE.sub('_', pdf.stem)}.p{page}"
+    return f"{UNSAFE.sub('_', unicodedata.normalize('NFC', pdf.stem))}.p{page}"
+
+
+def page_names(pages: Mapping[str, tuple[Path | None, int]]) -> dict[str, str]:
+    """What the file of each page is called: after its PDF, and with a part of the hash of the PDF's own name
+    where several would be called the same; by its id where there is no PDF, or they differ in folders alone.
+
+    >>> page_names({"x": (Path("A & B.pdf"), 1), "y": (Path("a b.pdf"), 1), "z": (Path("c d.pdf"), 1)})
+    {'x': 'A_B-dff4ec.p1', 'y': 'a_b-c8687a.p1', 'z': 'c_d.p1'}
+    """
+    names, hashed = dict(zip(pages, pages, strict=True)), {}
+    for key, (pdf, page) in pages.items():
+        if pdf is not None:
+            digest = hashlib.sha256(pdf.stem.encode("utf-8", "surrogateescape")).hexdigest()[:6]
+            names[key] = page_name(pdf, page)
+            hashed[key] = page_name(pdf.with_name(f"{pdf.stem}-{digest}.pdf"), page)
+    for other in (hashed, {}):
+        often = Counter(name.casefold() for name in names.values())
+        names = {k: other.get(k, k) if often[name.casefold()] > 1 else name for k, name in names.items()}
+    return names
 
 
 def _places(corpus: Corpus) -> dict[str, _Place]:
     found = list(corpus.samples())
     names = {s.id: page_name(s.pdf, s.page_number) for s in found if s.pdf is not None}
     often = Counter([*names.values(), *(s.id for s in found if names.get(s.id) != s.id)])
+    exported = page_names({s.id: (s.pdf, s.page_number) for s in found})
     samples = {
         s.id: (
             s.document,
@@ -279,6 +301,7 @@ def _places(corpus: Corpus) -> dict[str, _Place]:
                 *([f"{s.document.rpartition('/')[0]}/{names[s.id]}"] if "/" in s.document and s.pdf else []),
                 *s.aliases,
                 *(name for name in [names.get(s.id, "")] if often[name] == 1),
+                *(name for name in [exported[s.id]] if name != names.get(s.id)),
             ),
         )
         for s in found

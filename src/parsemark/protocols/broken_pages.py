@@ -10,12 +10,14 @@ from here.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from parsemark.plain_words import counted
+from parsemark.formats.model_json import page_from_json
+from parsemark.plain_words import counted, listed
 from parsemark.protocols.aggregate import (
     mean_statistic,
     page_groups,
@@ -61,6 +63,25 @@ def complete_sums(
     return [*counted, _count(broken, tables)]
 
 
+def contradictions(tables: RunTables) -> list[str]:
+    """Name the documents that are equal byte by byte and whose truths say different things of one page."""
+    place = ("pdf_sha256", "page_number")
+    rows = tables.known("samples", "sample", *place).drop_nulls()
+    if "pdf_sha256" not in rows.columns:
+        return []
+    twice = pl.col("sample").is_in(rows.filter(pl.struct(place).is_duplicated())["sample"].to_list())
+    known = tables.read("samples", "document", *place, "truth", where=twice & pl.col("truth").is_not_null())
+    notes = []
+    for (_, number), own in known.sort("document").group_by(place, maintain_order=True):
+        pages = [page_from_json(json.loads(text)) for text in own["truth"]]
+        grids = {json.dumps([e.table.text_rows() for e in page.tables if e.table]) for page in pages}
+        whole = [" ".join(e.text or "" for e in page.elements) for page in pages if not page.only_tables]
+        if len(grids) > 1 or len({" ".join(text.split()) for text in whole}) > 1:
+            same = f"{listed(own['document'].to_list())} are the same file"
+            notes.append(f"{same}, but their truths of page {number} differ: nobody can answer both.")
+    return notes
+
+
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     """The summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
@@ -73,7 +94,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
             f"{n_copies} {are} the same as another (equal bytes, equal text, or pages taken from one PDF): "
             "every page counts in the score, but intervals and verdicts take them for one document."
         )
-        summary = summary.model_copy(update={"notes": [*summary.notes, note]})
+        summary = summary.model_copy(update={"notes": [*summary.notes, note, *contradictions(tables)]})
     broken = broken_pages(tables)
     if not broken:
         return summary

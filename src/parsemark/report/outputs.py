@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
 
-from parsemark.engine.import_outputs import UNSAFE, page_name
+from parsemark.engine.import_outputs import UNSAFE, page_names
 from parsemark.errors import UsageError, require_known
 from parsemark.formats import write_table
 from parsemark.formats.document import write_document
@@ -42,7 +41,9 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
         raise UsageError(f"Outputs are written as {', '.join(WRITERS)}, not as {format!r}.")
     for parser in parsers or ():
         require_known("parser", parser, run.manifest.parser_names)
-    names = page_names(run)
+    table = run.table("samples")
+    pdfs = [Path(pdf) if pdf else None for pdf in table["pdf"]]
+    names = page_names(dict(zip(table["sample"], zip(pdfs, table["page_number"], strict=True), strict=True)))
     written: list[Path] = []
     for record in sorted(run.records(), key=lambda r: (r.parser, r.sample)):
         if record.blob is None or (parsers and record.parser not in parsers):
@@ -56,15 +57,6 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
             write_text(path, content)
             written.append(path)
     return written
-
-
-def page_names(run: Run) -> dict[str, str]:
-    """For each page `REPORT.p3`, after its PDF; the page's id where two PDFs have one name."""
-    table = run.table("samples")
-    rows = list(zip(table["sample"], table["pdf"], table["page_number"], strict=True))
-    named = {s: page_name(Path(pdf), page) if pdf else s for s, pdf, page in rows}
-    often = Counter(name.casefold() for name in named.values())
-    return {sample: name if often[name.casefold()] == 1 else sample for sample, name in named.items()}
 
 
 def _markdown(prediction: Prediction) -> Iterator[tuple[str, str]]:

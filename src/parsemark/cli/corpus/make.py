@@ -210,7 +210,7 @@ def sample(
 
     The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
     """
-    from parsemark.cli.printing import plain_console, warning
+    from parsemark.cli.printing import plain_console, say, warning
     from parsemark.corpora.sample_pages import sample_pages
 
     console = plain_console()
@@ -224,7 +224,7 @@ def sample(
             progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
         )
     for problem in found.unreadable:
-        console.print(warning(problem), soft_wrap=True)
+        say(console, warning(problem))
     n_clusters = len({page.cluster for page in found.pages})
     console.print(
         f"{len(found.chosen)} of {counted(len(found.pages), 'page')} chosen from "

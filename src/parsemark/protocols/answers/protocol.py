@@ -31,7 +31,7 @@ class AnswersProtocol(PageProtocol):
 
     name: ClassVar[str] = "answers"
     title: ClassVar[str] = "Answer look-up"
-    comparability: ClassVar[int] = 1
+    comparability: ClassVar[int] = 2
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
         "text": "right.name",
@@ -124,6 +124,8 @@ class AnswersProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """Sum up a run, and say which facts nobody was asked and which could not be decided."""
+        import polars as pl
+
         from parsemark.protocols.aggregate import failed_scores
         from parsemark.protocols.answers.files import read_facts
 
@@ -141,7 +143,13 @@ class AnswersProtocol(PageProtocol):
             facts = counted(sum(len(asked[sample]) for sample in unknown), "fact")
             names = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
             notes.append(f"{self.facts} has {facts} of pages that are not in the run: {names}.")
-        return self.summary_of(tables, sums, notes=notes)
+        with_truth = tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"]
+        counts = {
+            "documents": len(set(tables.places.documents)),
+            "pages": len(tables.places.samples),
+            "pages with truth": len(set(asked or with_truth) & set(tables.places.samples)),
+        }
+        return self.summary_of(tables, sums, notes=notes, counts=counts)
 
     def presentation(self) -> Presentation:
         """Show facts page by page."""
