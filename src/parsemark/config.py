@@ -75,6 +75,8 @@ def read_settings(path: Path) -> SettingsFile:
     Raises:
         UsageError: It cannot be read, or something in it is not valid; names the key.
     """
+    if not path.is_file():
+        raise UsageError(f"{path} cannot be read: it is no file.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

@@ -181,12 +181,33 @@ def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> s
     return ", ".join(parts)
 
 
+MAX_NAME = 300
+"""Characters of the name of a parser."""
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Controls but tab and line feed, zero-width characters, those that change the writing direction, halves of
 surrogate pairs, and tags; `assets/js/dom.js` has the same."""
+
+
+def why_no_name(name: str) -> str | None:
+    r"""Why nothing may be called so, since a name stands in tables, terminals and logs; None if it may.
+
+    >>> why_no_name("a\x1b[2J")
+    'it has signs that cannot be seen: a⟨U+001B⟩[2J'
+    """
+    if not name.strip():
+        return "it is blank"
+    if len(name) > MAX_NAME:
+        return f"it is longer than {MAX_NAME} characters"
+    shown = visible(name.replace("\n", "\r").replace("\t", "\r"))
+    return None if shown == name else f"it has signs that cannot be seen: {shown}"
+
+
+def unbroken(text: str) -> str:
+    """What others say, as one line in which nothing is hidden."""
+    return visible(" ".join(text.split()))
 
 
 def visible(text: str) -> str:

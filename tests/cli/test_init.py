@@ -1,5 +1,6 @@
 """`parsemark.toml`: takes the place of defaults, is overridden by flags, and is refused with its place."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,19 @@ def test_what_is_wrong_is_named(here: Path, text: str, place: str) -> None:
     result = invoke("bench")
     assert isinstance(result.exception, UsageError) and place in str(result.exception)
     assert invoke("metrics").exit_code == 0  # other commands do not read it
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "endless", "nothing"])
+def test_what_is_no_file_is_not_passed_over(here: Path, kind: str) -> None:
+    path = here / "parsemark.toml"
+    {
+        "pipe": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+        "endless": lambda: path.symlink_to("/dev/zero"),
+        "nothing": lambda: path.symlink_to("nowhere"),
+    }[kind]()
+    result = invoke("gate", "run")
+    assert isinstance(result.exception, UsageError) and "it is no file" in str(result.exception)
 
 
 def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

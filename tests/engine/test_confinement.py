@@ -22,7 +22,7 @@ SCRIPT = """\
 # gives = ["text"]
 {header}
 # ///
-import json, os, resource, socket, subprocess, sys
+import ctypes, json, os, resource, socket, subprocess, sys
 from pathlib import Path
 from parsemark_worker import serve, text_output
 
@@ -50,6 +50,13 @@ def attempts(pdf):
     yield "limits", lambda: resource.prlimit(
         {pid}, resource.RLIMIT_CORE, resource.prlimit({pid}, resource.RLIMIT_CORE)
     )
+
+    yield "keyring", session_keyring
+
+def session_keyring():
+    number = {{"x86_64": 250, "aarch64": 219}}[os.uname().machine]
+    if ctypes.CDLL(None, use_errno=True).syscall(number, 0, -3, 1) < 0:  # its serial number
+        raise OSError("there is none, or none for us")
 
 def parse(pdf, page, options):
     got = [name for name, attempt in attempts(pdf) if succeeds(attempt)]

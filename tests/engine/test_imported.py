@@ -19,9 +19,10 @@ from parsemark.engine.events import Events
 from parsemark.engine.import_outputs import import_predictions, page_texts
 from parsemark.engine.parsing.parse import ParseOptions, open_run
 from parsemark.engine.scoring.score import score_run
-from parsemark.errors import FormatError, StoreError
+from parsemark.errors import FormatError, StoreError, UsageError
 from parsemark.protocols import Figure
 from parsemark.store import Run, RunFolder
+from parsemark.store.manifest import ParserEntry
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
 FORMATS = {
@@ -192,6 +193,15 @@ def test_an_imported_parser_can_be_removed(tmp_path: Path) -> None:
     RunFolder.of(run).remove_parser("mine")
     assert {r.parser for r in run.records()} == {"other"}
     assert [p.name for p in run.manifest.parsers] == ["other"]
+
+
+@pytest.mark.parametrize("name", ["e\x1b]0;P\x07", "a\n::error::x", "\u202ea", " ", "x" * 301])
+def test_a_name_that_hides_something_is_refused(name: str, tmp_path: Path) -> None:
+    write(tmp_path / "mine" / "a.md", table(1))
+    with pytest.raises(UsageError, match="No parser can be called"):
+        import_predictions(tmp_path / "run", two_documents(tmp_path / "pdfs"), tmp_path / "mine", name=name)
+    with pytest.raises(ValueError, match="cannot be a parser's name"):
+        ParserEntry(name=name, fingerprint="f")
 
 
 def test_a_corrected_truth_is_taken_over_without_parsing_again(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from parsemark.system.processes import why_not_confined
 NAMES = (
     *("open", "list", "walk up", "link", "hard link", "proc root", "proc of parent", "proc cwd", "child"),
     *("shell", "write", "rename", "key", "home", "shadow", "network", "datagram", "kill", "limits"),
+    "keyring",
 )
 
 

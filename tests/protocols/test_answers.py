@@ -209,21 +209,29 @@ def _both_ways(text: str) -> str:
     return text + "\n\n" + write_table(Table.from_rows(turned, header_rows=1), "html")
 
 
+_HEADING = re.compile(r"^#+ (.+)$", re.M)
 TRICKS: dict[str, Callable[[str], str]] = {
     "everything twice": lambda text: f"{text}\n\n{text}",
     "all in one line": _one_line,
     "a page of numbers": lambda text: text + "\n\n" + " ".join(map(str, range(2000))),
     "all values in each cell": _all_values,
     "every assignment of columns": _both_ways,
+    "every heading at two levels": lambda text: _HEADING.sub(r"# \1\n\n## \1", text),
+    "every heading at six levels": lambda text: _HEADING.sub(
+        "\n\n".join(rf"{'#' * k} \1" for k in range(1, 7)), text
+    ),
+    "every block a heading": lambda text: re.sub(r"^#* ?(?=[\w#])", "# ", text, flags=re.M),
     "nothing": lambda text: "",
     "one blank": lambda text: " ",
 }
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-@pytest.mark.parametrize("lost", ["nothing", "a value", "a paragraph"])
+@pytest.mark.parametrize("lost", ["nothing", "a value", "a paragraph", "levels", "headings"])
 def test_no_trick_beats_its_honest_base(trick: str, lost: str) -> None:
-    base = COPY.replace({"nothing": "\0", "a value": "118.7", "a paragraph": TEXT}[lost], "")
+    base = COPY.replace({"a value": "118.7", "a paragraph": TEXT}.get(lost, "\0"), "")
+    if lost in ("levels", "headings"):
+        base = _HEADING.sub(r"# \1" if lost == "levels" else r"\1", base)
     assert right(TRICKS[trick](base)) <= right(base)
     assert right(base) == 1 or lost != "nothing"
 

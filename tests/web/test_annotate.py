@@ -150,6 +150,17 @@ def test_old_truth_is_taken_in_and_replaced(folder: Path, name: str) -> None:
         assert (folder / name).read_text() == content and not (folder / "report.p1.json").exists()
 
 
+def test_a_truth_that_comes_meanwhile_is_not_lost(folder: Path) -> None:
+    sample, file = first_sample(folder), folder / "report.p1.json"
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        person = Annotator(links[LINK], "Ada", sample)
+        file.write_text('{"mine": 1}')
+        person.accept()
+        assert truth(folder, 1).elements == ()
+        person.post(f"{person.path}/withdraw", {})
+        assert file.read_text() == '{"mine": 1}'
+
+
 def test_work_is_bound_to_its_pdf(folder: Path) -> None:
     """A file that takes the name, or the place in the list, of another gets none of its truth."""
     (folder / "report.pdf").rename(folder / "乙.pdf")
@@ -342,7 +353,7 @@ def test_files_that_cannot_be_annotated_are_named(folder: Path) -> None:
         process.kill()
         assert process.stderr is not None
         said = process.stderr.read()
-    assert "cut.pdf: is left out" in said and "<b>empty.pdf: is left out" in said
+    assert "cut.pdf: is in no score" in said and "<b>empty.pdf: is in no score" in said
 
 
 def test_a_word_is_undone_at_once(folder: Path) -> None:

@@ -72,7 +72,8 @@ def root(
 ) -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
     path = config or Path("parsemark.toml")
-    if context.invoked_subcommand in ("bench", "parse", "gate") and (config is not None or path.is_file()):
+    is_there = config is not None or path.is_symlink() or path.exists()
+    if context.invoked_subcommand in ("bench", "parse", "gate") and is_there:
         from parsemark.config import defaults_of_commands, read_settings
 
         settings = read_settings(path)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from parsemark.cli.printing import warning
 from parsemark.engine.events import Events
 from parsemark.model import Status
-from parsemark.plain_words import counted, visible
+from parsemark.plain_words import counted, unbroken
 from parsemark.store import ParseRecord
 
 _LINE_EVERY_S = 5.0
@@ -62,7 +62,7 @@ class ProgressEvents(Events):
 
     def note(self, text: str) -> None:
         """Print a line."""
-        self.console.print(warning(visible(text)))
+        self.console.print(warning(unbroken(text)))
 
 
 class ProgressBars(ProgressEvents):
@@ -153,7 +153,7 @@ class ProgressLines(ProgressEvents):
         self._say(f"scoring {counted(n_pages, 'output')}")
 
     def _say(self, text: str) -> None:
-        self.console.print(visible(text), soft_wrap=True)
+        self.console.print(unbroken(text), soft_wrap=True)
 
 
 def progress_for(console: Console) -> ProgressEvents:

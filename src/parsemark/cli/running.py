@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from parsemark.cli.printing import say, warning
-from parsemark.plain_words import counted, visible
+from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
     failed = [parser for parser in parsers if parser not in worked]
     for parser in failed:
         why = next((r.error for r in records if r.parser == parser and r.error), None)
-        first = f" The first: {visible(why)}" if why else ""
+        first = f" The first: {unbroken(why)}" if why else ""
         say(console, f"{parser} failed on every page.{first}", style="red")
     if failed:
         raise typer.Exit(1)
@@ -66,11 +66,12 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
     if not failed:
         return
     lines = [f"{counted(len(failed), 'output')} could not be read and counted as failed:"]
-    lines += [f"  {record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED]]
+    named = (f"{record.sample}: {record.error or record.status}" for record in failed[:_MOST_NAMED])
+    lines += [f"  {unbroken(line)}" for line in named]
     if len(failed) > _MOST_NAMED:
         lines.append(f"  and {len(failed) - _MOST_NAMED} more (parses.parquet, column `error`)")
     for line in lines:
-        say(console, visible(line), style="yellow")
+        say(console, line, style="yellow")
 
 
 def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) -> ParseOptions:

@@ -27,7 +27,7 @@ from parsemark.formats.cell_text import decoded
 from parsemark.formats.found_table import SUFFIXES
 from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Prediction, Status, Table
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, visible, why_no_name
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
@@ -56,6 +56,8 @@ def import_predictions(
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
+    if why := why_no_name(parser):
+        raise UsageError(f"No parser can be called {visible(parser)[:60]!r}: {why}. Give it another --name.")
     is_new = not (out / "manifest.json").exists()
     run = open_run(out, corpus, ParseOptions(command=command, protocols=protocols if is_new else ()))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))

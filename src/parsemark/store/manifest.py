@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from parsemark.errors import StoreError, WriteError
-from parsemark.plain_words import first_problem
+from parsemark.plain_words import first_problem, visible, why_no_name
 from parsemark.system import cache_folder, write_bytes
 
 SCHEMA_VERSION = 2
@@ -54,6 +54,13 @@ class ParserEntry(_StrictModel):
     """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
     installed_mb: float | None = None
     """Of its environment; None where it was not there."""
+
+    @field_validator("name")
+    @classmethod
+    def _can_be_shown(cls, name: str) -> str:
+        if why := why_no_name(name):
+            raise ValueError(f"{visible(name)[:60]!r} cannot be a parser's name: {why}")
+        return name
 
     @property
     def confined_in_words(self) -> str:

@@ -56,7 +56,7 @@ def query_run(path: Path, sql: str) -> QueryResult:
         cursor = connection.execute(sql)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return QueryResult(columns, cursor.fetchall())
-    except duckdb.Error as error:
+    except (duckdb.Error, ImportError) as error:  # times with a zone need pytz
         raise UsageError(f"The query failed: {error}") from error
     finally:
         connection.close()

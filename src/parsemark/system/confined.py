@@ -3,9 +3,9 @@ r"""A launcher that gives up rights and then becomes another program. Run as a s
     python -I -S confined.py '{"read": […], "write": […], "sockets": [], "cpu_s": 60, …}' PROGRAM…
 
 It sets resource limits and, on Linux kernels that have Landlock, forbids every file outside the named
-folders to the program and its children, the network unless `"network": true`, and signals to others and
-their limits. Where
-the system lets it, the program gets a network, a `/dev/shm` and a view of other users of its own, too.
+folders to the program and its children, the network unless `"network": true`, signals to others, their
+limits, and keyrings. Where the system lets it, the program gets a network, a `/dev/shm` and a view of other
+users of its own, too.
 (TeX's own paranoid mode is not enough: `\pdfobj file` ignores it.)
 Only the standard library, and only what starts fast.
 """
@@ -86,26 +86,30 @@ def forbid_other_files(
             add_path(libc, ruleset, path, allowed & rights)
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
-    forbid_limits_of_others()
+    forbid_calls()
     return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
 
 
-def forbid_limits_of_others() -> None:
-    """Refuse `prlimit` on other processes: a program of the same user could starve its rivals, or us.
+def forbid_calls() -> None:
+    """Refuse `prlimit` on other processes, and all keyrings of the kernel.
 
-    Reading limits, and setting those of the caller, is as ever. Needs `NO_NEW_PRIVILEGES`; where the machine
-    is not known, nothing changes.
+    A program of the same user could starve its rivals, or us; and a session's keyring is shared with whoever
+    started us. Reading limits, and setting those of the caller, is as ever. Needs `NO_NEW_PRIVILEGES`; where
+    the machine is not known, nothing changes.
     """
-    known = {"x86_64": (0xC000003E, 302), "aarch64": (0xC00000B7, 261)}.get(os.uname().machine)
+    known = {"x86_64": (0xC000003E, 302, 248), "aarch64": (0xC00000B7, 261, 217)}.get(os.uname().machine)
     if known is None or sys.byteorder != "little":
         return
-    architecture, prlimit = known
+    architecture, prlimit, add_key = known  # behind the last one: request_key, keyctl
     load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06  # words of the packet; jumps; the end
     steps = (  # code, how many steps to jump if it holds and if not, value
         (load, 0, 0, 4),  # the architecture
-        (equal, 0, 9, architecture),
+        (equal, 0, 12, architecture),
         (load, 0, 0, 0),  # the call
-        (at_least, 7, 0, 0x40000000),  # those of x32
+        (at_least, 10, 0, 0x40000000),  # those of x32
+        (equal, 9, 0, add_key),
+        (equal, 8, 0, add_key + 1),
+        (equal, 7, 0, add_key + 2),
         (equal, 0, 7, prlimit),
         (load, 0, 0, 16),  # whose limits
         (equal, 5, 0, 0),  # the caller's

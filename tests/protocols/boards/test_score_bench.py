@@ -10,7 +10,9 @@ import pytest
 from tests.protocols.boards.test_docling_eval import families, same
 from tests.protocols.boards.test_protocols import HTML, TITLE, WORDS, page, values
 
+from parsemark.errors import MissingDependencyError
 from parsemark.model import Element, Table
+from parsemark.protocols import get_protocol
 from parsemark.protocols.boards import score_bench
 
 pytest.importorskip("tiktoken")
@@ -121,6 +123,19 @@ def test_a_special_token_ends_upstreams_run() -> None:
 def test_one_right_word_is_enough_where_two_tables_are_missed() -> None:
     two = page(TITLE, WORDS, TABLE, Element("u", "table", order=3, table=Table.from_rows([["e", "f"]])))
     assert values("score-bench", two, "water")["adjusted_cct"] == 1
+
+
+def test_tokens_that_cannot_be_fetched_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(name: str) -> None:
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr("tiktoken.get_encoding", fails)
+    score_bench._encoding.cache_clear()
+    try:
+        with pytest.raises(MissingDependencyError, match="cl100k_base"):
+            get_protocol("score-bench").preload()
+    finally:
+        score_bench._encoding.cache_clear()
 
 
 def test_hostile_tables_are_refused() -> None:

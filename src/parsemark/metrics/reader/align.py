@@ -84,17 +84,13 @@ class Likenesses:
 
     def matrix(self, pred: list[str]) -> Floats:
         """For each text of the truth and each of the prediction how alike they are."""
-        new = [text for text in pred if text not in self._known]
         # Whether texts are aligned by their beginnings alone.
         are_long = sum(map(len, self.texts)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
-        if are_long != self._by_beginnings or 2 * len(new) > len(pred):
-            # What one form is compared by must not depend on which other one came first.
+        # What one form is compared by must not depend on which other one came first.
+        if are_long != self._by_beginnings or not self._known.keys() >= {*pred}:
             self._by_beginnings, self._known = are_long, {text: index for index, text in enumerate(pred)}
             self._matrix = _text_likeness(self.texts, pred, are_long)
             return self._matrix
-        if new:  # as rows that were joined, columns that were cut
-            self._known |= {text: index for index, text in enumerate(new, len(self._known))}
-            self._matrix = np.hstack([self._matrix, _text_likeness(self.texts, new, are_long)])
         return self._matrix[:, [self._known[text] for text in pred]]
 
 

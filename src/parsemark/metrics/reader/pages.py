@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 
 from parsemark.formats import FoundTable
 from parsemark.formats.html.markup import without_frame
@@ -133,10 +133,7 @@ def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     elif truth.n_rows > 1:
         # One running text, or lines that end anywhere: its rows have to be found in it.
         kept = [line for line in lines if any(word in tight(fold_notation(line)) for word in words)]
-        rows = [
-            [" ".join(t for t, s in zip(truth.shown[r], truth.starts[r], strict=True) if s)]
-            for r in range(truth.n_rows)
-        ]
+        rows = [[" ".join(compress(*line))] for line in zip(truth.shown, truth.starts, strict=True)]
         cut = regroup_rows(Sheet.from_rows(rows), Sheet.from_rows([[" ".join(kept)]]))
         if cut is not None:
             yield cut.sheet, _CELL_BY_CELL

@@ -265,6 +265,8 @@ def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | No
     None, unless the predicted tables do so.
     """
     going_on = [r for r in range(first + 1, truth.n_rows) if _may_go_on(truth, r)]
+    if not going_on:
+        return None
     said = {tight(text) for sheet in given for text in sheet.said if text}
     groups: dict[int, list[int]] = {}
     begins = {r: r for r in range(truth.n_rows)}

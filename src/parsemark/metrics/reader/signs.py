@@ -170,6 +170,8 @@ def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
             alone[symbol] = same[0]
         else:
             table[ord(symbol)] = same[0]
+    if not table and not alone:
+        return pred
     return pred.rewritten(lambda text, _: alone.get(text) or text.translate(table))
 
 

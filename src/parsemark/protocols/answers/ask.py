@@ -59,6 +59,8 @@ def check_fact(fact: Fact) -> None:
             raise CorpusError(
                 f"Fact {fact.id} of kind {fact.kind!r} needs the argument {name!r}: {form} that is not empty."
             )
+    if not isinstance(fact.arguments.get("below", ""), str):
+        raise CorpusError(f"Fact {fact.id} of kind {fact.kind!r}: its argument 'below' is not a text.")
     if _KINDS[fact.kind][0] in (_number, _in_text):
         sides = [fact.arguments.get(side, "") for side in ("before", "after")]
         if not all(isinstance(side, str) for side in sides) or not any(map(str.strip, sides)):
@@ -122,16 +124,26 @@ def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    wanted = said_words(arguments["text"])
-    return GivenAnswer("right") if any(wanted == heading.words for heading in output.headings) else _NOT_FOUND
+    """Whether it is one, and the text below it none: who calls everything a heading has found nothing."""
+    wanted, below = said_words(arguments["text"]), said_words(arguments.get("below", ""))
+    if all(wanted != heading.words for heading in output.headings):
+        return _NOT_FOUND
+    if below and any(heading.words[: len(below)] == below for heading in output.headings):
+        return GivenAnswer("wrong", "the text below it is a heading, too")
+    return GivenAnswer("right")
 
 
 def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Which of two headings stands above the other; how deep the first one is, nobody can say of a page."""
-    levels = {heading.words: heading.level for heading in reversed(output.headings)}
-    one, other = (levels.get(said_words(arguments[key])) for key in ("text", "other"))
-    if one is None or other is None:
-        return _NOT_FOUND
+    levels = [
+        {heading.level for heading in output.headings if heading.words == said_words(arguments[key])}
+        for key in ("text", "other")
+    ]
+    if (heading := _heading(arguments, output)).state != "right" or not levels[1]:
+        return heading if levels[1] else _NOT_FOUND
+    if len(levels[0]) > 1 or len(levels[1]) > 1:
+        return GivenAnswer("wrong", "at several levels")
+    (one,), (other,) = levels
     said = "above" if one < other else "below" if one > other else "beside"
     return GivenAnswer("right" if said == arguments["answer"] else "wrong", said)
 

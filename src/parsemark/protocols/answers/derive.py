@@ -183,13 +183,20 @@ def _orders(output: AskedOutput) -> Iterator[_Draft]:
 
 
 def _headings(output: AskedOutput) -> Iterator[_Draft]:
-    titles = [e for e in output.elements if e.category == Category.TITLE and words_of(e.text or "")]
-    for title in titles:
-        yield "heading", title, {"text": title.text}
-    for one, other in pairwise(titles):
+    titles: list[tuple[Element, dict[str, Any]]] = []
+    below: dict[str, Any] = {}
+    for element, words in zip(reversed(output.elements), reversed(output.blocks), strict=True):
+        if words and element.category == Category.TITLE:
+            titles.append((element, {"text": element.text, **below}))
+        elif words and element.category in _PROSE:
+            below = {"below": " ".join(words[:_ORDER_WORDS])}
+    titles.reverse()
+    for title, arguments in titles:
+        yield "heading", title, arguments
+    for (one, arguments), (other, _) in pairwise(titles):
         levels = heading_level(one), heading_level(other)
         answer = "above" if levels[0] < levels[1] else "below" if levels[0] > levels[1] else "beside"
-        yield "level", one, {"text": one.text, "other": other.text, "answer": answer}
+        yield "level", one, {**arguments, "other": other.text, "answer": answer}
 
 
 def _captions(output: AskedOutput) -> Iterator[_Draft]:

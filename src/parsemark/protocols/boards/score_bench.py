@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.errors import FormatError
+from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.extras import find_package_file, needed_for
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.kernels import kernel
@@ -246,7 +246,12 @@ def _encoding() -> Any:
     own = find_package_file("llama_index", "core/_static/tiktoken_cache")
     if own is not None:
         os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(own))
-    return tiktoken.get_encoding("cl100k_base")
+    try:
+        return tiktoken.get_encoding("cl100k_base")
+    except (OSError, ValueError) as error:  # without a network there is none, or a broken one
+        raise MissingDependencyError(
+            "tiktoken's file cl100k_base", "Tokens of SCORE", "pip install llama-index-core, which has a copy"
+        ) from error
 
 
 def token_bag(text: str) -> Counter[str | bytes]:

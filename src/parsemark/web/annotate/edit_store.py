@@ -299,7 +299,7 @@ class Work:
         key = self._keys[name]
         if db.execute("SELECT 1 FROM accepted WHERE sample = ?", (key,)).fetchone():
             return
-        for file in self._files.get(name, ()):
+        for file in {*self._files.get(name, ()), self._truth_file(name)}:  # it may have come meanwhile
             if file.is_file():
                 place = file.relative_to(self.folder).as_posix()
                 db.execute(
