@@ -21,6 +21,7 @@ from parsemark.errors import UsageError
 from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
 from parsemark.protocols import FigureSums, PageProtocol, Summary, get_protocol
+from parsemark.protocols.boards import dp_bench
 from parsemark.protocols.run_tables import RunTables
 from parsemark.report import build_report
 from parsemark.store import Run
@@ -169,6 +170,19 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
     assert f"<summary>All {len(Run.open(run.path).protocols)} protocols of this run</summary>" in folded
     text = page.read_text()
     assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
+
+
+def test_scores_of_older_rules_are_made_anew(
+    run: Run, neutral: dict[str, Summary], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["boards", str(run.path), "--protocol", "tables", "--protocol", "dp-bench"]
+    assert "scoring" not in CliRunner().invoke(app, arguments).output
+    monkeypatch.setattr(dp_bench.DpBenchProtocol, "comparability", 7)
+    assert "scoring" in CliRunner().invoke(app, arguments).output
+    assert Run.open(run.path).summary("dp-bench").comparability == 7
+    monkeypatch.undo()
+    CliRunner().invoke(app, arguments)
+    assert Run.open(run.path).summary("dp-bench").comparability == 1
 
 
 def test_few_parsers_or_documents_are_warned_of(run: Run, neutral: dict[str, Summary]) -> None:
