@@ -39,7 +39,7 @@ EXTRAS = (
     ),
     InstallExtra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
     InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
-    InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
+    InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb", "pytz")),
     InstallExtra(
         "ocr", "pages read by OCR without tesseract (--protocol evidence)", ("rapidocr", "onnxruntime")
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -201,8 +202,14 @@ def why_no_name(name: str) -> str | None:
         return "it is blank"
     if len(name) > MAX_NAME:
         return f"it is longer than {MAX_NAME} characters"
-    shown = visible(name.replace("\n", "\r").replace("\t", "\r"))
-    return None if shown == name else f"it has signs that cannot be seen: {shown}"
+    shown = visible(name)
+    is_hiding = shown != name or any(map(is_control, name))
+    return f"it has signs that cannot be seen: {unbroken(name)}" if is_hiding else None
+
+
+def is_control(character: str) -> bool:
+    """Whether a character speaks to a terminal instead of being shown: C0, C1, line feeds and tabs."""
+    return unicodedata.category(character) == "Cc"
 
 
 def unbroken(text: str) -> str:

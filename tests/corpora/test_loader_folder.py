@@ -409,7 +409,7 @@ def test_one_pdf_is_a_corpus(tmp_path: Path) -> None:
 def test_one_pdf_that_cannot_be_read(tmp_path: Path) -> None:
     make_pdf(tmp_path / "good.pdf")
     write(tmp_path / "bad.pdf", "<html>not found</html>")
-    with pytest.raises(CorpusError, match=r"bad\.pdf: is left out"):
+    with pytest.raises(CorpusError, match=r"bad\.pdf: is in no score"):
         load_corpus(f"folder:{tmp_path / 'bad.pdf'}")
     write(tmp_path / "notes.txt", "text")
     with pytest.raises(CorpusError, match=r"notes\.txt is not named as a PDF is \(\.pdf\), and is none"):

@@ -200,6 +200,10 @@ def test_a_name_that_hides_something_is_refused(name: str, tmp_path: Path) -> No
     write(tmp_path / "mine" / "a.md", table(1))
     with pytest.raises(UsageError, match="No parser can be called"):
         import_predictions(tmp_path / "run", two_documents(tmp_path / "pdfs"), tmp_path / "mine", name=name)
+
+
+@pytest.mark.parametrize("name", ["e\x1b]0;P\x07", "a\n::error::x", "a\tb", "\x9b2J"])
+def test_a_manifest_whose_names_speak_to_terminals_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be a parser's name"):
         ParserEntry(name=name, fingerprint="f")
 
