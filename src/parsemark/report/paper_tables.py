@@ -10,7 +10,7 @@ from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 
 from parsemark.errors import ParsemarkError, UsageError, require_known
-from parsemark.plain_words import counted_name, format_value, visible
+from parsemark.plain_words import counted_name, format_value, unbroken
 from parsemark.protocols import PROTOCOLS, Figure, Slice, get_protocol
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
@@ -276,11 +276,11 @@ def _row(cells: Iterable[str]) -> str:
 
 def _markdown(text: str) -> str:
     """Text that cannot break out of its cell, nor be read as markup."""
-    return "".join(f"\\{c}" if c in "\\|`*_<>" else c for c in visible(" ".join(text.split())))
+    return "".join(f"\\{c}" if c in "\\|`*_<>" else c for c in unbroken(text))
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in visible(" ".join(text.split())))
+    return "".join(_LATEX.get(c, c) for c in unbroken(text))
 
 
 def _csv_text(text: str) -> str:
