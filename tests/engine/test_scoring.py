@@ -17,8 +17,8 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol
-from parsemark.protocols.broken_pages import complete_summary
-from parsemark.protocols.rows import BROKEN
+from parsemark.protocols.run_data.broken_pages import complete_summary
+from parsemark.protocols.run_data.rows import BROKEN
 from parsemark.report.source import RunSource
 from parsemark.store import SCHEMAS, Run, RunFolder
 from parsemark.verdicts.gate import save_baseline

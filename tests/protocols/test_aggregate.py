@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsemark.protocols.aggregate import figure_of, mean_statistic
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.pair_verdicts import rank
+from parsemark.protocols.figures.aggregate import figure_of, mean_statistic
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.pair_verdicts import rank
 
 SCORE = st.floats(0, 1).map(lambda score: round(score, 9))
 """Not the smallest floats: a mean of them is 0 in one unit and not in the other."""

@@ -15,8 +15,8 @@ from parsemark.engine.scoring.chunk import _score
 from parsemark.engine.scoring.score import score_run
 from parsemark.model import Box, Element, Page, Prediction, Sample, Status
 from parsemark.protocols import PageScores, Summary, get_protocol
-from parsemark.protocols.broken_pages import complete_sums
-from parsemark.protocols.rows import BROKEN
+from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_data.rows import BROKEN
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_sides
 

@@ -20,7 +20,7 @@ from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
 from parsemark.protocols.evidence.compare import compare
 from parsemark.protocols.evidence.view import found_on
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.figures.summary import Summary
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.names import page_file

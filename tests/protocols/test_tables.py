@@ -9,7 +9,7 @@ from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Ben
 
 from parsemark.model import Box, Element, Status
 from parsemark.protocols import Figure, Summary
-from parsemark.protocols.rows import MAX_DETAILS, details_text
+from parsemark.protocols.run_data.rows import MAX_DETAILS, details_text
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.comparison_text import comparison_markdown
 from parsemark.verdicts.comparison import compare_in_tables

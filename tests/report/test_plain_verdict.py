@@ -7,7 +7,7 @@ from tests.report.test_words import summary_of
 
 from parsemark.model import Status
 from parsemark.protocols import Figure
-from parsemark.protocols.summary import Slice
+from parsemark.protocols.figures.summary import Slice
 from parsemark.report.source import RunSource
 from parsemark.store import ParseRecord
 from parsemark.verdicts.plain_verdict import best_on_kinds, plain_verdict

@@ -8,7 +8,7 @@ from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
-from parsemark.protocols.summary import State
+from parsemark.protocols.figures.summary import State
 from parsemark.report import build_report
 from parsemark.report.comparison_text import comparison_markdown, side_by_side
 from parsemark.report.leaderboard_table import leaderboard_table

@@ -9,11 +9,11 @@ from parsemark.protocols.contract import (
     page_protocols,
     with_options,
 )
-from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums
+from parsemark.protocols.figures.summary import Ranking, Slice, Summary, Verdict
 from parsemark.protocols.presentation import Presentation, RunParser, RunView
-from parsemark.protocols.rows import MatchRow, PageScores, ScoreRow
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Ranking, Slice, Summary, Verdict
+from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
+from parsemark.protocols.run_data.tables import RunTables
 
 __all__ = [
     "DEFAULT_PROTOCOLS",

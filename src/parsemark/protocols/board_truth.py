@@ -11,8 +11,8 @@ from parsemark.errors import CorpusError, FormatError
 from parsemark.model import Page, Prediction, Status
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import all_rules, all_truth_keys
-from parsemark.protocols.rows import ScoreRow
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.rows import ScoreRow
+from parsemark.protocols.run_data.tables import RunTables
 
 UNREADABLE = "the truth of this page cannot be read"
 _KINDS: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from parsemark.protocols.figures import Figure, FigureInfo, Style
-from parsemark.protocols.summary import Slice, Summary
+from parsemark.protocols.figures.figure import Figure, FigureInfo, Style
+from parsemark.protocols.figures.summary import Slice, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
 

@@ -21,11 +21,11 @@ from typing import Any, ClassVar, Literal
 
 from parsemark.errors import PluginError, UsageError
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.figures.figure import FigureSums
+from parsemark.protocols.figures.summary import Ranking, Summary
 from parsemark.protocols.presentation import Presentation
-from parsemark.protocols.rows import PageScores
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Ranking, Summary
+from parsemark.protocols.run_data.rows import PageScores
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.specs import Registry, changed_options, check_options
 
 
@@ -137,8 +137,8 @@ class PageProtocol(ABC):
             sums: Of all figures, in the order in which they are shown; the first one ranks.
             parts: Fields of `Summary` that the protocol makes itself.
         """
-        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures
-        from parsemark.protocols.pair_verdicts import rank
+        from parsemark.protocols.figures.aggregate import page_groups, page_slices, parser_figures
+        from parsemark.protocols.figures.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.get("primary", sums[0].info.name)

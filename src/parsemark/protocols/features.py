@@ -22,11 +22,11 @@ from parsemark.model import Category, Fact, Page, Prediction, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.facts.grid import MAX_SLOTS, TableTooLargeError
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals, Outcome, share_info
-from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.tables import RunTables
 
 RULES = "features"
 KEPT, LOST, CHANGED, UNSUPPORTED = "kept", "lost", "changed", "unsupported"
@@ -247,7 +247,7 @@ class FeaturesProtocol(FactsProtocol):
         """What became of the pairs, then the share that is kept of each feature and of each maker."""
         import polars as pl
 
-        from parsemark.protocols.aggregate import run_sums
+        from parsemark.protocols.figures.aggregate import run_sums
 
         pairs = pair_rows(tables)
 

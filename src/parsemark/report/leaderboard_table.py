@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from parsemark.plain_words import figure_note, format_value, listed, signed, signed_interval
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
-from parsemark.protocols.figures import EQUIVALENCE_MARGIN
+from parsemark.protocols.figures.figure import EQUIVALENCE_MARGIN
 from parsemark.report.source import ShownParser
 
 Figures = Mapping[str, Mapping[str, Figure]]

@@ -12,7 +12,7 @@ import polars as pl
 
 from parsemark.errors import StoreError
 from parsemark.protocols.presentation import PageViews
-from parsemark.protocols.rows import MAX_DETAILS
+from parsemark.protocols.run_data.rows import MAX_DETAILS
 from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.names import page_file
 from parsemark.report.site import ReportOptions

@@ -17,8 +17,8 @@ from parsemark.model import Category, Element, Prediction, Status, Table
 from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
 from parsemark.pdf.page_kinds import TRAITS
-from parsemark.protocols.kinds_of_run import run_kinds
 from parsemark.protocols.page_elements import predicted_elements
+from parsemark.protocols.run_data.kinds import run_kinds
 from parsemark.report.page_images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.store import ParseRecord, Run

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from parsemark.errors import StoreError
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.figures.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.parses import ParseLog

@@ -13,8 +13,8 @@ import polars as pl
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.figures.summary import Summary
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import Manifest, read_manifest
 from parsemark.store.records import ParseRecord

@@ -15,7 +15,7 @@ import polars as pl
 
 from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.manifest import Manifest
 from parsemark.store.schemas import (
     LATER_COLUMNS,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import FigureSums, PageProtocol, get_protocol, with_options
-from parsemark.protocols.broken_pages import complete_sums
+from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.stats.bootstrap import cluster_weights, percentile_interval
 from parsemark.stats.intervals import sum_by_cluster
 from parsemark.store import Run

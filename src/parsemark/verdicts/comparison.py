@@ -1,6 +1,6 @@
 """Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
 
-The verdict on a pair is made in one place (`protocols.pair_verdicts.rank`): leaderboard and `compare` agree.
+The verdict on a pair is made in one place (`protocols.figures.pair_verdicts.rank`): leaderboard and `compare` agree.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from parsemark.protocols import (
     Verdict,
     get_protocol,
 )
-from parsemark.protocols.broken_pages import complete_sums
-from parsemark.protocols.figures import Floats
-from parsemark.protocols.pair_verdicts import rank, verdicts_on_pairs
-from parsemark.protocols.run_pages import Places
+from parsemark.protocols.figures.figure import Floats
+from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
+from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_data.pages import Places
 from parsemark.specs import Spec, parse_spec
 from parsemark.store import Run, report_damage
 

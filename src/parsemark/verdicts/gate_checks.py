@@ -13,8 +13,8 @@ from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.plain_words import one_line, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, RunTables, Summary
-from parsemark.protocols.broken_pages import broken_pages
 from parsemark.protocols.presentation import ErrorKind
+from parsemark.protocols.run_data.broken_pages import broken_pages
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
 from parsemark.verdicts.error_types import changes_of, error_counts

@@ -30,7 +30,7 @@ from parsemark.errors import ParsemarkError, StoreError
 from parsemark.parsers.catalogue import builtin_script
 from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol
-from parsemark.protocols.broken_pages import complete_summary
+from parsemark.protocols.run_data.broken_pages import complete_summary
 from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run, RunFolder
 from parsemark.store.bundle import Bundle, ProtocolEntry
 from parsemark.system import file_sha256

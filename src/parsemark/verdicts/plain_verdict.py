@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from parsemark.plain_words import counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.kinds_of_run import unscored
-from parsemark.protocols.summary import Summary, Verdict
+from parsemark.protocols.figures.summary import Summary, Verdict
+from parsemark.protocols.run_data.kinds import unscored
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 

@@ -21,10 +21,10 @@ from rapidfuzz.distance import Indel
 from parsemark.consensus.agreement import prediction_tables, table_likeness
 from parsemark.corpora.rewritten import ORIGINAL, LeftOutVariant, RewrittenCorpus
 from parsemark.model import Prediction, Status
-from parsemark.protocols.aggregate import from_sums, mean_statistic
-from parsemark.protocols.broken_pages import complete_sums
 from parsemark.protocols.evidence.compare import output_words
-from parsemark.protocols.figures import Figure
+from parsemark.protocols.figures.aggregate import from_sums, mean_statistic
+from parsemark.protocols.figures.figure import Figure
+from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.stats.intervals import sum_by_cluster
 from parsemark.store import Run
 from parsemark.verdicts.scored_run import ScoredRun

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.reader.reading import markdown, rows, told, value
 
-from parsemark.metrics.reader.kinds import with_dates
+from parsemark.metrics.reader.value_kinds import with_dates
 
 MONTHS = [
     "January",

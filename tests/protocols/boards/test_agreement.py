@@ -22,7 +22,7 @@ from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
 from parsemark.protocols import FigureSums, PageProtocol, Summary, get_protocol
 from parsemark.protocols.boards import dp_bench
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.report import build_report
 from parsemark.store import Run
 from parsemark.verdicts import boards_agreement

@@ -21,8 +21,8 @@ from parsemark.errors import CorpusError
 from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import get_protocol
 from parsemark.protocols.boards import ohr_bench
-from parsemark.protocols.figures import Figure
-from parsemark.protocols.summary import Ranking, Verdict
+from parsemark.protocols.figures.figure import Figure
+from parsemark.protocols.figures.summary import Ranking, Verdict
 from parsemark.report.terminal import leaderboard
 from parsemark.store import Run
 from parsemark.verdicts.plain_verdict import plain_verdict

@@ -18,7 +18,6 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Cell, Element, Fact, Page, Prediction, Sample, Status, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.aggregate import figure_of, mean_of_figures, mean_statistic
 from parsemark.protocols.boards import (
     dp_bench,
     getomni,
@@ -31,8 +30,9 @@ from parsemark.protocols.boards import (
 from parsemark.protocols.boards.olmocr.rules import read_test
 from parsemark.protocols.boards.parsebench import protocol as parsebench
 from parsemark.protocols.contract import all_truth_keys
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.pair_verdicts import rank
+from parsemark.protocols.figures.aggregate import figure_of, mean_of_figures, mean_statistic
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.pair_verdicts import rank
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
 

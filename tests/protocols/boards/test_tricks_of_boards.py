@@ -16,7 +16,7 @@ from parsemark.protocols.boards.marker_bench import page_score
 from parsemark.protocols.boards.olmocr.rules import check, read_test
 from parsemark.protocols.boards.opendataloader import page_scores
 from parsemark.protocols.boards.rd_tablebench import html_similarity
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.figures.summary import Summary
 
 ROWS = [[f"{name} {k}" for name in ("Port", "Depth", "Berths", "Light")] for k in range(5)]
 TEXT = "Slack water lasts nine minutes at the narrows, and the stream runs at five knots on springs."

@@ -14,8 +14,8 @@ from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.figures import DocumentFigures
 from parsemark.protocols.document.protocol import DocumentProtocol
-from parsemark.protocols.rows import MatchRow
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.rows import MatchRow
+from parsemark.protocols.run_data.tables import RunTables
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from parsemark.protocols.document.annotation import TABLES_ONLY, TRUTH_HAS_ONLY_
 from parsemark.protocols.document.figures import DocumentFigures
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.strict.page import cut_at_borders
-from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."
 MARKETS = "A completely different sentence about economics and markets."

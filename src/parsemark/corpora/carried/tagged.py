@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from parsemark.corpora.carried.checked_tables import HOLDS_TABLE, TaggedTable, read_table
 from parsemark.corpora.carried.content import INLINE, DocumentContent, TaggedText, hull, is_ink
+from parsemark.corpora.carried.tagged_tables import HOLDS_TABLE, TaggedTable, read_table
 from parsemark.extras import require
 from parsemark.model import AttributeValue, Box, Category, Element
 from parsemark.pdf import in_child

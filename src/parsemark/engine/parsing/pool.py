@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from parsemark.budget import PageBudget, SpentError
 from parsemark.engine.events import Events
+from parsemark.engine.parsing.memory_limit import Watch
 from parsemark.engine.parsing.page_worker import (
     PageLimits,
     PageOutcome,
@@ -25,7 +26,6 @@ from parsemark.engine.parsing.page_worker import (
     StoppedError,
 )
 from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
-from parsemark.engine.parsing.resource_watch import Watch
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser

@@ -14,6 +14,7 @@ from typing import Any
 
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.events import Events
+from parsemark.engine.parsing.memory_limit import Watch
 from parsemark.engine.parsing.page_worker import (
     PageLimits,
     PageOutcome,
@@ -22,7 +23,6 @@ from parsemark.engine.parsing.page_worker import (
     StoppedError,
 )
 from parsemark.engine.parsing.plan import PlannedPage
-from parsemark.engine.parsing.resource_watch import Watch
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser

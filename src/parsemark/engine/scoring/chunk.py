@@ -20,7 +20,7 @@ from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
 from parsemark.protocols.contract import PageProtocol, get_protocol
-from parsemark.protocols.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
+from parsemark.protocols.run_data.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
 from parsemark.store import ParseRecord, Run, RunFolder, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS

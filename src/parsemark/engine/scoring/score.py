@@ -22,7 +22,7 @@ from parsemark.engine.scoring.plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
-from parsemark.protocols.broken_pages import complete_summary
+from parsemark.protocols.run_data.broken_pages import complete_summary
 from parsemark.specs import parse_spec, plugins_loaded
 from parsemark.store import Run, RunFolder
 from parsemark.store.schemas import PROTOCOL_TABLES

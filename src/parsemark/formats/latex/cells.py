@@ -10,11 +10,11 @@ from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.latex.atoms import join
 from parsemark.formats.latex.columns import ColumnSpec, read_columns
 from parsemark.formats.latex.grid import PlacedCell, TexGrid
-from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
 from parsemark.formats.latex.scanner import Range, TokenKind
 from parsemark.formats.latex.scientific import number_cell
 from parsemark.formats.latex.special import SPECIAL
+from parsemark.formats.latex.visible_cells import PrintedCell
 from parsemark.formats.limits import MAX_LATEX_RUN
 
 _PLAIN = ColumnSpec()

@@ -25,8 +25,8 @@ from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
-from parsemark.formats.latex.joining import PrintedCell, Slot, join_rows, rows_spanned_over, without
 from parsemark.formats.latex.rows import RowLine
+from parsemark.formats.latex.visible_cells import PrintedCell, Slot, join_rows, rows_spanned_over, without
 from parsemark.model import Cell, Table
 
 

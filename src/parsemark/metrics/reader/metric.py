@@ -8,9 +8,9 @@ from typing import Any
 
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.reader.best_reading import read
 from parsemark.metrics.reader.events import FULL_SCORE, Account
 from parsemark.metrics.reader.parameters import PARAMETERS
-from parsemark.metrics.reader.read import read
 
 
 @dataclass(frozen=True)

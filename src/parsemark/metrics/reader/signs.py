@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from parsemark.metrics.reader.kinds import CHECKED, UNCHECKED
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.value_kinds import CHECKED, UNCHECKED
 
 SAYS = dict.fromkeys(
     ["✓", "✔", "√", CHECKED, "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True

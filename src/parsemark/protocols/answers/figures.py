@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from parsemark.protocols.aggregate import run_sums, sums_of_rows
 from parsemark.protocols.answers.ask import ANSWER, KINDS
 from parsemark.protocols.answers.retrieval import CHUNKINGS, FOUND, SIZE, TOP
 from parsemark.protocols.facts.protocol import FactTotals
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.figures.aggregate import run_sums, sums_of_rows
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.run_data.tables import RunTables
 
 NUMBERS = ("cell number", "number")
 

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.figures.figure import FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageView, PageViews, Presentation
-from parsemark.protocols.rows import PageScores, ScoreRow
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.rows import PageScores, ScoreRow
+from parsemark.protocols.run_data.tables import RunTables
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class AnswersProtocol(PageProtocol):
         """Sum up a run, and say which facts nobody was asked and which could not be decided."""
         import polars as pl
 
-        from parsemark.protocols.aggregate import failed_scores
         from parsemark.protocols.answers.files import read_facts
+        from parsemark.protocols.figures.aggregate import failed_scores
 
         sums = self.figure_sums(tables)
         columns = ("sample", "element", "metric", "parser", "status", "message")

@@ -18,8 +18,8 @@ from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tre
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 

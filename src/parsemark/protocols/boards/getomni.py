@@ -20,8 +20,8 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"

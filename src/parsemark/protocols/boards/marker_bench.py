@@ -24,11 +24,11 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
+from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.page_elements import in_order
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.tables import RunTables
 
 BLOCKS = "marker_blocks"
 """Where a page keeps its true blocks, as Markdown."""

@@ -28,11 +28,11 @@ from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.model import Page, Prediction
 from parsemark.plain_words import counted, first_problem, listed
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files, as_json, read_lines
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.system.files import cache_folder
 
 QUESTIONS = "ohr_bench_questions"

@@ -23,11 +23,11 @@ from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.measured_protocol import LeftOutError, MeasuredProtocol, score_info
+from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol, score_info
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
 from parsemark.protocols.page_elements import html_of, in_order
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.tables import RunTables
 
 MARKDOWN = "opendataloader_markdown"
 """Where a page keeps its true Markdown."""
@@ -123,7 +123,7 @@ class OpendataloaderProtocol(MeasuredProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, and the README's overall."""
-        from parsemark.protocols.aggregate import mean_of_figures
+        from parsemark.protocols.figures.aggregate import mean_of_figures
 
         overall, nid, teds, mhs, *rest = super().figure_sums(tables)
         readme = mean_of_figures(_README, (nid, teds, mhs))

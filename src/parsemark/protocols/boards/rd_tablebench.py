@@ -19,8 +19,8 @@ from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured_protocol import LeftOutError, MeasuredProtocol, score_info
+from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol, score_info
+from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 

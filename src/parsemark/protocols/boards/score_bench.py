@@ -29,8 +29,8 @@ from parsemark.metrics.score_cells import ScoreCell
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from parsemark.model import Category, Element, Page, Prediction, Status
 from parsemark.protocols.page_elements import html_of
-from parsemark.protocols.rows import PAGE_LEVEL, ScoreRow
+from parsemark.protocols.run_data.rows import PAGE_LEVEL, ScoreRow
 
 Annotation = Mapping[str, Any]
 _OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}

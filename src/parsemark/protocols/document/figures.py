@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from parsemark.model import Status
-from parsemark.protocols.aggregate import mean_of_figures, mean_statistic, mean_sums
 from parsemark.protocols.document.published.profile import get_profile
-from parsemark.protocols.figures import FigureInfo, FigureSums, read_figures
-from parsemark.protocols.rows import PAGE_LEVEL
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.figures.aggregate import mean_of_figures, mean_statistic, mean_sums
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.tables import RunTables
 
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
 """Rows of whole pages that their tables make."""

@@ -18,7 +18,8 @@ import polars as pl
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 from parsemark.protocols.document.strict.view import view_page
-from parsemark.protocols.figures import Figure
+from parsemark.protocols.figures.figure import Figure
+from parsemark.protocols.figures.summary import Slice, Summary
 from parsemark.protocols.presentation import (
     ErrorKind,
     MatchView,
@@ -29,8 +30,7 @@ from parsemark.protocols.presentation import (
     Switch,
     errors_by_kind,
 )
-from parsemark.protocols.rows import PAGE_LEVEL
-from parsemark.protocols.summary import Slice, Summary
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
 _STRICT = (
     "rules of its own, which are not made of the switches of the published profiles. Every element of truth "

@@ -11,7 +11,10 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Page, Status
 from parsemark.plain_words import counted
-from parsemark.protocols.aggregate import (
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.document.annotation import TABLES_ONLY
+from parsemark.protocols.document.figures import DocumentFigures, not_drawn
+from parsemark.protocols.figures.aggregate import (
     MAX_VALUES,
     attribute_label,
     element_attributes,
@@ -21,13 +24,10 @@ from parsemark.protocols.aggregate import (
     page_slices,
     run_sums,
 )
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.document.annotation import TABLES_ONLY
-from parsemark.protocols.document.figures import DocumentFigures, not_drawn
-from parsemark.protocols.figures import Figure, FigureSums
-from parsemark.protocols.rows import PAGE_LEVEL
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Slice, Summary
+from parsemark.protocols.figures.figure import Figure, FigureSums
+from parsemark.protocols.figures.summary import Slice, Summary
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.tables import RunTables
 
 NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
 

@@ -18,11 +18,11 @@ from parsemark.protocols.evidence.compare import (
     compare,
     gives_tables_alone,
 )
-from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.figures.figure import FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageViews, Presentation
-from parsemark.protocols.rows import PageScores, ScoreRow
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.rows import PageScores, ScoreRow
+from parsemark.protocols.run_data.tables import RunTables
 
 FOUND = "found"
 """Metric of the rows of findings."""

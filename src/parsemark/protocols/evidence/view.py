@@ -11,7 +11,7 @@ from parsemark.formats import markdown_of
 from parsemark.model import Box, Prediction, Status
 from parsemark.protocols.evidence.compare import EXTRAS, FATES
 from parsemark.protocols.presentation import PageMatch, PageView
-from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
 _KINDS = {"lost": "miss", "altered": "split", "moved": "moved", **dict.fromkeys(EXTRAS, "extra")}
 """Findings as the viewer draws them: lost words in red."""

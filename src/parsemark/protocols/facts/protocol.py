@@ -19,12 +19,12 @@ from parsemark.plain_words import counted
 from parsemark.protocols.board_truth import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.facts.grid import TableTooLargeError
-from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, read_figures
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, Floats, read_figures
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
-from parsemark.protocols.rows import PageScores, ScoreRow
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.rows import PageScores, ScoreRow
+from parsemark.protocols.run_data.tables import RunTables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,7 +127,7 @@ class FactsProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The headline, each group, each kind of test, and what could not be tried."""
-        from parsemark.protocols.aggregate import run_sums
+        from parsemark.protocols.figures.aggregate import run_sums
 
         groups, kinds = self.totals(tables), FactTotals.of(tables, "category")
         return [
@@ -253,7 +253,7 @@ class FactTotals:
             groups: Which ones.
             complete: Whether it is not defined where a group has no fact that counts.
         """
-        from parsemark.protocols.aggregate import mean_of_quotients
+        from parsemark.protocols.figures.aggregate import mean_of_quotients
 
         columns = [2 * self.groups.index(group) for group in groups]
         places = self.tables.places
@@ -273,11 +273,11 @@ class FactTotals:
 
     def untried(self) -> FigureSums:
         """How many facts were not decided."""
-        from parsemark.protocols.aggregate import total_statistic
+        from parsemark.protocols.figures.aggregate import total_statistic
 
         places = self.tables.places
         sums = {parser: own[:, -2:] for parser, own in self.sums.items()}
-        info = read_figures("parsemark.protocols", "left_out")["not_tried"]
+        info = read_figures("parsemark.protocols.figures", "left_out")["not_tried"]
         return FigureSums(info, places.samples, places.documents, sums, total_statistic)
 
     def notes(self) -> list[str]:

@@ -10,7 +10,7 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
-from parsemark.protocols.aggregate import (
+from parsemark.protocols.figures.aggregate import (
     failed_scores,
     mean_sums,
     page_groups,
@@ -18,9 +18,10 @@ from parsemark.protocols.aggregate import (
     run_sums,
     sums_of_rows,
 )
-from parsemark.protocols.figures import FigureSums, read_figures
-from parsemark.protocols.rows import PAGE_LEVEL
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.figures.figure import FigureSums, read_figures
+from parsemark.protocols.figures.summary import Summary
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.semantic.options import SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
@@ -31,7 +32,6 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
-from parsemark.protocols.summary import Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")

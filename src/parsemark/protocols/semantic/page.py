@@ -39,7 +39,7 @@ from parsemark.matching.one_to_one import element_text
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
-from parsemark.protocols.rows import MatchRow, PageScores, ScoreRow
+from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.semantic.options import NGRAMS, READER, SemanticOptions
 from parsemark.protocols.tables.matched_tables import is_positive
 

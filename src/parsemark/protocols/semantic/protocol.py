@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.figures.figure import FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
-from parsemark.protocols.rows import PageScores
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.rows import PageScores
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.semantic.options import SemanticOptions
-from parsemark.protocols.summary import Summary
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from parsemark.protocols.figures import FigureInfo, read_figures
+from parsemark.protocols.figures.figure import FigureInfo, read_figures
 
 if TYPE_CHECKING:
     from parsemark.metrics.base import Facts

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.protocols.aggregate import make_figure, mean_statistic
-from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
+from parsemark.protocols.figures.aggregate import make_figure, mean_statistic
+from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.protocols.figures import Floats
-from parsemark.protocols.run_pages import Kindred
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.figures.figure import Floats
+from parsemark.protocols.run_data.pages import Kindred
+from parsemark.protocols.run_data.tables import RunTables
 
 THETA = 0.5
 """A table counts as found if its match overlaps it by more than this."""

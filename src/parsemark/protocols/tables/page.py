@@ -36,7 +36,7 @@ from parsemark.matching import (
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
-from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.run_data.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.matched_tables import THETA, is_positive
 
 TABLES_FOUND = "tables_found"

@@ -18,7 +18,7 @@ import polars as pl
 from parsemark.errors import PdfError
 from parsemark.pdf import made_with
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
-from parsemark.protocols.figures import Figure
+from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.presentation import RunView
 from parsemark.protocols.tables.figure_definitions import metric_label, short_name
 

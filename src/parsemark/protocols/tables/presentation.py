@@ -19,8 +19,8 @@ from parsemark.matching import ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation
-from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.charts import charts_of_parser, sections
 from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA

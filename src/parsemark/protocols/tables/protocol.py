@@ -11,11 +11,11 @@ from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.model import Page, Prediction
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.figures.figure import FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
-from parsemark.protocols.rows import PageScores
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.rows import PageScores
+from parsemark.protocols.run_data.tables import RunTables
 
 if TYPE_CHECKING:
     from parsemark.protocols.tables.page import LastTruth

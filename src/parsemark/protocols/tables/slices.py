@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.protocols.aggregate import (
+from parsemark.protocols.figures.aggregate import (
     MAX_VALUES,
     attribute_label,
     element_attributes,
     from_sums,
     mean_statistic,
 )
-from parsemark.protocols.figures import Figure, Floats
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Slice
+from parsemark.protocols.figures.figure import Figure, Floats
+from parsemark.protocols.figures.summary import Slice
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.tables.figure_definitions import short_name
 from parsemark.protocols.tables.figures import extraction_credit
 from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, TruthPages

@@ -19,7 +19,8 @@ from parsemark.matching import ngrams
 from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, ORDER_RULE
 from parsemark.model import Status
 from parsemark.plain_words import counted
-from parsemark.protocols.aggregate import (
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures.aggregate import (
     failed_scores,
     make_figure,
     mean_sums,
@@ -28,11 +29,10 @@ from parsemark.protocols.aggregate import (
     parser_figures,
     run_sums,
 )
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
-from parsemark.protocols.rows import PAGE_LEVEL
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums
+from parsemark.protocols.figures.summary import Summary
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
     SumBuilder,

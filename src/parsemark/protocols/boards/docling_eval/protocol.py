@@ -30,8 +30,8 @@ from parsemark.protocols.boards.docling_eval.measures import (
     table_teds,
     text_scores,
 )
-from parsemark.protocols.figures import FigureInfo
-from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.page_elements import in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 

@@ -14,10 +14,10 @@ from parsemark.model import Fact, Page, Prediction
 from parsemark.protocols.boards.olmocr.formulas import formulas_of
 from parsemark.protocols.boards.olmocr.rules import BASELINE, RULES, Quirks, check, read_test
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals
-from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.tables import RunTables
 
 BOOTSTRAP_SEED = 0
 
@@ -77,7 +77,7 @@ class OlmocrProtocol(FactsProtocol):
         """Add up the facts of a run; with `errors_void` nothing is passed by a parser with an error."""
         import polars as pl
 
-        from parsemark.protocols.aggregate import FAILURES
+        from parsemark.protocols.figures.aggregate import FAILURES
 
         totals = super().totals(tables)
         if not self.errors_void:

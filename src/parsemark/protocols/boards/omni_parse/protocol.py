@@ -12,7 +12,7 @@ from parsemark.protocols.boards.omni_parse.equations import MathStyle, Renderer,
 from parsemark.protocols.boards.omni_parse.outputs import blocks_of_output, html_of_output
 from parsemark.protocols.boards.omni_parse.rules import FAMILIES, RULES, check, check_test
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, Outcome
-from parsemark.protocols.figures import FigureInfo
+from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 
 _RESULTS = {1.0: "pass", 0.0: "fail"}

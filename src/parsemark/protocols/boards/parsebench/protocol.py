@@ -10,15 +10,15 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
 from parsemark.protocols.boards.parsebench.charts import TablesValuesError
 from parsemark.protocols.boards.parsebench.layout_measures import layout_metrics
 from parsemark.protocols.boards.parsebench.rules import RuledOutput, document_metrics
 from parsemark.protocols.boards.parsebench.tables import table_metrics
-from parsemark.protocols.figures import FigureInfo, FigureSums
-from parsemark.protocols.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_json
-from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.run_data.tables import RunTables
 
 RULES = "parsebench"
 CASES = "parsebench_cases"
@@ -145,7 +145,7 @@ class ParsebenchProtocol(MeasuredProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The mean of the dimensions that a run has, and each."""
-        from parsemark.protocols.aggregate import mean_of_figures
+        from parsemark.protocols.figures.aggregate import mean_of_figures
 
         own = super().figure_sums(tables)
         return [mean_of_figures(_OVERALL, own[: sum(info.main for info in self.infos)]), *own]

@@ -27,7 +27,7 @@ from parsemark.protocols.document.published.measures import (
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.rows import PageScores, RowWriter
+from parsemark.protocols.run_data.rows import PageScores, RowWriter
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""

@@ -31,7 +31,7 @@ from parsemark.protocols.document.strict.page import (
     truth_side,
     uncovered,
 )
-from parsemark.protocols.rows import PageScores, RowWriter
+from parsemark.protocols.run_data.rows import PageScores, RowWriter
 
 RULE = "strict"
 

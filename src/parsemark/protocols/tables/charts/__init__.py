@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parsemark.protocols.charts import Chart, ChartAxis, Guide, Section, Series, interval_bars
-from parsemark.protocols.figures import Figure
+from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.charts.structure import (
     RULE_NAMES,

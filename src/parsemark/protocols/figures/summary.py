@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from parsemark.protocols.figures import Figure, FigureInfo, FrozenModel
+from parsemark.protocols.figures.figure import Figure, FigureInfo, FrozenModel
 
 SUMMARY_VERSION = 1
 """Raised whenever a reader of the former version would misread a summary."""

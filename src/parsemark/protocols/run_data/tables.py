@@ -8,7 +8,7 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from parsemark.protocols.run_pages import PLACE_COLUMNS, Places
+from parsemark.protocols.run_data.pages import PLACE_COLUMNS, Places
 from parsemark.specs import tool_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from itertools import combinations
 import numpy as np
 
 from parsemark.plain_words import counted, listed
-from parsemark.protocols.figures import DocumentSums, FigureInfo, FigureSums
-from parsemark.protocols.summary import Ranking, State, Verdict
+from parsemark.protocols.figures.figure import DocumentSums, FigureInfo, FigureSums
+from parsemark.protocols.figures.summary import Ranking, State, Verdict
 from parsemark.specs import is_derived
 from parsemark.stats.clusters import Contrasts, Kinds
 from parsemark.stats.intervals import effective_df, leave_one_out, normalised

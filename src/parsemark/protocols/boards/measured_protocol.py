@@ -11,12 +11,12 @@ from parsemark.errors import FormatError
 from parsemark.model import Box, Category, Element, Page, Prediction, Status
 from parsemark.protocols.board_truth import UNREADABLE, UnreadableTruthError, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
-from parsemark.protocols.rows import PageScores, ScoreRow
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary
+from parsemark.protocols.run_data.rows import PageScores, ScoreRow
+from parsemark.protocols.run_data.tables import RunTables
 
 Measures = Mapping[str, float | list[float] | Mapping[str, float | None] | None]
 
@@ -112,7 +112,7 @@ class MeasuredProtocol(PageProtocol):
         """Means over pages, or over what pages have several of."""
         import polars as pl
 
-        from parsemark.protocols.aggregate import mean_sums, run_sums
+        from parsemark.protocols.figures.aggregate import mean_sums, run_sums
 
         columns = ("sample", "parser", "element", "status", "value")
         rows = [tables.read("scores", *columns, where=pl.col("metric") == info.name) for info in self.infos]

@@ -13,9 +13,8 @@ from itertools import chain
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.citations import without_citations
 from parsemark.metrics.reader.events import Account, Event, Kind
-from parsemark.metrics.reader.find import find_events
+from parsemark.metrics.reader.find_events import find_events
 from parsemark.metrics.reader.joined_tables import forms, layouts
-from parsemark.metrics.reader.kinds import in_one_way
 from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import (
@@ -30,6 +29,7 @@ from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.signs import with_no_as_in, with_symbols_of
 from parsemark.metrics.reader.structure import Structure, read_structure, says_deviations
 from parsemark.metrics.reader.texts import is_numeric, tight
+from parsemark.metrics.reader.value_kinds import in_one_way
 from parsemark.metrics.reader.values import Asked, Side
 
 _GOOD_ENOUGH = 9.4
