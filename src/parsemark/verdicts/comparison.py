@@ -1,6 +1,6 @@
 """Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
 
-The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`: `compare` and boards agree.
+The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, for leaderboards and `compare`.
 """
 
 from __future__ import annotations

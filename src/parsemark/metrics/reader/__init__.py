@@ -3,7 +3,7 @@
 - `sheet`, `structure`: the table as a reader sees it, and its headers
 - `signs`, `value_kinds`, `citations`: two tables with signs, values and names written in one way
 - `texts`, `notations`, `units`, `likeness`, `paths`: how two texts, and two header paths, differ
-- `pages`, `stack`: all forms in which a prediction, or the truth, may be given
+- `pages`, `joined_tables`: all forms in which a prediction, or the truth, may be given
 - `align`, `regroup`: which row and column answers which; pieces put together again
 - `naming`, `values`, `presence`, `find_events`: what happened to headers, names, values, rows and columns
 - `best_reading`: the best account of a table in any of these forms
