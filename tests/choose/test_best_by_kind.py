@@ -5,7 +5,7 @@ from parsemark.choose import Choice, ParserCandidate, in_words
 from parsemark.choose.best_by_kind import KindStanding, best_by_kind
 from parsemark.model import Element, Prediction
 from parsemark.pdf.page_kinds import NO_LAYER
-from parsemark.protocols.run_data.kinds import unread_scans
+from parsemark.protocols.run_data.unread_pages import unread_scans
 
 
 def test_the_best_parser_of_a_kind_may_be_another_one() -> None:

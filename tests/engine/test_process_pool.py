@@ -9,7 +9,7 @@ import pytest
 from tests.engine.hostile_tasks import do
 
 from parsemark.engine.forking import Template
-from parsemark.engine.pool import Finished, Lost, ProcessPool, _serve
+from parsemark.engine.process_pool import Finished, Lost, ProcessPool, _serve
 from parsemark.errors import StoreError
 
 
@@ -32,7 +32,7 @@ def test_crash_and_hang_cost_only_themselves() -> None:
 
 PLAIN_SCRIPT = """
 print("begun")
-from parsemark.engine.pool import ProcessPool
+from parsemark.engine.process_pool import ProcessPool
 from tests.engine.hostile_tasks import do
 with ProcessPool(do, 2, timeout_s=60.0, memory_mb=16_384) as pool:
     for task in "abc":
@@ -63,7 +63,7 @@ import os, sys
 from parsemark.engine import forking
 assert forking.is_fresh()
 from tests.engine.test_process_pool import run_all
-from parsemark.engine.pool import Lost
+from parsemark.engine.process_pool import Lost
 assert not forking.is_fresh()
 import polars
 with forking.Template() as template:
@@ -101,7 +101,7 @@ from parsemark.engine import forking
 from tests.engine.hostile_tasks import do
 from tests.waiting import is_running, wait_until
 from tests.engine.test_process_pool import run_all
-from parsemark.engine.pool import _serve
+from parsemark.engine.process_pool import _serve
 with forking.Template() as template:
     ours, theirs = Pipe()
     worker = template.start(_serve, theirs, do, 16_384)

@@ -18,7 +18,7 @@ from parsemark.formats import write_document
 from parsemark.model import Box, Element, Prediction, Status, Table
 from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
-from parsemark.protocols.evidence.compare import compare
+from parsemark.protocols.evidence.page_evidence import compare
 from parsemark.protocols.evidence.view import found_on
 from parsemark.protocols.figures.summary import Summary
 from parsemark.report import build_report

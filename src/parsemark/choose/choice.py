@@ -23,7 +23,7 @@ from parsemark.model import Element, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
-from parsemark.protocols.run_data.kinds import run_kinds, unread_scans, unscored
+from parsemark.protocols.run_data.unread_pages import run_kinds, unread_scans, unscored
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.intervals import t_quantile
 from parsemark.stats.prediction_powered import Estimate, estimate_mean, standings

@@ -24,7 +24,7 @@ from parsemark.errors import UsageError
 from parsemark.pdf.page_kinds import TRAITS, Kinds
 from parsemark.plain_words import counted, first_problem
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.run_data.kinds import run_kinds
+from parsemark.protocols.run_data.unread_pages import run_kinds
 from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import write_text

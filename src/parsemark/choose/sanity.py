@@ -22,7 +22,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, page_text, seen_page
 from parsemark.pdf.page_kinds import MIN_LAYER
-from parsemark.protocols.evidence.compare import compare, gives_tables_alone
+from parsemark.protocols.evidence.page_evidence import compare, gives_tables_alone
 from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]

@@ -25,7 +25,7 @@ from parsemark.corpora.loaders.files import is_storable
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.schema import CorpusFile
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
-from parsemark.engine.pool import Lost, ProcessPool
+from parsemark.engine.process_pool import Lost, ProcessPool
 from parsemark.errors import UsageError
 from parsemark.system import file_sha256, make_folder, replacing, write_text
 from parsemark.system.locks import locked_folder

@@ -18,7 +18,7 @@ from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
 from parsemark.pdf.page_kinds import TRAITS
 from parsemark.protocols.page_elements import predicted_elements
-from parsemark.protocols.run_data.kinds import run_kinds
+from parsemark.protocols.run_data.unread_pages import run_kinds
 from parsemark.report.page_images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.store import ParseRecord, Run

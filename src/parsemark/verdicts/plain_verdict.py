@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from parsemark.plain_words import counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.figures.summary import Summary, Verdict
-from parsemark.protocols.run_data.kinds import unscored
+from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 

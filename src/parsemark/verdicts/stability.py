@@ -21,7 +21,7 @@ from rapidfuzz.distance import Indel
 from parsemark.consensus.agreement import prediction_tables, table_likeness
 from parsemark.corpora.rewritten import ORIGINAL, LeftOutVariant, RewrittenCorpus
 from parsemark.model import Prediction, Status
-from parsemark.protocols.evidence.compare import output_words
+from parsemark.protocols.evidence.page_evidence import output_words
 from parsemark.protocols.figures.aggregate import from_sums, mean_statistic
 from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.run_data.broken_pages import complete_sums

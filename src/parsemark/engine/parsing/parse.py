@@ -19,7 +19,7 @@ from parsemark.corpora.render import FirstLook, look_at, page_size, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
-from parsemark.engine.parsing.pool import LocalWorkers, ParsePool
+from parsemark.engine.parsing.worker_pool import LocalWorkers, ParsePool
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
-from parsemark.engine.pool import Finished, Lost, ProcessPool
+from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.scoring.chunk import Chunk, PackedChunk, pack, score_packed, write_parts
 
 AHEAD = 2

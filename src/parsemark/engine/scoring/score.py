@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from parsemark.engine.events import Events
 from parsemark.engine.forking import Template
-from parsemark.engine.pool import Lost, ProcessPool
+from parsemark.engine.process_pool import Lost, ProcessPool
 from parsemark.engine.scoring.chunk import Chunk, PartFiles, score_chunk
 from parsemark.engine.scoring.plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError

@@ -11,7 +11,7 @@ from parsemark.errors import PdfError
 from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.evidence.compare import (
+from parsemark.protocols.evidence.page_evidence import (
     FATES,
     TABLES_ALONE,
     PageEvidence,

@@ -15,9 +15,9 @@ from parsemark.model import AttributeValue, Element, Status
 from parsemark.pdf.page_kinds import TRAITS, stored_kinds
 from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
 from parsemark.protocols.figures.summary import Slice
-from parsemark.protocols.run_data.kinds import survived, unscored
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_data.unread_pages import survived, unscored
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import Range, jackknife_interval, sum_by_cluster
 

@@ -29,9 +29,9 @@ from parsemark.protocols.figures.aggregate import (
 from parsemark.protocols.figures.figure import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
 from parsemark.protocols.figures.pair_verdicts import rank
 from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.kinds import kind_notes, scored_counts
 from parsemark.protocols.run_data.rows import BROKEN
 from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_data.unread_pages import kind_notes, scored_counts
 from parsemark.stats.detection import ratio
 
 
