@@ -106,10 +106,10 @@ def _contradiction(pdf: Path, name: str, n_pages: int) -> Remark | None:
         why = f"there is neither {name}-str.xml nor {name}-reg.xml."
         return Remark(pdf.name, f"has no truth: {why}", left_out=False)
     said = [(f.name, Counter(_integer(region, "page", f) for _, _, region in _regions(f))) for f in files]
-    for file, tables in said:
+    for named, tables in said:
         for page in tables:
             if not 1 <= page <= n_pages:
-                why = f"{file} has a table on page {page} of {n_pages}."
+                why = f"{named} has a table on page {page} of {n_pages}."
                 return Remark(pdf.name, f"has no truth: {why}")
     (one, first), (other, second) = said[0], said[-1]
     for page in sorted(first | second):
