@@ -403,9 +403,9 @@ class Work:
             _keep(db, key, page, revision + 1)
             files = [file.relative_to(self.folder).as_posix() for file in self._files.get(name, ())]
             said = (
-                f"was accepted, and its files were changed by hand since (now: {', '.join(files) or 'none'}). "
-                "They stay as they are, and the page counts as not accepted: open it and say that it is right, "
-                "or keep the files."
+                f"its files were changed by hand since it was accepted (now: {', '.join(files) or 'none'}). "
+                "They stay as they are, and the page counts as not accepted: open it and say that it is "
+                "right, or keep the files."
             )
             return Remark(name, said, left_out=False)
 
