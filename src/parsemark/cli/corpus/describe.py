@@ -12,7 +12,7 @@ from parsemark.plain_words import counted
 from parsemark.system import make_folder, replacing, write_text
 
 if TYPE_CHECKING:
-    from parsemark.model import Sample
+    from parsemark.model import TRUTH_ERROR, Sample
 
 NO_TRUTH = "no truth"
 
@@ -76,6 +76,8 @@ def _truth_status(sample: Sample) -> str:
         "fact": len(truth.facts) or None,
     }
     said = [counted(n, name) if n else f"no {name}s" for name, n in counts.items() if n is not None]
+    if n_wrong := sum(TRUTH_ERROR in table.attributes for table in truth.tables):
+        said[0] += f" ({n_wrong} cannot be read)"
     return ", ".join(said) or "nothing known of its elements"
 
 
