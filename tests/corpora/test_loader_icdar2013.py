@@ -145,28 +145,56 @@ def test_the_shipped_corrections_are_valid(tmp_path: Path) -> None:
     ("xml", "message"),
     [
         ("<document><table>", "not XML"),
-        ('<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><document>&x;</document>', None),
+        (
+            '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><document>&x;</document>',
+            "entity &x; is not",
+        ),
         (document([(1, cell(0, 0, "a", end_col=999999999))]), "over the limit"),
         (document([(1, '<cell start-row="x" start-col="0"/>')]), "not a number"),
     ],
 )
-def test_broken_files(tmp_path: Path, xml: str, message: str | None) -> None:
+def test_broken_files(tmp_path: Path, xml: str, message: str) -> None:
     make_pdf(tmp_path / "eu-906.pdf")
     write(tmp_path / "eu-906-str.xml", xml)
-    if message is None:
-        (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
-        assert sample.truth and sample.truth.tables == ()
-        return
     with pytest.raises(CorpusError, match=message):
         load_corpus(f"icdar2013:{tmp_path}")
 
 
-def test_what_is_wrong_in_one_table_costs_only_itself(tmp_path: Path) -> None:
+TABLE_ON_TWO = document([(2, bounds(30, 190, 110, 270))])
+
+
+@pytest.mark.parametrize(
+    ("structure", "place", "why"),
+    [
+        (document(), TABLE_ON_TWO, "eu-907-str.xml has 0 tables on page 2, eu-907-reg.xml 1."),
+        (TABLE_ON_TWO, document(), "eu-907-str.xml has 1 table on page 2, eu-907-reg.xml 0."),
+        (f"<!DOCTYPE document>{document()[38:]}", TABLE_ON_TWO, "eu-907-str.xml has 0 tables on page 2"),
+        (document([(7, cell(0, 0, "a"))]), TABLE_ON_TWO, "eu-907-str.xml has a table on page 7 of 2."),
+        (None, document([(0, bounds(30, 190, 110, 270))]), "eu-907-reg.xml has a table on page 0 of 2."),
+        (None, None, "there is neither eu-907-str.xml nor eu-907-reg.xml."),
+    ],
+)
+def test_a_document_that_contradicts_itself_has_no_truth(
+    tmp_path: Path, structure: str | None, place: str | None, why: str
+) -> None:
+    make_pdf(tmp_path / "eu-907.pdf", (595, 842), (595, 842))
+    make_pdf(tmp_path / "eu-908.pdf")
+    write(tmp_path / "eu-908-str.xml", document([(1, cell(0, 0, "a"))]))
+    for kind, xml in (("str", structure), ("reg", place)):
+        if xml is not None:
+            write(tmp_path / f"eu-907-{kind}.xml", xml)
+    corpus = load_corpus(f"icdar2013:{tmp_path}")
+    assert [sample.truth is None for sample in corpus.samples()] == [True, True, False]
+    (remark,) = corpus.remarks
+    assert remark.where == "eu-907.pdf" and why in remark.message
+    assert remark.left_out == (structure is not None or place is not None)
+
+
+def test_cells_that_end_before_they_start_are_turned_round(tmp_path: Path) -> None:
     make_pdf(tmp_path / "eu-907.pdf")
-    tables = document([(1, cell(0, 1, "a", end_col=0) + cell(1, 0, "b"))], [(7, cell(0, 0, "c"))])
-    write(tmp_path / "eu-907-str.xml", tables)
+    write(tmp_path / "eu-907-str.xml", document([(1, cell(0, 1, "a", end_col=0) + cell(1, 0, "b"))]))
     (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
-    assert sample.truth and sample.truth.attributes["truth_error"] == "Table 2 is on page 7 of 1."
+    assert sample.truth
     (element,) = sample.truth.tables
     assert element.table and element.table.text_rows() == [["a", "a"], ["b", ""]]
     assert element.attributes["repaired_cells"] == 1

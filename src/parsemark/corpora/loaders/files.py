@@ -116,15 +116,21 @@ def read_number(text: str | None) -> float | None:
 
 
 def read_xml(path: Path) -> etree._Element:
-    """The root of an XML file: no entities, no DTD, no network, bounded depth."""
+    """The root of an XML file: no entities, no DTD, no network, bounded depth.
+
+    A file with an entity that is not read would lack what stands for it, so it is refused.
+    """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
     )
     data = read_bytes(path, MAX_XML_BYTES)
     try:
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise CorpusError(f"{path} is not XML: {error}.") from error
+    for entity in root.iter(etree.Entity):
+        raise CorpusError(f"{path}, line {entity.sourceline}: the entity {entity.text} is not read.")
+    return root
 
 
 @contextmanager

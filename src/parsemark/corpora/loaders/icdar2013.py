@@ -8,13 +8,13 @@ Some documents have two annotations, `a` and `b`, and one PDF, under `a`: the fi
 by `icdar2013-alternates:DIR`. Cells that the files do not list are empty cells. Known errors of the truth are
 corrected (`icdar2013_corrections.json`, and a `corrections.json` in DIR); the files themselves are never
 touched, and `icdar2013-uncorrected:DIR` gives them as they are. A document whose files cannot be read is left
-out, and said to be.
+out, and one whose files contradict themselves has no truth; both are named.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,11 +32,12 @@ from parsemark.corpora.loaders.files import (
     read_xml,
     require_inside,
 )
-from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
+from parsemark.corpora.loaders.truth_tables import filled_table
 from parsemark.errors import CorpusError
 from parsemark.formats.cell_text import clean
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Sample
 from parsemark.pdf import PageShape, page_shapes
+from parsemark.plain_words import counted
 
 LICENCE = "may be read from disk, not redistributed"
 SHIPPED = Path(__file__).with_name("icdar2013_corrections.json")
@@ -96,6 +97,26 @@ def read_annotation(
         box = own if page in turned_pages else _box_of(cells, own, list(on_page.values()))
         regions.append(Region(table, number, page, box, cells, n_repaired))
     return Annotation(name, tuple(regions))
+
+
+def _contradiction(pdf: Path, name: str, n_pages: int) -> Remark | None:
+    """Why nobody can say which tables the pages of a document have, where that is so."""
+    files = [file for kind in ("str", "reg") if (file := pdf.parent / f"{name}-{kind}.xml").is_file()]
+    if not files:
+        why = f"there is neither {name}-str.xml nor {name}-reg.xml."
+        return Remark(pdf.name, f"has no truth: {why}", left_out=False)
+    said = [(f.name, Counter(_integer(region, "page", f) for _, _, region in _regions(f))) for f in files]
+    for named, tables in said:
+        for page in tables:
+            if not 1 <= page <= n_pages:
+                why = f"{named} has a table on page {page} of {n_pages}."
+                return Remark(pdf.name, f"has no truth: {why}")
+    (one, first), (other, second) = said[0], said[-1]
+    for page in sorted(first | second):
+        if first[page] != second[page]:
+            why = f"{one} has {counted(first[page], 'table')} on page {page}, {other} {second[page]}."
+            return Remark(pdf.name, f"has no truth: {why}")
+    return None
 
 
 def _box_of(cells: tuple[Cell, ...], own: Box | None, on_page: list[Box]) -> Box | None:
@@ -186,7 +207,7 @@ def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) ->
     remarks: list[Remark] = []
     pdfs = files_inside(root, "*.pdf", remarks, of="the ICDAR 2013 dataset")
     corrections = _corrections(root) if corrected else []
-    samples = read_each(root, pdfs, partial(_samples, root, corrections, alternates), remarks)
+    samples = read_each(root, pdfs, partial(_samples, root, corrections, alternates, remarks), remarks)
     known = {sample.id for sample in samples}
     for file, correction in corrections:
         if file != SHIPPED and correction.sample not in known:
@@ -203,6 +224,7 @@ def _samples(
     root: Path,
     corrections: list[tuple[Path, TruthCorrection]],
     alternates: bool,
+    remarks: list[Remark],
     pdf: Path,
     ids: SampleIds,
 ) -> Iterator[Sample]:
@@ -211,14 +233,18 @@ def _samples(
     shapes = page_shapes(pdf, turns=True)
     turned = frozenset(number for number, shape in enumerate(shapes, start=1) if shape.rotation)
     truth = read_annotation(root, pdf, chosen, turned)
+    contradiction = _contradiction(pdf, chosen, len(shapes))
+    if contradiction is not None:
+        remarks.append(contradiction)
     by_page: dict[int, list[Region]] = defaultdict(list)
     attributes: dict[str, AttributeValue] = {} if len(annotations) == 1 else {"annotation": chosen}
     for region in truth.regions:
         by_page[region.page].append(region)
-        if not 1 <= region.page <= len(shapes):
-            attributes[TRUTH_ERROR] = f"Table {region.table} is on page {region.page} of {len(shapes)}."
     for number, shape in enumerate(shapes, start=1):
         identifier = ids.make(pdf.stem, f"p{number}")
+        if contradiction is not None:
+            yield Sample(identifier, pdf.stem, number, None, pdf)
+            continue
         page = _page(identifier, shape, truth, by_page[number], attributes)
         for file, correction in corrections:
             if correction.sample == identifier:
