@@ -247,7 +247,7 @@ def _place(letters: PageLetters, block: _LaidBlock, low: int, high: int) -> bool
         bounds = list(accumulate(len(piece.letters) for piece in pieces)) if is_list else []
         key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
         tried = dict.fromkeys((key[:SURE], key[:KEY])) if key else ()
-        places = (at for begin in tried for at in letters.places(begin, low, high))
+        places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
         if block.element.category == Category.TITLE and len(wanted) < SURE:
             places = _headings(letters, wanted, places)
         for at in islice(places, _MAX_TRIES):

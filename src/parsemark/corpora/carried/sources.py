@@ -64,8 +64,8 @@ def read_source(path: Path) -> list[Element]:
         text = read_text(path)
         if kind == "latex":
             text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, text))
-        elements = read_document(text, kind).elements
-        return [replace(e, latex=e.latex and e.latex.replace(REFERENCE, "")) for e in elements]
+        said = read_document(text, kind).elements
+        return [replace(e, latex=e.latex and e.latex.replace(REFERENCE, "")) for e in said]
     markup, notes = _READERS[kind](path)
     elements = list(_elements(_PICTURE.sub("", markup)))
     return elements + [
