@@ -33,8 +33,8 @@ def require_name(name: str) -> None:
     """Raise UsageError unless files of all programs may be called so, since documents are by their corpus."""
     if not _FILE_NAME.fullmatch(name):
         raise UsageError(
-            f"No corpus can be called {visible(name)[:60]!r}: files are named after it, so it has letters from "
-            "a to z, digits, dots, hyphens and underscores, and no sign first. Give it another --name."
+            f"No corpus can be called {visible(name)[:60]!r}: files are named after it, so it has letters "
+            "from a to z, digits, dots, hyphens and underscores, and no sign first. Give it another --name."
         )
 
 
