@@ -63,7 +63,7 @@ def history(
     Args:
         parser: A spec, with settings or without.
         corpus: A spec as `--corpus` takes it, or a loaded corpus.
-        releases: How many, the newest.
+        releases: How many, the newest; with 0 the index is not asked.
         also: More specs, such as `worker.py` or `NAME@git:REF` for the version that is being worked on.
         pre: Also alphas, betas and release candidates.
         pages: A subset, as `--pages`.
@@ -75,7 +75,8 @@ def history(
     from parsemark.parsers.catalogue import with_version
     from parsemark.verdicts.history import history_of, version_order
 
-    named = [with_version(parser, version) for version in versions(parser, pre=pre)[-releases:]]
+    newest = versions(parser, pre=pre)[-releases:] if releases else ()
+    named = [with_version(parser, version) for version in newest]
     specs, folder = [*named, *also], _folder(out, "history", parser)
     run = api.bench(
         corpus, specs, out=folder, protocols=protocols, pages=pages, workers=workers, events=events

@@ -111,7 +111,7 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     primary = found.figures[0]
     steps = {(step.before, step.after): step.state for step in primary.steps if step.state != "none"}
     assert steps == {("mine@1.4", "mine@1.5"): "worse", ("mine@1.10", "mine"): "better"}
-    changed = {(change.before, change.after): change.n_changed for change in found.changes}
+    changed = {(change.before, change.after): len(change.pages) for change in found.changes}
     assert changed[("mine@1.4", "mine@1.5")] == 24 == len(found.changes[1].pages)
     assert changed[("mine@1.5", "mine@1.6")] == 0
     installed = next(figure for figure in found.figures if figure.name == "installed_mb")
@@ -128,6 +128,30 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     with pytest.raises(UsageError, match="at least two versions"):
         version_history.history(str(script), "corpus", releases=1, out="one")
+
+
+def test_pages_without_truth_whose_output_changed_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_releases(tmp_path, monkeypatch, 2, lost_from=2)
+    (tmp_path / "docs").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "docs" / f"{name}.pdf").write_text(
+            f"%PDF-1.4 {name}\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]"
+            "/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 300]>>endobj\n"
+            "trailer<</Root 1 0 R>>"
+        )
+    script = write_worker_script(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    also = [f"{script}@1.1", f"{script}@1.2"]
+    monkeypatch.setattr(version_history, "versions", lambda *_, **__: pytest.fail("the index is asked"))
+    found, run = version_history.history(
+        str(script), "folder:docs", releases=0, also=also, protocols=["tables"]
+    )
+    (change,) = found.changes
+    assert len(change.pages) == 2 and (change.n_better, change.n_worse) == (0, 0)
+    assert f"`{change.pages[0].sample}` (not scored)" in history_markdown(found)
+    assert change.pages[0].sample in api.build_report(run).with_name("versions.html").read_text()
 
 
 def test_a_worker_that_asks_for_what_a_release_lacks_says_nothing_about_it(tmp_path: Path) -> None:

@@ -117,6 +117,9 @@ def test_query(benched: tuple[Path, str]) -> None:
     assert parsemark(folder, "query", "run", sql, "--csv").splitlines()[1] == "echo_parser,5"
     assert "echo_parser(speed=slow)" in parsemark(folder, "query", "run", sql)
     assert "20" in parsemark(folder, "query", "run", "SELECT now()")  # a time with a zone
+    assert "1:100:2 ⟨U+001B⟩[31m" in parsemark(
+        folder, "query", "run", "SELECT '1:100:2 ' || chr(27) || '[31m'"
+    )
     assert "The query failed" in parsemark(folder, "query", "run", "SELECT nothing FROM nowhere", code=2)
     for wrong in ("", ";", "/* nothing */", "SELECT 1; SELECT 2"):
         assert "statements of SQL; give one" in parsemark(folder, "query", "run", wrong, code=2)

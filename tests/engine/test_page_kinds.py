@@ -19,6 +19,7 @@ from parsemark.pdf import save_picture_pdf
 from parsemark.protocols import Summary
 from parsemark.store import ParseRecord, Run, schema_of
 from parsemark.store.folder import RunFolder
+from parsemark.verdicts.gate import GateLimits, gate_runs
 from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
 
 
@@ -148,3 +149,12 @@ def test_copies_whose_truths_contradict_each_other_are_named(tmp_path: Path, oth
     summary = scored(run, one={}, two={})
     said = "a copy and first are the same file, but their truths of page 1 differ: nobody can answer both."
     assert (said in summary.notes) == (said in choose(run).notes) == ("3" in other)
+
+
+def test_a_file_in_no_score_fails_no_gate(run: Run) -> None:
+    bad, good = (next(s for s in run.table("samples")["sample"] if name in s) for name in ("bad", "upright"))
+    scored(run, one={bad: None})
+    assert gate_runs(Run.open(run.path), None, GateLimits()).passed
+    scored(run, one={bad: None, good: None})
+    (failed,) = gate_runs(Run.open(run.path), None, GateLimits()).failed
+    assert [page.partition(":")[0] for page in failed.pages] == [good]

@@ -2,6 +2,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
+from tests.pdf.test_visible import SEEN, written
 
 from parsemark.corpora import load_corpus
 from parsemark.pdf import TRAITS, look_at
@@ -57,8 +59,8 @@ def test_tables_are_rows_of_three_cells_that_stand_apart() -> None:
     def table(n_rows: int) -> list[Sides]:
         return [(x, 50 + 15 * k, x + 60, 60 + 15 * k) for x in (50, 200, 400) for k in range(n_rows)]
 
-    assert [ink(table(n))["tables"] for n in (2, 6, 30)] == ["none", "small", "large"]
-    assert ink(lines(50, 290) + lines(310, 550))["tables"] == "none"
+    assert [ink(table(n))["tables"] for n in (2, 6, 30)] == ["none seen", "small", "large"]
+    assert ink(lines(50, 290) + lines(310, 550))["tables"] == "none seen"
     turned = [(y0, x0, y1, x1) for x0, y0, x1, y1 in table(6)]
     assert ink(turned)["tables"] == "small"
 
@@ -97,3 +99,10 @@ def test_a_page_with_nothing_on_it_is_no_scan(tmp_path: Path) -> None:
     scan = tmp_path / "scan.pdf"
     save_picture_pdf(Image.new("RGB", (200, 300), "white"), scan, (200, 300), quality=90, producer="x")
     assert [look_at(path, 1)[1]["layer"] for path in (blank, scan)] == [BLANK, NO_LAYER]
+
+
+@pytest.mark.parametrize(("shapes", "layer"), [(0, "text"), (40, "text"), (201, NO_LAYER)])
+def test_a_page_of_few_words_is_no_scan_unless_it_shows_more(tmp_path: Path, shapes: int, layer: str) -> None:
+    drawn = b"".join(b"%d 10 m %d 90 l S\n" % (k, k) for k in range(shapes))
+    path = written(tmp_path / "few.pdf", drawn + SEEN % (300, b"Nothing here."))
+    assert look_at(path, 1)[1]["layer"] == layer

@@ -13,7 +13,7 @@ from parsemark.cli.main import app
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.protocols import Summary, canonical_specs, get_protocol, with_options
+from parsemark.protocols import Presentation, Summary, canonical_specs, get_protocol, with_options
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.comparison_text import comparison_markdown
@@ -68,6 +68,22 @@ def test_report_has_a_leaderboard_of_each(run: Run, tmp_path: Path) -> None:
     data = decode((site / "data" / "compare.js").read_text())
     assert [p["primary"] for p in data["protocols"]] == ["Wordiness", "TE F1 Con"]
     assert [len(decode((site / "data" / f"values/{k}/0.js").read_text())) for k in (0, 1)] == [4, 4]
+
+
+def test_charts_that_cannot_be_made_cost_only_themselves(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raises(*_: object) -> list[object]:
+        raise KeyError("no such column")
+
+    recipe = type(get_protocol("words"))
+    monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(charts=raises, parser_charts=raises))
+    with pytest.warns(UserWarning, match=r"words: its charts .* \(KeyError: 'no such column'\)"):
+        site = build_report(run.path, tmp_path / "site").parent
+    assert "Number of words" in (site / "index.html").read_text()
+    monkeypatch.setattr(recipe, "presentation", raises)
+    with pytest.warns(UserWarning, match="words: its presentation could not be made"):
+        build_report(run.path, tmp_path / "other")
 
 
 def test_compare_uses_the_verdict_of_the_leaderboard(run: Run) -> None:

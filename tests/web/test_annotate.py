@@ -170,7 +170,7 @@ def test_work_is_bound_to_its_pdf(folder: Path) -> None:
     work.close()
     Image.new("RGB", (500, 500), "white").save(folder / "丙.pdf")
     work = Work(folder)
-    work.restore_files()
+    work.catch_up()
     assert not work.state("丙-p1").page.elements and not (folder / "丙.p1.json").exists()
     work.close()
     (folder / "丙.pdf").replace(folder / "乙.pdf")
@@ -178,7 +178,7 @@ def test_work_is_bound_to_its_pdf(folder: Path) -> None:
     assert [s.truth for s in corpus.samples()] == [None]
     assert "truth of another PDF" in str(corpus.left_out[0])
     work = Work(folder)
-    work.restore_files()
+    work.catch_up()
     assert not work.state("乙-p1").page.elements and work.state("乙-p1").page.width == 500
     work.close()
 
@@ -324,20 +324,20 @@ def test_what_only_parsers_said_is_no_truth(folder: Path, keys: dict[str, Any]) 
     for _ in range(2):  # also when it is begun again
         work = Work(folder)
         work._starts[name] = Start((table,), {}, {})
-        work.restore_files()
+        work.catch_up()
         assert work.state(name).page.tables == (table,)
         work.edit(name, keys, "Ada", f"nonce-{time.time_ns()}", work.state(name).revision).result()
         work.close()
         assert not (folder / "report.p1.json").exists()
         work = Work(folder)
-        work.restore_files()
+        work.catch_up()
         assert work.undo(name, work.state(name).revision).result()
         assert work.state(name).page.tables == (table,) and work.overview()[0]["edits"] == 0
         work.close()
         assert truth(folder, 1) is None
     work = Work(folder)
     work._starts[name] = Start((table,), {}, {})
-    work.restore_files()
+    work.catch_up()
     work.accept(name, "Ada", work.state(name).revision).result()
     work.close()
     assert len(truth(folder, 1).tables) == 1, "who accepts the page says that it is so"
@@ -432,9 +432,57 @@ def test_killed_it_goes_on_where_it_was(folder: Path) -> None:
             process.send_signal(signal.SIGKILL)
             process.wait()
         assert truth(folder, 1).tables[0].table.text_rows()[0][0] == f"kept {k}"
-    (folder / "report.p1.json").unlink()
-    with served("annotate", f"folder:{folder}", "--port", "0"):
-        assert truth(folder, 1).tables[0].table.text_rows()[0][0] == "kept 2", "the files follow the database"
+
+
+def test_what_a_hand_did_while_nobody_annotated_stays(folder: Path) -> None:
+    """Files that came, were changed or were removed are as they were left, and the page is to be accepted."""
+    for page in (1, 2, 3):
+        work = Work(folder)
+        work.edit(
+            f"report-p{page}", {"do": "add", "category": "table"}, "Ada", f"nonce-000{page}", 0
+        ).result()
+        work.accept(f"report-p{page}", "Ada", 1).result()
+        work.close()
+    work = Work(folder)
+    assert work.catch_up() == [] and all(row["accepted"] for row in work.overview()), "nothing was changed"
+    work.close()
+    came, changed = folder / "report.p1.t1.csv", folder / "report.p2.json"
+    came.write_text("by,hand\n")
+    changed.write_text(changed.read_text().replace('"only_tables": true', '"only_tables": false'))
+    by_hand = changed.read_text()
+    (folder / "report.p3.json").unlink()
+
+    work = Work(folder)
+    said = {remark.where: str(remark) for remark in work.catch_up()}
+    assert sorted(said) == ["report-p1", "report-p2", "report-p3"]
+    assert "report.p1.t1.csv" in said["report-p1"] and "not accepted" in said["report-p1"]
+    assert came.read_text() == "by,hand\n" and (folder / "report.p1.json").is_file()
+    assert changed.read_text() == by_hand and not (folder / "report.p3.json").exists()
+    assert not any(row["accepted"] for row in work.overview())
+    assert work.state("report-p2").page == truth(folder, 2), "the page shows what the file says"
+    assert work.undo("report-p2", work.state("report-p2").revision).result()
+    assert work.state("report-p2").page.tables, "and what it said before is one step back"
+
+    work.accept("report-p1", "Ada", work.state("report-p1").revision).result()
+    assert not came.exists() and truth(folder, 1) is not None
+    work.withdraw("report-p1").result()
+    assert came.read_text() == "by,hand\n" and (folder / "report.p1.json").is_file()
+    work.close()
+
+
+def test_what_a_hand_writes_into_an_accepted_page_is_kept(folder: Path) -> None:
+    work, file = Work(folder), folder / "report.p1.json"
+    work.accept("report-p1", "Ada", 0).result()
+    file.write_text('{"mine": 1}')
+    work.accept("report-p1", "Bob", 1).result()
+    assert truth(folder, 1) is not None
+    work.withdraw("report-p1").result()
+    assert file.read_text() == '{"mine": 1}'
+    work.accept("report-p1", "Ada", work.state("report-p1").revision).result()
+    file.write_text('{"mine": 2}')
+    work.withdraw("report-p1").result()
+    assert file.read_text() == '{"mine": 2}'
+    work.close()
 
 
 def test_pages_start_from_what_parsers_agree_on(folder: Path, tmp_path: Path) -> None:

@@ -308,6 +308,30 @@ def test_every_keystroke_is_kept(folder: Path, open_page: Callable[..., Any]) ->
         assert person.rows()[0][0] == "half a wor"
 
 
+@pytest.mark.parametrize("delay_ms", [0, 120])
+def test_who_types_into_a_page_that_has_changed_overwrites_nothing(
+    folder: Path, browser: Any, delay_ms: int
+) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        one = Annotator(links[LINK], "Ada", sample)
+        one.edit(do="add", category="table")
+        page = browser.new_page()
+        try:
+            page.goto(f"{links[LINK]}page/{sample}")
+            page.wait_for_selector(".grid.editing td.chosen")
+            one.edit(do="text", element="t1", row=0, col=0, text="first")
+            page.keyboard.type("second", delay=delay_ms)
+            expect(page.locator("#message")).to_contain_text("another tab")
+            saved(page)
+            assert shown(page)[0][0] == one.rows()[0][0] == "first"
+            page.click(".grid.editing td >> nth=1")
+            page.keyboard.type("x")  # a cell that is chosen anew, on the page as it is, is written into
+            wait_until(lambda: one.rows()[0] == ["first", "x"])
+        finally:
+            page.close()
+
+
 def test_affiliation_and_attributes_reach_the_truth(folder: Path, open_page: Callable[..., Any]) -> None:
     with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
         page = open_page(links[LINK])

@@ -51,6 +51,8 @@ def compare(
     elif run is None or first is None:
         raise UsageError("Name two parsers of a run (RUN A B), or two runs (--old OLD --new NEW).")
     elif second is not None:
+        if fail_below is not None:
+            raise UsageError("--fail-below is for two runs: --old OLD --new NEW.")
         _two_parsers(Run.open(run), first, second, protocol, slices=slices, report=report)
         return
     else:

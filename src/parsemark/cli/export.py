@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, visible
 
 
 class ExportFormat(StrEnum):
@@ -155,4 +155,4 @@ def query(
 
 
 def _show_value(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else visible(str(value))

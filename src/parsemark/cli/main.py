@@ -8,6 +8,7 @@ import errno
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -100,6 +101,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal has no sign for costs nobody a result
             stream.reconfigure(errors="replace")
+    warnings.formatwarning = lambda message, *_, **__: f"! {message}\n"  # a line of our code helps nobody
     try:
         with needed_for("This command"), _importing_nothing_of_this_folder():
             _app_for(sys.argv[1:2])()

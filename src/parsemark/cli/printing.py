@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def plain_console(*, stderr: bool = False) -> Console:
-    """A console that prints texts as they are: names of parsers and files are no markup."""
+    """A console that prints texts as they are: names of parsers and files are no markup, `:x:` is no sign."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, markup=False)
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 @contextmanager

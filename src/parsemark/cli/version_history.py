@@ -22,7 +22,9 @@ def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
-    releases: Annotated[int, typer.Option(min=1, help="How many, the newest.")] = version_history.RELEASES,
+    releases: Annotated[
+        int, typer.Option(min=0, help="The newest; 0: only --also.")
+    ] = version_history.RELEASES,
     also: Annotated[
         list[str] | None, typer.Option(help="Another spec beside them, such as your own version. Repeat it.")
     ] = None,

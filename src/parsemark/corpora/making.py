@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -13,9 +14,11 @@ from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
+from parsemark.plain_words import visible
 from parsemark.system import make_folder
 from parsemark.system.processes import process_pool
 
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int], None]
@@ -32,6 +35,15 @@ def silent(count: int) -> None:
 
 def untold(remark: Remark) -> None:
     """For those who do not ask what is left out."""
+
+
+def require_name(name: str) -> None:
+    """Raise UsageError unless files of all programs may be called so, since documents are by their corpus."""
+    if not _FILE_NAME.fullmatch(name):
+        raise UsageError(
+            f"No corpus can be called {visible(name)[:60]!r}: files are named after it, so it has letters "
+            "from a to z, digits, dots, hyphens and underscores, and no sign first. Give it another --name."
+        )
 
 
 def new_folder(out: Path, *parts: str) -> Path:

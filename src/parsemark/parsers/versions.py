@@ -104,7 +104,10 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
             raise ParserError(
                 f"The package index cannot be reached for {package}: {last_line(error)}"
             ) from error
-        raise ParserError(f"The package index has no package {package!r} for this Python.") from error
+        raise ParserError(
+            f"The package index has no package {package!r} for this Python. Commits of a repository are "
+            "versions too: `parsemark history PARSER --releases 0 --also PARSER@git:REF --also PARSER`."
+        ) from error
     listed = re.search(r"^Available versions: (.+)$", said, re.MULTILINE)
     return tuple(reversed(listed[1].split(", "))) if listed else ()
 

@@ -57,7 +57,9 @@ NO_PDF: Kinds = {"file": OTHER_FILE}
 """The same of a file that does not begin as PDFs do: an error in words is the right answer to it."""
 
 MIN_LAYER = 20
-"""A text layer of fewer characters says nothing about a page; it may be a scan."""
+"""A text layer of fewer characters says nothing about a page that shows more; it may be a scan."""
+_PICTURED, _DRAWN = 0.25, 200
+"""Share of a page that a picture covers, and number of shapes, from which on it shows more than few words."""
 _MEANINGLESS = ("Co", "Cn", "Cc", "Cs")
 _SIGN = re.compile("[∑∫√∞≤≥≈∂∇∈±×\U0001d400-\U0001d7ff]")
 _BAD_SHARE = 0.05
@@ -106,8 +108,10 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
     from pypdfium2 import raw
 
     with open_page(pdf, page_number) as page:
-        items = islice(painted_objects(page, but=raw.FPDF_PAGEOBJ_TEXT), _MAX_ITEMS)
+        items = list(islice(painted_objects(page, but=raw.FPDF_PAGEOBJ_TEXT), _MAX_ITEMS))
         shapes = [bounds for _, bounds in items]
+        kinds_of_pictures = raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM
+        pictures = [b for item, b in items if b and raw.FPDFPageObj_GetType(item) in kinds_of_pictures]
         layer = page.get_textpage()
         text = str(layer.get_text_range()).replace(HYPHEN_IN_TEXT, "")
         # Runs of characters: their own boxes take ten times as long.
@@ -120,7 +124,9 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
         size = page.get_size()
         named = [str(page.pdf.get_metadata_value(key)) for key in ("Creator", "Producer")]
     state = pdf.stat()
-    said = text_kinds(text)
+    covered = sum((right - left) * (top - bottom) for left, bottom, right, top in pictures)
+    shows_more = covered > _PICTURED * size[0] * size[1] or len(shapes) > _DRAWN
+    said = text_kinds(text, fewest=MIN_LAYER if shows_more else 1)
     inside = ink_kinds(size, inked, painted)
     if said["layer"] == NO_LAYER:  # of what is in a picture nothing is known
         said = {"layer": NO_LAYER if shapes or len(inked) else BLANK}
@@ -149,15 +155,15 @@ def is_whole(pdf: Path, _modified: int) -> bool:
     return False
 
 
-def text_kinds(text: str) -> Kinds:
-    """What the words of a page say.
+def text_kinds(text: str, fewest: int = MIN_LAYER) -> Kinds:
+    """What the words of a page say, if these are not fewer characters than would say something.
 
     >>> text_kinds("Die Kosten und der Ertrag sind mit den Zahlen von 2019 nicht zu vergleichen")["language"]
     'German'
     """
     words = text.split()
     dense = "".join(words)
-    if len(dense) < MIN_LAYER:
+    if len(dense) < fewest:
         return {"layer": NO_LAYER}
     counts = Counter(dense)
     bad = counts["\ufffd"] + sum(n for c, n in counts.items() if unicodedata.category(c) in _MEANINGLESS)
@@ -213,7 +219,7 @@ def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
         "shape": "landscape" if size[0] > size[1] else "portrait",
         "columns": _columns(size[0], runs),
         "lines": ruled,
-        "tables": "none" if rows < _ROWS else "large" if rows > _MANY_ROWS else "small",
+        "tables": "none seen" if rows < _ROWS else "large" if rows > _MANY_ROWS else "small",
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from textwrap import fill
 from typing import Any
 
@@ -20,6 +21,7 @@ from parsemark.report.chunks import write_chunk
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.verdicts.bisection import Bisection
+from parsemark.verdicts.comparison import PageDifference
 from parsemark.verdicts.history import (
     History,
     HistoryFigure,
@@ -62,7 +64,7 @@ def _part(history: History) -> dict[str, Any]:
                 "pages": [
                     (
                         page.sample,
-                        f"{rounded(page.b)} → {rounded(page.a)}",
+                        _worth(page),
                         viewer_link(page=page.sample, parser=change.after, beside=change.before),
                     )
                     for page in change.pages[:SHOWN_PAGES]
@@ -70,7 +72,7 @@ def _part(history: History) -> dict[str, Any]:
                 "n_more": max(0, len(change.pages) - SHOWN_PAGES),
             }
             for change in history.changes
-            if change.n_changed
+            if change.pages
         ],
         "n_pages": counted(history.n_pages, "page"),
         "n_documents": counted(history.n_documents, "document"),
@@ -149,13 +151,20 @@ def step_words(figure: HistoryFigure, step: HistoryStep) -> str:
 
 def change_words(change: VersionChange) -> str:
     """How many pages a version gives other outputs for, and what that is worth."""
-    better = sum(page.difference > 0 for page in change.pages)
-    worse = len(change.pages) - better
-    worth = f"{better} with a higher score, {worse} with a lower one" if change.pages else "no score changed"
+    better, worse = change.n_better, change.n_worse
+    worth = "no score changed"
+    if better + worse:
+        worth = f"{better} with a higher score, {worse} with a lower one"
     return (
         f"{version_of(change.before)} → {version_of(change.after)}: other outputs on "
-        f"{counted(change.n_changed, 'page')}; {worth}"
+        f"{counted(len(change.pages), 'page')}; {worth}"
     )
+
+
+def _worth(page: PageDifference) -> str:
+    if not math.isfinite(page.difference):
+        return "(not scored)"
+    return f"{rounded(page.b)} → {rounded(page.a)}" if page.difference else "(same score)"
 
 
 def history_markdown(history: History, width: int | None = None) -> str:
@@ -182,6 +191,7 @@ def history_markdown(history: History, width: int | None = None) -> str:
         lines.append("No step is beyond chance (5 % over all versions and figures together).")
     for change in part["changes"]:
         named = ", ".join(f"`{sample}` {values}" for sample, values, _ in change["pages"])
+        named += f" and {change['n_more']} more" if change["n_more"] else ""
         lines += ["", f"{change['words']}{f': {named}' if named else ''}."]
     if not part["changes"]:
         lines += ["", "All versions give equal outputs on every page."]

@@ -15,6 +15,7 @@ import polars as pl
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import FigureInfo, PageProtocol, RunTables, get_protocol
+from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
 from parsemark.verdicts.comparison import (
@@ -176,7 +177,8 @@ def check_alone(side: GateSide, limits: GateLimits, parsers: Sequence[str]) -> l
         checks += minimum_checks(side, limits, parser)
         if limits.max_failures is not None:
             failing = side.failing(parser)
-            checks.append(failure_check(parser, sorted(failing), limits.max_failures, failing))
+            in_scores = sorted(failing.keys() - unscored(side.tables))
+            checks.append(failure_check(parser, in_scores, limits.max_failures, failing))
     return checks
 
 

@@ -35,6 +35,7 @@ SIZE_STEP = 0.1
 """Installed sizes are known exactly; a change by less than this share is not called a step."""
 StepState = Literal["better", "worse", "none"]
 _CHANGE: dict[bool, StepState] = {True: "better", False: "worse"}
+_SAME = 1e-9
 _PER_PAGE = {"cpu_s": ("CPU s/page", "seconds"), "peak_memory_mb": ("Memory MB", "megabytes")}
 
 
@@ -80,10 +81,18 @@ class VersionChange:
 
     before: str
     after: str
-    n_changed: int
-    """Pages with another output, whether or not that is worth another score."""
     pages: tuple[PageDifference, ...]
-    """Those whose score changed, largest difference first; `a` is after, `b` before."""
+    """Those whose score changed first, by how much; `a` is after, `b` before, both NaN without a truth."""
+
+    @property
+    def n_better(self) -> int:
+        """How many pages have a higher value."""
+        return sum(page.difference > _SAME for page in self.pages)
+
+    @property
+    def n_worse(self) -> int:
+        """How many pages have a lower value."""
+        return sum(page.difference < -_SAME for page in self.pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +172,11 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
         sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
     main = [f for f in sums if f.info.main and f.info.style == "score"]
     main.sort(key=lambda f: f.info.name != source.summary.primary)
-    if not main or not main[0].samples:
-        raise UsageError(f"{run.path} has no page with a truth, so there is nothing to compare.")
+    main = [f for f in main if f.samples]
     records = {(r.parser, r.sample): r for r in run.records()}
-    samples = main[0].samples
+    places = run.run_tables(source.summary.protocol).places
+    every = places.samples
+    samples = main[0].samples if main else every
     outputs = {v: tuple(_output(records.get((v, sample))) for sample in samples) for v in versions}
     share = ALPHA / 2 / (len(main) - 1 + len(_PER_PAGE))
     figures = [
@@ -180,11 +190,10 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
         figures.append(ratio_figure(column, label, style, versions, pages, share))
     sizes = [run.manifest.parser(v) for v in versions]
     figures.append(_size_figure(versions, [None if e is None else e.installed_mb for e in sizes]))
-    changes = tuple(_change(main[0], outputs, before, after) for before, after in pairwise(versions))
-    parser = without_version(versions[-1])
-    return History(
-        parser, tuple(versions), tuple(figures), changes, len(samples), len(set(main[0].documents))
-    )
+    given = {v: {s: _output(records.get((v, s))) for s in every} for v in versions}
+    changes = tuple(_change(main[:1], given, before, after) for before, after in pairwise(versions))
+    parser, documents = without_version(versions[-1]), main[0].documents if main else places.documents
+    return History(parser, tuple(versions), tuple(figures), changes, len(samples), len(set(documents)))
 
 
 def _output(record: ParseRecord | None) -> str:
@@ -289,13 +298,15 @@ def _size_figure(versions: Sequence[str], sizes: Sequence[float | None]) -> Hist
 
 
 def _change(
-    figure: FigureSums, outputs: Mapping[str, Sequence[str]], before: str, after: str
+    figures: Sequence[FigureSums], given: Mapping[str, Mapping[str, str]], before: str, after: str
 ) -> VersionChange:
-    changed = [
-        k for k, pair in enumerate(zip(outputs[before], outputs[after], strict=True)) if len({*pair}) > 1
+    """Every page of the run whose output changed, with its value in the first figure, if that has one."""
+    values = [
+        dict(zip(figure.samples, zip(*map(figure.page_values, (after, before)), strict=True), strict=True))
+        for figure in figures
     ]
-    new, old = figure.page_values(after), figure.page_values(before)
-    rows = [PageDifference(figure.samples[k], float(new[k]), float(old[k])) for k in changed]
-    told = [row for row in rows if math.isfinite(row.difference) and abs(row.difference) > 1e-9]
-    told.sort(key=lambda row: (-abs(row.difference), row.sample))
-    return VersionChange(before, after, len(changed), tuple(told))
+    known = values[0] if values else {}
+    changed = [sample for sample, output in given[after].items() if output != given[before][sample]]
+    rows = [PageDifference(s, *map(float, known.get(s, (math.nan, math.nan)))) for s in changed]
+    rows.sort(key=lambda row: (-abs(row.difference) if math.isfinite(row.difference) else 1.0, row.sample))
+    return VersionChange(before, after, tuple(rows))

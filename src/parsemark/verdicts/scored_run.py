@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
 from parsemark.errors import PluginError, UnknownNameError, UsageError
+from parsemark.plain_words import unbroken
 from parsemark.protocols import PageProtocol, Presentation, Summary, get_protocol
 from parsemark.store import Run, RunFolder
 
@@ -33,6 +38,31 @@ def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
     return here, missing
 
 
+def _presentation(recipe: PageProtocol) -> Presentation:
+    """What is shown of a protocol; where code of another package fails, the default, with a warning."""
+    plain = Presentation()
+    if type(recipe).__module__.startswith("parsemark."):
+        return recipe.presentation()
+
+    def kept(what: str, make: Callable[..., Any], default: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*args: Any) -> Any:
+            try:
+                return make(*args)
+            except Exception as error:
+                said = unbroken(f"{type(error).__name__}: {error}")[:200]
+                warnings.warn(f"{recipe.name}: its {what} could not be made ({said}).", stacklevel=2)
+                return default(*args)
+
+        return made
+
+    given: Presentation = kept("presentation", recipe.presentation, Presentation)()
+    own = {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
+    functions = {name: value for name, value in own.items() if callable(value)}
+    defaults = {name: getattr(plain, name) or (lambda *_: None) for name in functions}
+    safe: dict[str, Any] = {name: kept(name, make, defaults[name]) for name, make in functions.items()}
+    return dataclasses.replace(given, **safe)
+
+
 class ScoredRun:
     """A run, read once, under one of its protocols."""
 
@@ -42,7 +72,7 @@ class ScoredRun:
         self.protocol = protocol or next(iter(run.protocols), None)
         self.summary: Summary = run.summary(self.protocol)
         self.recipe: PageProtocol = get_protocol(self.summary.protocol)
-        self.shown: Presentation = self.recipe.presentation()
+        self.shown = _presentation(self.recipe)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table that may be too large to hold; collect only what is needed of it."""

@@ -191,8 +191,8 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     elif old.hash != corpus.hash:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
-            f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
-            "--overwrite."
+            f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or remove that "
+            "folder (`bench` and `parse` do so with --overwrite)."
         )
     # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
     RunFolder.of(run).update_manifest(

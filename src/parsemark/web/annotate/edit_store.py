@@ -19,8 +19,11 @@ from typing import Any
 
 from parsemark.consensus.starting_page import SURE, Start, consensus, start_page
 from parsemark.corpora import load_corpus
+from parsemark.corpora.base import Remark
+from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import page_file_text
 from parsemark.corpora.loaders.folder import page_files
+from parsemark.corpora.schema import PageFile
 from parsemark.errors import CorpusError, PdfError
 from parsemark.formats.model_json import page_from_json, page_to_json, table_to_json
 from parsemark.model import Category, Page, Prediction, Sample
@@ -274,7 +277,7 @@ class Work:
                 (key, person, json.dumps(page_to_json(page)), time.time()),
             )
             _keep(db, key, page, revision or 1)
-            self.write_truth(name, page)
+            self._write_truth(name, page)
 
         return self._db.write(change)
 
@@ -283,27 +286,36 @@ class Work:
         key, first = self._keys[name], self._first(self.samples[name])
 
         def change(db: sqlite3.Connection) -> None:
+            own = self._last_written(db, name)
             if not db.execute("DELETE FROM accepted WHERE sample = ?", (key,)).rowcount:
                 return
             page, now = _current(db, key, first)
             _keep(db, key, page, now + 1)
-            self._truth_file(name).unlink(missing_ok=True)
+            if self._truth_file(name).is_file() and self._truth_file(name).read_bytes() == own:
+                self._truth_file(name).unlink()
             for row in db.execute("SELECT name, file FROM replaced WHERE sample = ?", (key,)).fetchall():
-                write_bytes(self.folder / row["name"], row["file"])
-            db.execute("DELETE FROM replaced WHERE sample = ?", (key,))
+                if not (self.folder / row["name"]).exists():
+                    write_bytes(self.folder / row["name"], row["file"])
+                    db.execute("DELETE FROM replaced WHERE sample = ? AND name = ?", (key, row["name"]))
+            _set_aside(db, key)
 
         return self._db.write(change)
 
+    def _last_written(self, db: sqlite3.Connection, name: str) -> bytes | None:
+        """The truth file as the last acceptance of a page wrote it."""
+        found = db.execute(
+            "SELECT page FROM accepted WHERE sample = ? ORDER BY id DESC LIMIT 1", (self._keys[name],)
+        ).fetchone()
+        return self._truth_text(name, page_from_json(json.loads(found["page"]))).encode() if found else None
+
     def _remember_files(self, db: sqlite3.Connection, name: str) -> None:
-        """Keep the files that speak of a page before the first acceptance takes their place."""
-        key = self._keys[name]
-        if db.execute("SELECT 1 FROM accepted WHERE sample = ?", (key,)).fetchone():
-            return
+        """Keep the files that speak of a page and are not ours, before an acceptance takes their place."""
+        own = self._last_written(db, name)
         for file in {*self._files.get(name, ()), self._truth_file(name)}:  # it may have come meanwhile
-            if file.is_file():
+            if file.is_file() and (data := file.read_bytes()) != own:
                 place = file.relative_to(self.folder).as_posix()
                 db.execute(
-                    "INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)", (key, place, file.read_bytes())
+                    "INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)", (self._keys[name], place, data)
                 )
 
     def _truth_file(self, name: str) -> Path:
@@ -311,31 +323,46 @@ class Work:
         assert pdf is not None
         return pdf.with_name(f"{pdf.stem}.p{self.samples[name].page_number}.json")
 
-    def write_truth(self, name: str, page: Page) -> Path:
-        """Write the page as `folder:` reads it, and remove what spoke of it before.
-
-        A kill between the two is mended at the next start.
-        """
-        sample, target = self.samples[name], self._truth_file(name)
+    def _truth_text(self, name: str, page: Page) -> str:
+        """The page as `folder:` reads it."""
+        sample = self.samples[name]
         assert sample.pdf is not None
         # A person who left the text out has said nothing about it: no parser's text is extra then.
         only_tables = all(element.category == Category.TABLE for element in page.elements)
         whole = replace(sample, truth=replace(page, id=sample.id, only_tables=only_tables))
-        write_text(target, page_file_text(whole, sample.pdf.name, self._hashes[name]))
+        return page_file_text(whole, sample.pdf.name, self._hashes[name])
+
+    def _write_truth(self, name: str, page: Page) -> None:
+        """Write the page's truth, and remove what spoke of it before."""
+        target = self._truth_file(name)
+        write_text(target, self._truth_text(name, page))
         for file in self._files.get(name, ()):
             if file != target:
                 file.unlink(missing_ok=True)
-        return target
 
-    def restore_files(self) -> int:
-        """Write the truth of all accepted pages again, where a file is missing or behind."""
+    def catch_up(self) -> list[Remark]:
+        """Take in what happened while nobody annotated: files changed by hand, and parsers run since.
+
+        A page whose files are not those that were written when it was accepted counts as not accepted; they
+        stay as they are.
+
+        Returns:
+            Such pages, each with what to do.
+        """
         rows = self._db.read(
             "SELECT sample, page FROM accepted WHERE id IN (SELECT MAX(id) FROM accepted GROUP BY sample)"
         )
         names = {key: name for name, key in self._keys.items()}
-        for row in rows:
-            if row["sample"] in names:
-                self.write_truth(names[row["sample"]], page_from_json(json.loads(row["page"])))
+        accepted = {
+            names[row["sample"]]: page_from_json(json.loads(row["page"]))
+            for row in rows
+            if row["sample"] in names
+        }
+        found = [
+            self._give_way(name, page).result()
+            for name, page in accepted.items()
+            if not self._stands(name, page)
+        ]
         untouched = self._db.read(
             "SELECT sample FROM pages AS here WHERE "
             "NOT EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone) "
@@ -344,7 +371,45 @@ class Work:
         for row in untouched:  # as if nobody had seen it: parsers may have been run since
             if row["sample"] in names:
                 self._begin_again(names[row["sample"]]).result()
-        return len(rows)
+        self.remarks = (*self.remarks, *found)
+        return found
+
+    def _stands(self, name: str, page: Page) -> bool:
+        """Whether the files say what was accepted, and nothing else."""
+        file, truth = self._truth_file(name), self.samples[name].truth
+        if not file.is_file() or truth is None:
+            return False
+        text = self._truth_text(name, page)
+        if file.read_bytes() == text.encode():
+            return True
+        return truth == page_from_file(PageFile.model_validate_json(text), truth.id)
+
+    def _give_way(self, name: str, accepted: Page) -> Future[Remark]:
+        """Let files that were changed by hand stand: the page is not accepted any more.
+
+        What they say is the last edit of the page, which can be undone, unless it was edited after it was
+        accepted. Files that the acceptance had replaced stay in the database; those of today come back when
+        the next one is withdrawn.
+        """
+        key, truth, now = self._keys[name], self.samples[name].truth, time.time()
+
+        def change(db: sqlite3.Connection) -> Remark:
+            db.execute("DELETE FROM accepted WHERE sample = ?", (key,))
+            _set_aside(db, key)
+            page, revision = _current(db, key, accepted)
+            if truth is not None and page == accepted:
+                _record(db, key, "", {"do": "by_hand"}, page, f"by-hand-{key}-{now}")
+                page = truth
+            _keep(db, key, page, revision + 1)
+            files = [file.relative_to(self.folder).as_posix() for file in self._files.get(name, ())]
+            said = (
+                f"its files were changed by hand since it was accepted (now: {', '.join(files) or 'none'}). "
+                "They stay as they are, and the page counts as not accepted: open it and say that it is "
+                "right, or keep the files."
+            )
+            return Remark(name, said, left_out=False)
+
+        return self._db.write(change)
 
     def _begin_again(self, name: str) -> Future[None]:
         first, key = json.dumps(page_to_json(self._first(self.samples[name]))), self._keys[name]
@@ -395,6 +460,11 @@ def _keep(db: sqlite3.Connection, key: str, page: Page, revision: int) -> None:
     db.execute(
         "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, json.dumps(page_to_json(page)), revision)
     )
+
+
+def _set_aside(db: sqlite3.Connection, key: str) -> None:
+    """Leave replaced files in the database where no withdrawal brings them back: there are newer ones."""
+    db.execute("UPDATE replaced SET sample = ? WHERE sample = ?", (f"{key} until {time.time()}", key))
 
 
 def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:

@@ -12,6 +12,16 @@ window.parsemark = window.parsemark || {};
     return response.json();
   };
 
+  parsemark.keepAsking = async (path) => {
+    for (;;) {
+      try {
+        return await parsemark.get(path);
+      } catch {
+        await pause(LONGEST_WAIT_MS / 8);
+      }
+    }
+  };
+
   // Sends the same body, with the same nonce, until an answer comes; `onTrouble` hears of each failure. Only an
   // answer that says why it cannot be (4xx) ends the tries.
   parsemark.send = async (path, body, onTrouble = () => {}) => {
@@ -35,7 +45,7 @@ window.parsemark = window.parsemark || {};
         } catch {
           // plain text
         }
-        throw new Error(message || `The server answered ${response.status}.`);
+        throw Object.assign(new Error(message || `The server answered ${response.status}.`), { status: response.status });
       }
       if (response) onTrouble("The server has a problem. Not saved yet; trying again …");
       await pause(wait);

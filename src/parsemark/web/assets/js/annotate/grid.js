@@ -218,6 +218,7 @@
     where: () => ({ name, ...at }),
     command: (what) => { finish(); COMMANDS[what](); },
     has: (what) => what in COMMANDS,
+    drop: () => { editing = null; },
     leave: () => { editing = null; name = null; },
   };
 })();

@@ -293,6 +293,12 @@
     if (added) choose(added.id);
   });
 
+  // Who is writing into a page that has changed leaves it: further keys must not write over what is new.
+  annotated.onOutdated = () => {
+    tableEditor.drop();
+    at("message").tabIndex = -1;
+    at("message").focus();
+  };
   annotated.onChange = (isMoreWaiting) => {
     // An answer to an earlier key must not take later ones back.
     const element = isMoreWaiting && moved && annotated.page.elements.find((e) => e.id === moved.id);

@@ -7,8 +7,9 @@
   const message = document.getElementById("message");
   const queue = [];
   let running = null; // the promise of an empty queue, while there is one
+  let isOutdated = false; // another tab has changed the page, and what is shown is older: nothing is sent from it
 
-  const state = { page: null, revision: 0, uncertain: {}, support: {}, accepted: [], differences: null, onChange: () => {} };
+  const state = { page: null, revision: 0, uncertain: {}, support: {}, accepted: [], differences: null, onChange: () => {}, onOutdated: () => {} };
 
   const take = (data) => {
     Object.assign(state, {
@@ -38,7 +39,10 @@
       } catch (error) {
         queue.length = 0;
         trouble(error.message);
-        take(await parsemark.get(base));
+        isOutdated = error.status === 409;
+        if (isOutdated) state.onOutdated();
+        take(await parsemark.keepAsking(base));
+        isOutdated = false;
       }
       say();
     }
@@ -53,6 +57,7 @@
 
   // A further keystroke in the same cell takes the place of one that is still waiting.
   state.edit = (edit, key = null) => {
+    if (isOutdated) return running;
     const waiting = queue.findIndex((entry) => key && entry.key === key && !entry.onItsWay);
     const entry = { path: "/edit", key, body: () => ({ edit, nonce: entry.nonce, revision: state.revision }), nonce: parsemark.nonce() };
     if (waiting >= 0) queue[waiting] = entry;
@@ -61,6 +66,7 @@
     return run();
   };
   const plain = (path) => () => {
+    if (isOutdated) return running;
     queue.push({ path, key: null, body: () => ({ revision: state.revision }) });
     return run();
   };
