@@ -287,6 +287,10 @@ def test_parts_of_numbers_in_two_columns_are_one() -> None:
         replace(c, ink=Box(c.ink.x0 + 9, 0, c.ink.x1 + 9, 8)) if c.col == 2 and c.ink else c for c in numbers
     ]
     assert with_whole_numbers(replace(found, cells=(head, *names, *apart))).n_cols == 3
+    one = [replace(c, ink=Box(42, 0, 45, 8)) if c.text == "5" else c for c in numbers]
+    assert with_whole_numbers(replace(found, cells=(head, *names, *one))).n_cols == 2
+    wide = [replace(c, ink=Box(42, 0, 45, 8)) if c.col == 2 else c for c in numbers]
+    assert with_whole_numbers(replace(found, cells=(head, *names, *wide))).n_cols == 3
     cut = [replace(c, text={"12.": "2.17", "45": "6", "3.": "12.4", "5": "1"}[c.text]) for c in numbers]
     joined = with_whole_numbers(replace(found, cells=(head, *names, *cut)))
     assert [c.text for c in joined.cells if c.row and c.col] == ["2.176", "12.41"]

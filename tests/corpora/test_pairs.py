@@ -272,6 +272,70 @@ def test_a_table_of_which_the_source_lacks_the_head_is_refused(tmp_path: Path) -
     ]
 
 
+def test_a_head_at_the_top_of_its_page_is_no_running_head(tmp_path: Path) -> None:
+    """It was, and the table was accepted without it."""
+    rows = [["Name", "No"], ["alpha", "12"], ["beta", "34"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 20 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    source = "<table><tr><td>alpha</td><td>12</td></tr><tr><td>beta</td><td>34</td></tr></table>"
+    found = read(tmp_path, [[*page, (-1, 140, 390, "7")]], "a.html", source)
+    assert "'NameNo'" in found.tables[0].refused
+
+
+def test_captions_of_latex_have_their_labels_and_cost_no_table(tmp_path: Path) -> None:
+    page: list[Text] = [
+        (-1, 60, 96, "Table 1: Sites and weights"),
+        (-1, 20, 110, "Site"), (-1, 100, 110, "2019"), (-1, 20, 122, "Vik"), (-1, 100, 122, "1.5"),
+        (-1, 20, 200, "Fig. A.2. A black box"),
+    ]  # fmt: skip
+    table = r"\caption{Sites and weights}\begin{tabular}{lr}Site & 2019\\Vik & 1.5\end{tabular}"
+    figure = r"\begin{figure}\caption{A black box}\end{figure}"
+    found = read(tmp_path, [page], "a.tex", rf"\begin{{table}}{table}\end{{table}}" + figure)
+    assert [t.refused for t in found.tables] == [""]
+    assert texts(found) == [
+        (Category.TABLE_CAPTION, "Table 1: Sites and weights"),
+        (Category.FIGURE_CAPTION, "Fig. A.2. A black box"),
+    ]
+
+
+def test_references_are_those_of_the_page_wherever_they_stand(tmp_path: Path) -> None:
+    """At the end of a paragraph, in its first words, and before its first one."""
+    page: list[Text] = [
+        (-1, 20, 60, "It is said in Section 2 or not, as in [1, 2]."),
+        (-1, 20, 80, "See Table 1 for more."),
+        (-1, 20, 100, "Kelp [3] says nothing more."),
+        (-1, 80, 120, "y=ax+b (1)"),
+        (-1, 20, 140, "2 More"),
+        (-1, 20, 160, "[1] K. Kelp. Sea Press."),
+    ]
+    source = (
+        r"It is said in Section~\ref{s} or not, as in~\cite[p. 1]{k,l}." + "\n\n"
+        r"See Table~\ref{t} for more." + "\n\n" + r"\citet{m} says nothing more. \[y=ax+b\]" + "\n"
+        r"\section{More}\begin{thebibliography}{9}\bibitem{k} K. Kelp. Sea Press.\end{thebibliography}"
+    )
+    found = read(tmp_path, [page], "a.tex", source)
+    assert [text for _, text in texts(found)] == [text for *_, text in page] and not found.missing
+    assert found.pages[1].elements[3].latex == "y=ax+b"
+
+
+def test_a_heading_does_not_stand_within_a_line(tmp_path: Path) -> None:
+    page: list[Text] = [
+        (-1, 60, 40, "Tidal mills of the Sound"),
+        (-1, 20, 80, "1 Mills"),
+        (-1, 20, 100, PROSE),
+    ]
+    found = read(tmp_path, [page], "a.tex", r"\section{Mills}" + PROSE)
+    assert (Category.TITLE, "1 Mills") in texts(found)
+
+
+def test_short_items_with_numbers_have_a_place(tmp_path: Path) -> None:
+    items = ["salt", "dry", "ship", *(f"x{k}" for k in "abcdefghijklmnop")]
+    page: list[Text] = [(-1, 20, 40 + 15 * k, f"{k + 1}. {item}") for k, item in enumerate(items)]
+    found = read(tmp_path, [page], "a.html", "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>")
+    assert texts(found) == [(Category.LIST_GROUP, "\n".join(text for *_, text in page))]
+
+
 def test_a_raised_star_behind_a_cell_is_its_own(tmp_path: Path) -> None:
     """It was taken for the label of the next cell."""
     page: list[Text] = [

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import read_manifest
+from parsemark.corpora.latex.documents.make import make_documents
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.make import make_synthetic
 from parsemark.corpora.synthetic.options import DocumentOptions, SyntheticOptions, read_line_weights
@@ -64,6 +66,15 @@ def test_every_kind_of_table_fills_its_grid(kind, language, rows, cols, seed) ->
 
 
 def test_options_are_checked() -> None:
+    for name in ("../x", "Ü b", "", "a/b", ".x"):
+        makers: list[Callable[[str], object]] = [
+            lambda name: SyntheticOptions(1, name=name),
+            lambda name: DocumentOptions("typst", 1, name=name),
+            lambda name: make_documents([], Path("nowhere"), name=name),
+        ]
+        for make in makers:
+            with pytest.raises(UsageError, match="No corpus can be called"):
+                make(name)
     with pytest.raises(UsageError, match="between 0 and 1"):
         SyntheticOptions(3, empty=1.5)
     with pytest.raises(UsageError, match="1 to 8"):

@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parsemark.corpora.base import Corpus
+from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import UsageError
+from parsemark.errors import CorpusError, UsageError
+from parsemark.plain_words import visible
 from parsemark.system import make_folder
 from parsemark.system.processes import process_pool
 
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int], None]
 """Called with the number of pages, or documents, that were finished."""
 
 
+Tell = Callable[[Remark], None]
+"""Called with each page that is left out, and why."""
+
+
 def silent(count: int) -> None:
     """Progress that nobody looks at."""
+
+
+def untold(remark: Remark) -> None:
+    """For those who do not ask what is left out."""
+
+
+def require_name(name: str) -> None:
+    """Raise UsageError unless files of all programs may be called so, since documents are by their corpus."""
+    if not _FILE_NAME.fullmatch(name):
+        raise UsageError(
+            f"No corpus can be called {visible(name)[:60]!r}: files are named after it, so it has letters "
+            "from a to z, digits, dots, hyphens and underscores, and no sign first. Give it another --name."
+        )
 
 
 def new_folder(out: Path, *parts: str) -> Path:
@@ -67,6 +87,29 @@ def in_processes(
                 yield item, pool.submit(function, item).result()
             except BrokenProcessPool:
                 yield item, None
+
+
+def pages_to_copy(corpus: Corpus, tell: Tell, *, needs_pdf: bool = False) -> list[str]:
+    """The ids of the pages that a copy with another look can have; `tell` gets the others, with the reason.
+
+    Raises:
+        CorpusError: There is none.
+    """
+    left_out: list[Remark] = []
+    for key in corpus.keys:
+        found = corpus.try_read(key)
+        if isinstance(found, Remark):
+            left_out.append(found)
+        elif found.truth is None:
+            left_out.append(Remark(key, "is left out: it has no truth."))
+        elif needs_pdf and found.pdf is None:
+            left_out.append(Remark(key, "is left out: it has no PDF."))
+    unusable = {remark.where for remark in left_out}
+    if len(unusable) == len(corpus):
+        raise CorpusError(f"No page of {corpus.name} can be copied: {left_out[0]}")
+    for remark in left_out:
+        tell(remark)
+    return [key for key in corpus.keys if key not in unusable]
 
 
 def write_copy_manifest(

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from statistics import median
+from typing import ClassVar
 
 from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
 from parsemark.formats.html.text import script
@@ -73,6 +74,8 @@ class DocumentContent:
     tree: TagTree
     derivation: str = "structure tree"
     """How what is read here was found."""
+    guesses_artefacts: ClassVar[bool] = False
+    """Whether artefacts are what stands at edges of pages, and nobody says so: heads of tables may, too."""
     _pages: dict[int, OwnedPage] = field(default_factory=dict)
     _places: dict[int, dict[int, list[int]]] = field(default_factory=dict)
 

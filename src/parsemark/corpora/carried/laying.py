@@ -13,13 +13,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
 from parsemark.corpora.carried.page_letters import (
     GAP,
     KEY,
+    REFERENCE,
     SURE,
     LaidRun,
     PageLetters,
@@ -48,13 +49,22 @@ _LEADER = "...."
 _UNREADABLE = frozenset({"Co", "Cn", "Cc"})
 _LABEL = re.compile(r"[^\w\s]{1,3}|[(\[]?(?:[\dA-Za-z]{1,3}[.:)\]]?)(?:\d{1,3}[.:)]?)*|[ivxIVX]{1,5}[.)]")
 """What stands before an item or a heading, and which sources do not say."""
+_CAPTION_LABEL = re.compile(
+    r"[^\W\d_]{1,14}\.?(?:\d{1,3}|[A-Z]|[IVXL]{1,6})(?:[.\-–]\w{1,3}){0,3}[.:|)–—]{0,2}"
+)
+"""The same of a caption: `Table 1:`, `Fig. 2.3.`, `TABLE IV`."""
+_REFERENCE_LABEL = re.compile(r".{1,60}")
+"""The same of a text that begins with a reference."""
+_NUMBERED = re.compile(r"(?:[a-z]{4,10})?(?:\d{1,6}|[a-z]\d{0,5}|[ivxlc]{1,6})")
+"""Letters of what may stand before a heading in its line."""
+_CAPTIONS = frozenset({Category.TABLE_CAPTION, Category.FIGURE_CAPTION})
 _ITEM_NUMBER = re.compile(r"(\d+)\. ")
 _ROLES = {
     Category.LIST_GROUP: "L",
     Category.TABLE: "Table",
     Category.EQUATION_ISOLATED: "Formula",
     Category.PAGE_FOOTNOTE: "Note",
-    **dict.fromkeys((Category.TABLE_CAPTION, Category.FIGURE_CAPTION), "Caption"),
+    **dict.fromkeys(_CAPTIONS, "Caption"),
 }
 
 
@@ -68,6 +78,8 @@ class _LaidPiece:
     runs: list[LaidRun] = field(default_factory=list)
     label: str = ""
     """What the page has before it."""
+    labels: re.Pattern[str] = _LABEL
+    """What that may be."""
     in_cell: bool = False
     shown: str = ""
     """What the page has of it."""
@@ -75,6 +87,8 @@ class _LaidPiece:
     @property
     def is_exact(self) -> bool:
         """Whether the page says just what the source does, other than in formulas."""
+        if REFERENCE in self.text:
+            return False
         formulas = GAP in self.letters
         said, shown = (cased_letters(text) for text in (self.text, self.shown))
         if not formulas and said not in shown and said.casefold() in shown.casefold():
@@ -117,6 +131,8 @@ class _LaidBlock:
 
 class _LaidContent(DocumentContent):
     """Pages whose content is owned by what was laid onto them."""
+
+    guesses_artefacts = True
 
     def __init__(self, pdf: Path, tree: TagTree, derivation: str, owners: dict[int, array[int]]) -> None:
         super().__init__(pdf, tree, derivation)
@@ -165,7 +181,8 @@ def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> Tagge
 
 
 def _first_words(block: _LaidBlock) -> str:
-    text = " ".join(piece.text for piece in block.pieces) or block.element.latex or ""
+    said = " ".join(piece.text for piece in block.pieces).replace(REFERENCE, "")
+    text = said or block.element.latex or ""
     why = f" with {counted(block.unknown, 'formula')} without a stored value" if block.unknown else ""
     return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}{why}"
 
@@ -190,6 +207,11 @@ def _block(element: Element) -> _LaidBlock:
     text = element.text.replace("\xad", "")
     lines = text.split("\n") if element.category == Category.LIST_GROUP else [text]
     made = [_LaidPiece(line, *letters_of(line)) for line in lines]
+    for piece in made:
+        if element.category in _CAPTIONS:
+            piece.labels = _CAPTION_LABEL
+        elif REFERENCE in re.split(r"\w", piece.text, maxsplit=1)[0]:
+            piece.labels = _REFERENCE_LABEL
     return _LaidBlock(element, [piece for piece in made if piece.letters.strip(GAP)])
 
 
@@ -218,22 +240,47 @@ def _place_all(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
 
 def _place(letters: PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
     """Lay a block down where its text begins between two places; numbers of items may be missing."""
-    for strip in (False, True) if block.element.category == Category.LIST_GROUP else (False,):
+    is_list = block.element.category == Category.LIST_GROUP
+    for strip in (False, True) if is_list else (False,):
         pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
         wanted = "".join(piece.letters for piece in pieces)
+        bounds = list(accumulate(len(piece.letters) for piece in pieces)) if is_list else []
         key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
         tried = dict.fromkeys((key[:SURE], key[:KEY])) if key else ()
-        places = (at for begin in tried for at in letters.places(begin, low, high))
+        places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
+        if block.element.category == Category.TITLE and len(wanted) < SURE:
+            places = _headings(letters, wanted, places)
         for at in islice(places, _MAX_TRIES):
-            runs = letters.follow(wanted, at)
+            runs = letters.follow(wanted, at, bounds)
             if runs is not None:
                 _share(pieces, runs)
                 block.pieces = pieces
                 block.is_placed = all(piece.runs for piece in pieces if piece.letters.strip(GAP))
                 if block.is_placed:
-                    letters.own(runs)
+                    for piece in pieces:
+                        _add_last_reference(letters, piece)
+                        letters.own(piece.runs)
                     return True
     return False
+
+
+def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Iterator[int]:
+    """Those of some places where a heading may stand: first lines of nothing else, then begins of lines."""
+    listed = [(at, *letters.line_at(at)) for at in islice(places, _MAX_TRIES)]
+    at_begin = [
+        (at, stop) for at, start, stop in listed
+        if at == start or _NUMBERED.fullmatch(letters.text, start, at)
+    ]  # fmt: skip
+    return iter([at for at, _ in sorted(at_begin, key=lambda place: place[1] - place[0] != len(wanted))])
+
+
+def _add_last_reference(letters: PageLetters, piece: _LaidPiece) -> None:
+    """Give a text the reference that it ends with, which only the page says, up to the end of its line."""
+    last = re.split(r"\w", piece.text)[-1]
+    if REFERENCE in last and piece.runs and not piece.in_cell:
+        stop = piece.runs[-1].stop
+        if (end := letters.rest_of_line(stop)) > stop:
+            piece.runs.append(LaidRun(len(piece.letters), stop, end, True))
 
 
 def _without_number(piece: _LaidPiece) -> _LaidPiece:
@@ -266,6 +313,9 @@ def _place_formulas(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
         if block.pieces or not latex or not all(b.is_placed and b.pieces for b in (before, after)):
             continue
         start, stop = before.stop, after.start
+        line = letters.line_at(stop)[0]
+        if _NUMBERED.fullmatch(letters.text, line, stop):
+            stop = max(line, start)  # the label of a caption or heading
         is_free = 0 < stop - start <= _FORMULA_LETTERS and not any(letters.owned[start:stop])
         if not is_free or letters.pages[start] != letters.pages[stop - 1]:
             continue
@@ -375,7 +425,7 @@ class _LaidTree:
             return self._own_signs(page, owners, own, piece.text, before + 1)
         first, last = indices[0], indices[-1]
         behind = signs_of(
-            re.sub(r".*\w", "", piece.text, flags=re.DOTALL)
+            re.sub(rf".*[\w{REFERENCE}]", "", piece.text, flags=re.DOTALL)
         )  # the mark of a note is written `^*`
         last = self._own_signs(page, owners, own, behind, last + 1)
         last = self._own_beside(page, owners, own, last + 1, 1) - 1
@@ -396,7 +446,7 @@ class _LaidTree:
         label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         begins_line = k < 0 or not _is_beside(page, k, first)
         is_first_page = bool(piece.runs) and self.letters.glyphs[piece.runs[0].start] >= first
-        if label and begins_line and is_first_page and _LABEL.fullmatch(label.replace(" ", "")):
+        if label and begins_line and is_first_page and piece.labels.fullmatch(label.replace(" ", "")):
             for j in range(k + 1, stop):
                 owners[j] = own
             piece.label = label
@@ -450,8 +500,6 @@ class _LaidTree:
         level = element.attributes.get("level")
         is_title = element.category == Category.TITLE
         role = f"H{min(int(level or 1), 6)}" if is_title else _ROLES.get(Category(element.category), "P")
-        if element.category == Category.FIGURE_CAPTION:
-            yield self._add("Figure")
         if element.table is not None:
             yield self._add("Table", self._rows(block, numbers))
         elif role == "L":
@@ -461,7 +509,8 @@ class _LaidTree:
         elif element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
             yield self._add("P", [self._add("Code", self._spans(block.pieces[0], numbers))])
         else:
-            yield self._add(role, self._spans(block.pieces[0], numbers))
+            own = self._add(role, self._spans(block.pieces[0], numbers))
+            yield self._add("Figure", [own]) if element.category == Category.FIGURE_CAPTION else own
 
     def _rows(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
         assert block.element.table is not None

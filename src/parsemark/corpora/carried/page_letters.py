@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +19,9 @@ from parsemark.pdf.marked import marked_page
 
 GAP = "\0"
 """Stands for a formula, of which a page shows other signs than the source has."""
-_FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
+REFERENCE = "\ue0f1"
+"""Stands in a source for a reference or citation, of which only the page has the number; of no letters."""
+_FORMULA = re.compile(rf"(?<!\\)\$[^$]+\$|{REFERENCE}")
 SURE = 20
 """Letters that name a place by themselves."""
 KEY = 10
@@ -26,9 +29,12 @@ KEY = 10
 _MIN_KEY = 3
 _INSERTED = 15
 """Letters that only the page has: numbers of references, marks of notes, labels of items."""
+_ITEM_NUMBER = 4
+"""Letters of the number of an item."""
 _MAX_INSERTED = 0.2
 """The same as a share of a text."""
 _FORMULA_REACH = 150
+_REFERENCE_REACH = 60
 _RUNNING = 600
 """Letters at the end of a page and at the begin of the next that part a text: notes, running heads."""
 _LETTERS = str.maketrans("∆", "Δ")
@@ -50,7 +56,7 @@ def cased_letters(text: str) -> str:
 
 
 def letters_of(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text with their places in it, and one gap for each formula."""
+    """The letters and digits of a text with their places in it, and one gap for each formula or reference."""
     found: list[str] = []
     places: list[int] = []
     formulas = {m.start(): m.end() for m in _FORMULA.finditer(text)}
@@ -89,10 +95,12 @@ class PageLetters:
     def __init__(self, pdf: Path) -> None:
         self.pages, self.glyphs, self.begins = array("l"), array("l"), bytearray()
         self.ends: dict[int, int] = {}
+        self.lines: list[int] = []
+        """Where lines begin."""
         texts: list[str] = []
         for number in range(1, len(page_shapes(pdf)) + 1):
             page = marked_page(pdf, number)
-            inside = False
+            inside, at_line = False, True
             for k, glyph in enumerate(page.glyphs):
                 folded = "" if glyph.generated else folded_letters(glyph.text)
                 for n, letter in enumerate(folded):
@@ -100,6 +108,9 @@ class PageLetters:
                     self.pages.append(number)
                     self.glyphs.append(k)
                     self.begins.append(not inside and n == 0)
+                if folded and at_line:
+                    self.lines.append(len(texts) - len(folded))
+                at_line = (at_line and not folded) or glyph.text in "\r\n"
                 inside = bool(folded)
             self.ends[number] = len(self.pages)
         self.text = "".join(texts)
@@ -109,6 +120,20 @@ class PageLetters:
         """Whether a stretch begins and ends with words."""
         return bool(self.begins[start]) and (stop >= len(self.text) or bool(self.begins[stop]))
 
+    def line_at(self, place: int) -> tuple[int, int]:
+        """The begin and the end of the line of a letter."""
+        n = bisect_right(self.lines, place)
+        return self.lines[n - 1], self.lines[n] if n < len(self.lines) else len(self.text)
+
+    def rest_of_line(self, stop: int) -> int:
+        """The end of a text whose last words are a reference: that of its line, or of a short one below."""
+        end = self.line_at(stop - 1)[1]
+        if end == stop < self.ends[self.pages[stop - 1]]:
+            end = self.line_at(stop)[1]
+        free = self.owned.find(1, stop, end)
+        end = end if free < 0 else free
+        return end if end - stop <= _REFERENCE_REACH else stop
+
     def places(self, key: str, low: int, high: int) -> Iterator[int]:
         """Where words begin with a key."""
         at = self.text.find(key, low, high)
@@ -117,8 +142,14 @@ class PageLetters:
                 yield at
             at = self.text.find(key, at + 1, high)
 
-    def follow(self, wanted: str, at: int) -> list[LaidRun] | None:
-        """The runs of a text that begins at a place; None if it goes on otherwise there."""
+    def follow(self, wanted: str, at: int, bounds: Sequence[int] = ()) -> list[LaidRun] | None:
+        """The runs of a text that begins at a place; None if it goes on otherwise there.
+
+        Args:
+            wanted: Its letters.
+            at: The place.
+            bounds: Where items begin in it, before which a page may have a number.
+        """
         runs: list[LaidRun] = []
         i, inserted, after_gap, joined = 0, 0, False, True
         while i < len(wanted):
@@ -135,13 +166,13 @@ class PageLetters:
                 continue
             if not runs:
                 return None
-            key = part[:KEY]
+            key = part[: min([KEY, *(bound - i for bound in bounds if bound > i)])]
             reach = _FORMULA_REACH if after_gap else _INSERTED
             here = self.ends[self.pages[at - 1]]
             found = next(self.places(key, at, min(at + reach, here) + len(key)), -1)
             if found < 0 and here - at <= _RUNNING and len(key) > _MIN_KEY:
                 found, joined = next(self.places(key, here, here + _RUNNING + len(key)), -1), False
-            elif not after_gap:
+            elif not after_gap and not (i in bounds and found - at <= _ITEM_NUMBER):
                 inserted += found - at
             if found < 0 or inserted > max(_INSERTED, _MAX_INSERTED * len(wanted)):
                 return None

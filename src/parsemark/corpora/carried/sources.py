@@ -20,6 +20,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
+from parsemark.corpora.carried.page_letters import REFERENCE
 from parsemark.corpora.carried.sheets import sheet_html
 from parsemark.corpora.loaders.files import read_text
 from parsemark.errors import CorpusError
@@ -33,6 +34,12 @@ from parsemark.system import BROKEN_ARCHIVE
 MAX_PARTS = 10_000
 MAX_BYTES = 256 * 2**20
 """Of all parts of an archive together, unpacked."""
+_REFERENCE = re.compile(
+    r"\\(?:[cC]ite[a-zA-Z]*+|(?:paren|text|auto|super)cite|(?:eq|auto|page|name|[cCvV])?ref)(?![a-zA-Z])"
+    r"\*?\s*+(?:\[[^\[\]]{0,200}+\]){0,2}\{[^{}]{0,2000}+\}"
+)
+_BIB_KEY = re.compile(r"\\bibitem\s*+(?:\[[^\[\]]{0,200}+\])?\{[^{}]{0,200}+\}")
+"""Keys of a list of works, of which pages show numbers."""
 _PICTURE = re.compile(r"<(?:img|image|svg)\b[^>]*+>", re.IGNORECASE)
 _TABLE_TAG = re.compile(r"<(/?)table\b[^>]*+>", re.IGNORECASE)
 _TABLE_PART = re.compile(r"(</?(?:table|tr|td|th|thead|tbody|tfoot|caption)\b[^>]*+>)", re.IGNORECASE)
@@ -54,7 +61,11 @@ def read_source(path: Path) -> list[Element]:
     """
     kind = SOURCES[path.suffix.lower()]
     if kind in ("latex", "markdown"):
-        return list(read_document(read_text(path), kind).elements)
+        text = read_text(path)
+        if kind == "latex":
+            text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, text))
+        said = read_document(text, kind).elements
+        return [replace(e, latex=e.latex and e.latex.replace(REFERENCE, "")) for e in said]
     markup, notes = _READERS[kind](path)
     elements = list(_elements(_PICTURE.sub("", markup)))
     return elements + [

@@ -296,7 +296,11 @@ class _Walk:
         parent = self.content.parents.get(index, 0)
         beside = [k for k in self.tags[parent].kids if isinstance(k, int)]
         at = beside.index(index)
-        around = [parent] if self.tags[parent].role not in ("Document", "Part", "Sect", "Art") else []
+        around = (
+            [parent]
+            if self.tags[parent].role not in ("StructTreeRoot", "Document", "Part", "Sect", "Art")
+            else []
+        )
         around += beside[max(at - 1, 0) : at + 2]
         held = {tag.role for k in around for _, tag in self.content.walk(k)}
         if "Table" in held:

@@ -127,7 +127,7 @@ def _checked_parts(
         parts.append(part)
     headed = _with_repeated_heads(content, parts)
     for part, head in headed:
-        _raise_if_continued(content.page(part.page), part, head)
+        _raise_if_continued(content, part, head)
     return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part, _ in headed)
 
 
@@ -407,14 +407,16 @@ def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
         raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
 
 
-def _raise_if_continued(page: OwnedPage, part: TablePart, head: Box | None) -> None:
+def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | None) -> None:
     """Refuse a table beside which words of no element stand, as near as its rows are: some are missing.
 
     Args:
-        page: Where it stands.
+        content: The pages.
         part: The table.
         head: Where its page repeats the head.
     """
+    page = content.page(part.page)
+    nobodys = (UNMARKED, ARTEFACT) if content.guesses_artefacts else (UNMARKED,)
     single = ((cell.row, cell.box) for cell in part.table.cells if cell.rowspan == 1)
     bands = extents((row, box.y0, box.y1) for row, box in single if box is not None)
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
@@ -423,7 +425,7 @@ def _raise_if_continued(page: OwnedPage, part: TablePart, head: Box | None) -> N
     near = [
         k
         for k, owner in enumerate(page.owners)
-        if owner == UNMARKED
+        if owner in nobodys
         and is_ink(page, k)
         and around.intersection_area(page.glyphs[k].box) > 0
         and not (head is not None and head.holds_centre(page.glyphs[k].box))

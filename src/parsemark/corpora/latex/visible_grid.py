@@ -17,8 +17,9 @@ THIN, LOW = 0.5, 0.9
 """An empty row that is lower than this share of the others is space between lines; so is one that is a little
 lower, if TeX ended it before the last column."""
 
-SEAM = 0.25
-"""Two parts of a number are no further apart than this share of their height."""
+SEAM, WIDEST_SEAM = 0.25, 0.4
+"""Half of the numbers' two parts are no further apart than the first share of their height, and none than the
+second: a `1` has more room beside it than other figures."""
 
 
 def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
@@ -36,7 +37,7 @@ def cuts_numbers(cols: Iterable[int], marked: MarkedTable) -> bool:
 
 def _is_seam(marked: MarkedTable, col: int) -> bool:
     """Whether each number before a column goes on in it: at least two do, and nothing else stands there."""
-    n_whole = 0
+    seams: list[float] = []
     for row in _rows(marked).values():
         before = next((c for c in row if c.col + c.colspan == col and c.text), None)
         after = next((c for c in row if c.col == col and c.text), None)
@@ -47,10 +48,8 @@ def _is_seam(marked: MarkedTable, col: int) -> bool:
         if before.ink is None or after.ink is None or not _is_number(before.text, after.text):
             return False
         left, right = before.ink.turned(marked.angle), after.ink.turned(marked.angle)
-        if not -SEAM * left.height <= right.x0 - left.x1 <= SEAM * left.height:
-            return False
-        n_whole += 1
-    return n_whole > 1
+        seams.append(abs(right.x0 - left.x1) / (left.height or 1.0))
+    return len(seams) > 1 and median(seams) <= SEAM and max(seams) <= WIDEST_SEAM
 
 
 def _rows(marked: MarkedTable) -> Mapping[int, list[MarkedCell]]:

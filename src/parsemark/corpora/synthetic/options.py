@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from parsemark.corpora.making import require_name
 from parsemark.corpora.synthetic.document import DocumentDraft
 from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS, DocumentDrawer, document_kinds
 from parsemark.corpora.synthetic.language import LANGUAGES, WRITTEN_WITH_LATEX
@@ -107,6 +108,7 @@ class DocumentOptions:
     def __post_init__(self) -> None:
         if self.renderer not in RENDERERS:
             raise UsageError(f"There is no renderer {self.renderer!r}; there are {', '.join(RENDERERS)}.")
+        require_name(self.name)
         require_pages(self.pages)
         for chosen, known, what in (
             (self.languages, RENDERERS[self.renderer].languages, "language"),

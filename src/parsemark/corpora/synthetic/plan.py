@@ -6,6 +6,7 @@ import hashlib
 import random
 from dataclasses import dataclass, field, replace
 
+from parsemark.corpora.making import require_name
 from parsemark.corpora.synthetic.looks import LINE_STYLES
 from parsemark.errors import UsageError
 
@@ -52,6 +53,7 @@ class PlanOptions:
     """Weight of each style of lines."""
 
     def __post_init__(self) -> None:
+        require_name(self.name)
         require_pages(self.pages)
         if self.document_pages < 1:
             raise UsageError(f"A document needs at least one page, not {self.document_pages}.")

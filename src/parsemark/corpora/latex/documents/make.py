@@ -17,7 +17,7 @@ from parsemark.corpora.latex.documents.page_attributes import page_looks
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
-from parsemark.corpora.making import Progress, in_processes, new_folder, silent
+from parsemark.corpora.making import Progress, in_processes, new_folder, require_name, silent
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
@@ -94,6 +94,7 @@ def make_documents(
         workers: Processes; all cores if not given.
         progress: Called with 1 for each document that is done.
     """
+    require_name(name)
     require_pdflatex("Making a corpus from LaTeX documents")
     new_folder(out, "pdfs", "truth")
     reports = []
