@@ -187,6 +187,22 @@ def test_pubtables1m_without_words(tmp_path: Path) -> None:
     (sample,) = load_corpus(f"pubtables1m:{tmp_path / 'test'}").samples()
     assert sample.truth and sample.truth.tables[0].attributes["without_words"] is True
     assert sample.truth.tables[0].table and sample.truth.tables[0].table.n_rows == 4
+    assert sample.truth.tables[0].is_unread, "what its cells hold is not known"
+
+
+@pytest.mark.parametrize("html", ["no table", "", "<table", "<table></table>", "<table><caption>x</caption>"])
+def test_a_truth_without_a_table_is_a_table_that_cannot_be_read(tmp_path: Path, html: str) -> None:
+    write(tmp_path / "groundtruth" / "bad.html", html)
+    write(tmp_path / "groundtruth" / "inner.html", "<tr><td>a</td></tr>")
+    bad, inner = load_corpus(f"rd-tablebench:{tmp_path}").samples()
+    assert bad.truth and [t.is_unread for t in bad.truth.tables] == [True]
+    assert inner.truth and [t.is_unread for t in inner.truth.tables] == [False]
+
+
+def test_opendataloader_without_elements_knows_of_no_tables(tmp_path: Path) -> None:
+    write(tmp_path / "ground-truth" / "markdown" / "1.md", "| a | b |\n|---|---|\n| 1 | 2 |\n")
+    (sample,) = load_corpus(f"opendataloader-bench:{tmp_path}").samples()
+    assert sample.truth and sample.truth.n_tables is None
 
 
 def test_pubtables1m_with_too_much_structure(tmp_path: Path) -> None:

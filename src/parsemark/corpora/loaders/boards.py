@@ -57,8 +57,7 @@ def load_opendataloader(root: Path) -> Corpus:
 
     def read(path: Path, ids: SampleIds) -> list[Sample]:
         annotation = {MARKDOWN: read_text(path).replace("\r\n", "\n").replace("\r", "\n")}
-        data = pages.get(f"{path.stem}.pdf", {"elements": []})
-        return [_sample(path.stem, root, data, annotation, ids)]
+        return [_sample(path.stem, root, pages.get(f"{path.stem}.pdf"), annotation, ids)]
 
     return board_corpus("opendataloader-bench", read_each(root, truths, read, remarks), root, remarks, "MIT")
 
@@ -113,19 +112,23 @@ def board_corpus(name: str, samples: list[Sample], root: Path, remarks: list[Rem
 def _sample(
     stem: str,
     folder: Path,
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | None,
     annotation: dict[str, Any],
     ids: SampleIds,
     *,
     only_tables: bool = False,
 ) -> Sample:
+    """A page; without `data` no element of it is known, so none that a parser gives is invented."""
     pdf: Path | None = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
     if pdf is None or not pdf.is_file() or pdf.read_bytes()[: len(_LFS)] == _LFS:
         pdf = None
     width, height = (page_shapes(pdf)[0].width, page_shapes(pdf)[0].height) if pdf else (1.0, 1.0)
-    elements = tuple(_element(e, n, width, height) for n, e in enumerate(data["elements"]))
-    identifier = ids.make(stem)
-    page = Page(identifier, width, height, elements, annotation=annotation, only_tables=only_tables)
+    listed = () if data is None else data["elements"]
+    elements = tuple(_element(e, n, width, height) for n, e in enumerate(listed))
+    identifier, covered = ids.make(stem), frozenset[str]() if data is None else None
+    page = Page(
+        identifier, width, height, elements, annotation=annotation, only_tables=only_tables, covered=covered
+    )
     return Sample(identifier, stem, 1, page, pdf)
 
 
@@ -138,7 +141,8 @@ def _element(data: Mapping[str, Any], number: int, width: float, height: float) 
     identifier = str(number)
     if kind == "table":
         html = str(content.get("html") or "")
-        whole = html if "<table" in html.lower() else f"<table>{html}</table>"
+        is_inner = "<table" not in html.lower() and "<tr" in html.lower()
+        whole = f"<table>{html}</table>" if is_inner else html
         return table_element(identifier, html=whole, text=content.get("text"), box=box, order=number)
     category = _CATEGORIES.get(kind, Category.TEXT_BLOCK)
     text = str(content.get("text") or "")

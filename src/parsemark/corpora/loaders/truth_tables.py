@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import read_tables
 from parsemark.formats.limits import check_grid
-from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
-
-TRUTH_ERROR = "truth_error"
+from parsemark.model import TRUTH_ERROR, AttributeValue, Box, Category, Cell, Element, Table
 
 
 def table_element(
@@ -35,7 +33,8 @@ def table_element(
         try:
             found = read_tables(source, format)
             table = found[0].table if found else None
-            if table is None:
+            if table is None or not table.cells:
+                table = None
                 noted[TRUTH_ERROR] = f"There is no {format} table in the truth."
         except FormatError as error:
             noted[TRUTH_ERROR] = str(error)
