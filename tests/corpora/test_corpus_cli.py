@@ -13,6 +13,8 @@ from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
 from parsemark.pdf import count_pages
 
+from .small_files import voc, write
+
 runner = CliRunner()
 
 
@@ -64,6 +66,35 @@ def test_what_was_left_out_is_said_and_refused_if_asked(tmp_path: Path, command:
     assert result.exit_code == 0, result.output
     assert "odd.p9.t1.csv" in result.stderr
     assert isinstance(runner.invoke(app, ["corpus", command, spec, "--strict"]).exception, CorpusError)
+
+
+def test_one_broken_truth_of_many_is_named_in_the_list(tmp_path: Path) -> None:
+    write(tmp_path / "test" / "PMC1_1.xml", voc([("table", (1, 1, 9, 9))], 20, 20))
+    write(tmp_path / "test" / "PMC2_1.xml", "<annotation><filename>")
+    result = runner.invoke(app, ["corpus", "list", f"pubtables1m:{tmp_path}"])
+    assert result.exit_code == 0 and "PMC2_1: is left out" in result.stderr
+    assert "1 page, 1 with truth" in result.stdout
+    assert runner.invoke(app, ["corpus", "list", f"pubtables1m:{tmp_path}", "--strict"]).exit_code
+
+
+def test_tables_that_cannot_be_read_are_counted_in_the_list(tmp_path: Path) -> None:
+    write(tmp_path / "groundtruth" / "a.html", "no table")
+    result = runner.invoke(app, ["corpus", "list", f"rd-tablebench:{tmp_path}"])
+    assert "1 table (1 cannot be read)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "options"), [("degrade", ["--dpi", "50"]), ("mislead", ["--kinds", "white"])]
+)
+def test_pages_without_truth_are_not_in_a_copy_and_named(
+    tmp_path: Path, command: str, options: list[str]
+) -> None:
+    docs, out = own_documents(tmp_path / "docs"), tmp_path / "out"
+    result = runner.invoke(app, ["corpus", command, f"folder:{docs}", "--out", str(out), *options])
+    assert result.exit_code == 0, result.output
+    assert "odd-p1: is left out: it has no truth." in " ".join(result.stderr.split())
+    assert f"{len(load_corpus(str(out)))} page" in result.stdout
+    assert "odd-p1" not in load_corpus(str(out)).keys
 
 
 def correct(corpus: str, changes: object, tmp_path: Path) -> Result:

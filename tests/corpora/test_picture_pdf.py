@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from parsemark.corpora import load_corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.render import page_image, page_text, with_pdf
+from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import add_samples
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Page, Sample
@@ -77,6 +78,19 @@ def test_pictures_that_are_none_or_too_large(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(pictures, "MAX_PIXELS", 1000)
     with pytest.raises(CorpusError, match="200 × 300 pixels"):
         with_pdf(Sample("a", "a", 1, None, image=tmp_path / "a.jpg"))
+
+
+def test_a_page_that_cannot_be_parsed_costs_itself(tmp_path: Path) -> None:
+    there = Sample("a", "a", 1, None, image=picture(tmp_path / "a.jpg"))
+    corpus = Corpus.of("two", [there, Sample("b", "b", 1, None)], root=tmp_path, version="1", licence="CC0")
+    notes: list[str] = []
+    events = Events()
+    events.note = notes.append
+    (page,) = add_samples(new_run(tmp_path / "run", corpus), corpus, None, events=events)
+    assert page.sample == "a"
+    assert any("1 sample of two with neither a PDF nor a picture" in n and "(b)" in n for n in notes)
+    with pytest.raises(UsageError, match="neither a PDF nor a picture"):
+        add_samples(new_run(tmp_path / "strict", corpus), replace(corpus, strict=True), None)
 
 
 def test_omnidocbench_without_pdfs_can_be_parsed(tmp_path: Path) -> None:

@@ -346,3 +346,31 @@ def test_files_in_folders_answer_the_documents_in_folders_of_that_name(tmp_path:
     assert [note for note in notes.notes if "Not used" in note] == [
         f"Not used in {outputs}: b/y.html (no sample or document of that name), c (a folder)"
     ]
+
+
+def test_a_second_file_of_a_page_is_named(tmp_path: Path) -> None:
+    place, outputs = tmp_path / "pages", tmp_path / "mine"
+    place.mkdir()
+    corpus = folder_corpus(place, "doc")
+    for name in ("doc-p1.html", "doc.p1.html", "doc.html"):
+        write(outputs / name, HTML.format("x"))
+    notes = Notes()
+    import_predictions(tmp_path / "run", corpus, outputs, events=notes)
+    (said,) = [note for note in notes.notes if "Not used" in note]
+    assert "doc-p1.html (doc.p1.html is taken)" in said and "doc.html (doc.p1.html is taken)" in said
+
+
+def test_pages_with_one_alias_have_files_of_their_own(tmp_path: Path) -> None:
+    page = {"layout_dets": [{"category_type": "wobble"}], "page_info": {"height": 9, "width": 9}}
+    pages = [
+        page | {"page_info": {**page["page_info"], "image_path": "same.jpg", "page_no": n}} for n in (0, 1)
+    ]
+    file = write(tmp_path / "o.json", json.dumps(pages))
+    corpus = load_corpus(f"omnidocbench:{file}")
+    assert [remark.where for remark in corpus.remarks] == ["same.jpg", "category_type 'wobble'"]
+    assert "named same-2, not same" in corpus.remarks[0].message
+    assert "same and same-2" in corpus.remarks[1].message and not corpus.left_out
+    for name in ("same", "same-2"):
+        write(tmp_path / "mine" / f"{name}.html", HTML.format(name))
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
+    assert run.table("parses")["blob"].n_unique() == 2

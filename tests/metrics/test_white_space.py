@@ -9,12 +9,13 @@ from parsemark.metrics import get_metric, score
 from parsemark.metrics.pair_files import score_lines
 from parsemark.metrics.prepared import TableInput
 
-TRUTH = "<table><tr><th>x</th><th>y</th></tr><tr><td>81 237</td><td>some words</td></tr></table>"
+TRUTH = "<table><tr><th>é</th><th>y</th></tr><tr><td>81 237</td><td>some words</td></tr></table>"
 WRITTEN = {
     "no-break": TRUTH.replace("81 237", "81&nbsp;237"),
     "narrow": TRUTH.replace("81 237", "81\u202f237"),
     "thin": TRUTH.replace("81 237", "81\u2009237"),
     "lines": TRUTH.replace("some words", "\n      some\n      words\n    "),
+    "accent of its own": TRUTH.replace("é", "e\u0301"),
     "tab": TRUTH.replace("some words", "some\t words"),
 }
 METRICS = ("teds", "grits_con", "grits_top", "reader", "cell_f1", "row_f1")

@@ -291,3 +291,44 @@ def test_a_broken_entry_of_any_kind_costs_itself(tmp_path: Path) -> None:
     file.write_text(json.dumps({"schema_version": 2, "pairs": [good]}))
     with pytest.raises(StudyError, match="schema_version: must be 1"):
         read_ratings(file)
+
+
+def test_numbers_that_are_none_and_names_that_do_not_fit_cost_their_pair(tmp_path: Path) -> None:
+    good = {"truth": "a,b\n1,2\n", "pred": "a,b\n1,2\n", "ratings": [9, 8]}
+    more = (
+        {"raters": ["Ada", "Bo"]},
+        {"raters": ["Ada"]},
+        {"raters": ["Ada", "Ada"]},
+        {"metrics": {"mine": float("inf")}},
+        {"metrics": {"mine": float("nan")}},
+    )
+    pairs = [{**good, "id": str(k), **own} for k, own in enumerate(more)]
+    file = tmp_path / "r.json"
+    text = json.dumps({"schema_version": 1, "pairs": pairs})
+    file.write_text("\ufeff" + text, encoding="utf-8")  # as some editors begin a file
+    ratings = read_ratings(file)
+    assert [pair.id for pair in ratings.pairs] == ["0"]
+    said = " ".join(ratings.problems)
+    assert "1 raters for 2 ratings" in said and "same name" in said and said.count("metrics.mine") == 2
+
+
+@pytest.mark.parametrize(
+    ("n", "rating", "said"),
+    [(1, None, "fewer than 3 pairs"), (2, None, "fewer than 3 pairs"), (8, 5.0, "the same rating")],
+)
+def test_a_study_says_why_it_has_no_correlation(
+    tmp_path: Path, n: int, rating: float | None, said: str
+) -> None:
+    pairs = [
+        {"id": f"{k}", "truth": "a,b\n1,2\n", "pred": f"a,b\n1,{k}\n", "ratings": [rating or k]}
+        for k in range(n)
+    ]
+    file = write(tmp_path / "r.json", {"schema_version": 1, "pairs": pairs})
+    out = tmp_path / "out"
+    done = CliRunner().invoke(
+        app, ["study", "run", str(file), "-m", "cell_f1", "--no-figures", "--out", str(out)]
+    )
+    assert done.exit_code == 0 and f"No correlation: {said}" in done.output.replace(
+        "people gave all pairs ", ""
+    )
+    assert said in json.loads((out / "correlations.json").read_text())["cell_f1"]["why"]

@@ -20,7 +20,7 @@ from tests.web.serve import PAIRS, Person, Rater, served, write_pairs
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.errors import StudyError
+from parsemark.errors import StudyError, UsageError
 from parsemark.study.pairs_to_rate import read_tasks
 from parsemark.web.rate.ratings import sequence
 
@@ -29,7 +29,7 @@ RATERS, ORGANISER = "Raters open", "You, the organiser"
 
 def exported(file: Path) -> list[dict[str, object]]:
     out = file.with_name("ratings.json")
-    result = CliRunner().invoke(app, ["rate", str(file), "--export", str(out)])
+    result = CliRunner().invoke(app, ["rate", str(file), "--export", str(out), "--overwrite"])
     assert result.exit_code == 0, result.output
     pairs: list[dict[str, object]] = json.loads(out.read_text())["pairs"]
     return pairs
@@ -346,6 +346,26 @@ def test_orders_hold_every_pair_and_repeats_follow(n: int, share: float, seed: i
             seen[name] = place
     assert sum(again for _, again in order) <= n
     assert order == sequence(pairs, share, seed)
+
+
+def test_an_export_replaces_no_other_file(tmp_path: Path) -> None:
+    file, other = write_pairs(tmp_path), tmp_path / "notes.json"
+    other.write_text("mine")
+    pairs = file.read_text()
+    for target, options in ((file, []), (file, ["--overwrite"]), (other, [])):
+        done = CliRunner().invoke(app, ["rate", str(file), "--export", str(target), *options])
+        assert isinstance(done.exception, UsageError), done.output
+    assert file.read_text() == pairs and other.read_text() == "mine"
+    assert exported(file) == []
+
+
+def test_what_a_file_says_of_its_pairs_is_not_looked_at_and_lost_ones_are_named(tmp_path: Path) -> None:
+    said = ({"ratings": [11]}, {"ratings": []}, {"ratings": "?", "metrics": 1}, {}, {"colour": 1})
+    pairs = [{"id": f"p{k}", "truth": "a,b\n1,2\n", "pred": "a", **more} for k, more in enumerate(said)]
+    file = write_pairs(tmp_path, pairs)
+    assert [pair.id for pair in read_tasks(file).pairs] == ["p0", "p1", "p2", "p3"]
+    done = CliRunner().invoke(app, ["rate", str(file), "--export", str(tmp_path / "out.json")])
+    assert done.exit_code == 0 and "pair 5 ('p4'): colour: there is no such key" in done.stderr
 
 
 def test_files_that_cannot_be_rated_are_told(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
     undone = sum(counts.get("not_asked", 0) for counts in statuses.values())
     if undone:
         console.print(
-            f"{undone} questions were not asked. The same command goes on with them, with a higher "
-            "--max-cost where one question alone may cost more."
+            f"{undone} questions were not asked: --max-cost was reached, or an endpoint failed for good "
+            "(see above). Mend that, or raise the limit: the same command goes on with them."
         )
     bill.print(console)

@@ -110,7 +110,6 @@ def run(
 def _print(console: Console, result: StudyResult) -> None:
     from parsemark.plain_words import format_value
     from parsemark.study import cost_table, prompt_table
-    from parsemark.study.correlation import FEWEST_TABLES
 
     rows = []
     for column in sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2)):
@@ -121,10 +120,14 @@ def _print(console: Console, result: StudyResult) -> None:
         rows.append((column.name, source, rounded(found.pearson), interval, *ranks))
     names = ("column", "source", "Pearson", "95 % interval", "Spearman", "Kendall", "pairs")
     _print_table(console, "Correlation with people", names, rows, words=2)
-    if any(c.pearson is not None and c.ci95 is None for c in result.correlations.values()):
-        console.print(
-            f"No interval: fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance."
-        )
+    missing: dict[tuple[str, str], list[str]] = {}
+    for name, found in result.correlations.items():
+        if found.why is not None:
+            what = "correlation" if found.pearson is None else "interval"
+            missing.setdefault((what, found.why), []).append(name)
+    for (what, why), names_of in missing.items():
+        of = "" if len(names_of) == len(result.correlations) else f" of {', '.join(names_of)}"
+        console.print(f"No {what}{of}: {why}.")
     agreement = result.agreement
     if agreement.mean_absolute_difference is not None:
         alone = ", ".join(rounded(value) for value in agreement.leave_one_out)
@@ -213,7 +216,8 @@ def sample(
     }
     for name, counts in shares.items():
         typer.echo(f"{name}: " + ", ".join(f"{key} {n}" for key, n in sorted(counts.items())))
-    typer.echo(f"{counted(len(drawn), 'pair')}, {n_pictures} with a picture of the page.")
+    short = f" (asked for {pairs}: the run has no more pairs of tables)" if len(drawn) < pairs else ""
+    typer.echo(f"{counted(len(drawn), 'pair')}{short}, {n_pictures} with a picture of the page.")
     typer.echo(f"Rate them: parsemark rate {out}")
 
 

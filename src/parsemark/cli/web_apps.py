@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +37,11 @@ def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
         webbrowser.open(link)
 
 
+def _say_problems(file: Path, problems: Sequence[str]) -> None:
+    for problem in problems:
+        typer.echo(f"{file}: {problem}", err=True)
+
+
 def rate(
     file: Annotated[
         Path,
@@ -52,6 +57,7 @@ def rate(
         Path | None,
         typer.Option(metavar="RATINGS.json", help="Write the ratings so far and end, without serving."),
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace RATINGS.json.")] = False,
     browser: Browser = True,
 ) -> None:
     """Let people rate pairs in a browser, blind to the parser.
@@ -61,6 +67,7 @@ def rate(
     """
     import json
 
+    from parsemark.errors import UsageError
     from parsemark.study.pairs_to_rate import read_tasks
     from parsemark.system.files import write_text
 
@@ -72,6 +79,13 @@ def rate(
     from parsemark.web.rate.ratings import export as ratings_of
 
     if export is not None:
+        if export.exists() and export.samefile(file):
+            raise UsageError(
+                f"{export} holds the pairs, and the export only those that are rated. Name another."
+            )
+        if export.exists() and not overwrite:
+            raise UsageError(f"{export} exists. Name another file, or use --overwrite.")
+        _say_problems(file, tasks.problems)
         store = RatingStore(ratings_path(file), tasks, repeats)
         found = ratings_of(store)
         store.close()
@@ -83,6 +97,7 @@ def rate(
     store = RatingStore(ratings_path(file), tasks, repeats)
     try:
         if is_first:
+            _say_problems(file, tasks.problems)
             links = {
                 "Raters open": address.link(),
                 "You, the organiser": address.link(f"/organiser/{store.organiser_key}"),

@@ -24,7 +24,16 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.files import write_page
-from parsemark.corpora.making import Progress, in_processes, new_folder, silent, write_copy_manifest
+from parsemark.corpora.making import (
+    Progress,
+    Tell,
+    in_processes,
+    new_folder,
+    pages_to_copy,
+    silent,
+    untold,
+    write_copy_manifest,
+)
 from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
@@ -344,6 +353,7 @@ def degrade_corpus(
     severities: Sequence[int] = (),
     workers: int | None = None,
     progress: Progress = silent,
+    tell: Tell = untold,
 ) -> CorpusFile:
     """Degrade all pages of a corpus that have truth.
 
@@ -354,11 +364,13 @@ def degrade_corpus(
         severities: Write each page once at each of these (as `ID-s1`, `ID-s2`, …), for a curve.
         workers: Processes; all cores if None.
         progress: Called with the number of pages that were finished.
+        tell: Called with each page that is left out.
     """
     corpus = load_corpus(spec)
+    keys = pages_to_copy(corpus, tell)
     new_folder(out, "pdfs")
     work = partial(_degrade_page, corpus, options, tuple(severities), out)
-    for key, done in in_processes(work, corpus.keys, workers):
+    for key, done in in_processes(work, keys, workers):
         if done is None:
             raise CorpusError(f"Sample {key} ends the program that degrades it.")
         progress(1)
@@ -371,8 +383,7 @@ def _degrade_page(
     corpus: Corpus, options: DegradeOptions, severities: tuple[int, ...], out: Path, key: str
 ) -> str:
     sample = corpus.read(key)
-    if sample.truth is None:
-        raise CorpusError(f"Sample {key} has no truth; only pages with truth can be degraded.")
+    assert sample.truth is not None
     clean = page_image(sample, options.dpi)
     for severity in severities or (options.severity,):
         name = f"{key}-s{severity}" if severities else key

@@ -10,10 +10,10 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parsemark.corpora.base import Corpus
+from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import UsageError
+from parsemark.errors import CorpusError, UsageError
 from parsemark.plain_words import visible
 from parsemark.system import make_folder
 from parsemark.system.processes import process_pool
@@ -25,8 +25,16 @@ Progress = Callable[[int], None]
 """Called with the number of pages, or documents, that were finished."""
 
 
+Tell = Callable[[Remark], None]
+"""Called with each page that is left out, and why."""
+
+
 def silent(count: int) -> None:
     """Progress that nobody looks at."""
+
+
+def untold(remark: Remark) -> None:
+    """For those who do not ask what is left out."""
 
 
 def require_name(name: str) -> None:
@@ -79,6 +87,29 @@ def in_processes(
                 yield item, pool.submit(function, item).result()
             except BrokenProcessPool:
                 yield item, None
+
+
+def pages_to_copy(corpus: Corpus, tell: Tell, *, needs_pdf: bool = False) -> list[str]:
+    """The ids of the pages that a copy with another look can have; `tell` gets the others, with the reason.
+
+    Raises:
+        CorpusError: There is none.
+    """
+    left_out: list[Remark] = []
+    for key in corpus.keys:
+        found = corpus.try_read(key)
+        if isinstance(found, Remark):
+            left_out.append(found)
+        elif found.truth is None:
+            left_out.append(Remark(key, "is left out: it has no truth."))
+        elif needs_pdf and found.pdf is None:
+            left_out.append(Remark(key, "is left out: it has no PDF."))
+    unusable = {remark.where for remark in left_out}
+    if len(unusable) == len(corpus):
+        raise CorpusError(f"No page of {corpus.name} can be copied: {left_out[0]}")
+    for remark in left_out:
+        tell(remark)
+    return [key for key in corpus.keys if key not in unusable]
 
 
 def write_copy_manifest(

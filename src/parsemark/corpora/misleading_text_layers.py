@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.base import load_corpus
 from parsemark.corpora.files import write_page
-from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
+from parsemark.corpora.making import (
+    Progress,
+    Tell,
+    new_folder,
+    pages_to_copy,
+    silent,
+    untold,
+    write_copy_manifest,
+)
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
@@ -68,6 +76,7 @@ def mislead_corpus(
     *,
     kinds: Sequence[str] = KINDS,
     progress: Progress = silent,
+    tell: Tell = untold,
 ) -> CorpusFile:
     """Write a copy of a corpus whose documents lie, each in one way, in turn.
 
@@ -76,6 +85,7 @@ def mislead_corpus(
         out: Folder of the new corpus; new or empty.
         kinds: Some of `KINDS`.
         progress: Called with the number of pages that were finished.
+        tell: Called with each page that is left out.
 
     Raises:
         CorpusError: A page would look different, or its text would not.
@@ -86,11 +96,11 @@ def mislead_corpus(
             f"Unknown lies: {', '.join(unknown) or 'none given'}. There are: {', '.join(KINDS)}."
         )
     corpus = load_corpus(spec)
+    keys = pages_to_copy(corpus, tell, needs_pdf=True)
     new_folder(out, "pdfs")
     made: dict[Path, tuple[str, str]] = {}
-    for sample in corpus.samples():
-        if sample.pdf is None or sample.truth is None:
-            raise CorpusError(f"Sample {sample.id} has no PDF or no truth; its text layer cannot lie.")
+    for sample in map(corpus.read, keys):
+        assert sample.pdf is not None and sample.truth is not None
         if sample.pdf not in made:
             kind, name = kinds[len(made) % len(kinds)], f"pdfs/{sample.document}.pdf"
             write_misleading(sample.pdf, out / name, kind)

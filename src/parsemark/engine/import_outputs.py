@@ -26,7 +26,7 @@ from parsemark.formats import read_tables
 from parsemark.formats.cell_text import decoded
 from parsemark.formats.found_table import SUFFIXES
 from parsemark.formats.model_json import prediction_from_json
-from parsemark.model import Prediction, Status, Table
+from parsemark.model import Prediction, Sample, Status, Table
 from parsemark.plain_words import counted, visible, why_no_name
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
@@ -72,7 +72,7 @@ def import_predictions(
             f"No file of {folder} is named after a sample or a document of {corpus.name}; "
             f"expected names like {first}.md, or {places[first].document}.md for all its pages."
         )
-    _tell_unused(folder, unused, events or Events())
+    _tell_unused(folder, [*unused, *_passed_over(places, files)], events or Events())
     _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
@@ -289,17 +289,21 @@ def page_names(pages: Mapping[str, tuple[Path | None, int]]) -> dict[str, str]:
 
 
 def _places(corpus: Corpus) -> dict[str, _Place]:
-    found = list(corpus.samples())
+    found = [s for s in map(corpus.try_read, corpus.keys) if isinstance(s, Sample)]
     names = {s.id: page_name(s.pdf, s.page_number) for s in found if s.pdf is not None}
     often = Counter([*names.values(), *(s.id for s in found if names.get(s.id) != s.id)])
     exported = page_names({s.id: (s.pdf, s.page_number) for s in found})
+    owner: dict[str, str] = {}
+    for sample in found:  # of pages with one alias the first has it, and files of the others are named by ids
+        for alias in sample.aliases:
+            owner.setdefault(alias, sample.id)
     samples = {
         s.id: (
             s.document,
             s.page_number,
             (
                 *([f"{s.document.rpartition('/')[0]}/{names[s.id]}"] if "/" in s.document and s.pdf else []),
-                *s.aliases,
+                *(alias for alias in s.aliases if owner[alias] == s.id),
                 *(name for name in [names.get(s.id, "")] if often[name] == 1),
                 *(name for name in [exported[s.id]] if name != names.get(s.id)),
             ),
@@ -361,6 +365,19 @@ def _reader(
             return own, partial(read_output_file, own)
     shared = files.get(place.whole_name, files.get(place.document))
     return None if shared is None else (shared, partial(documents.page, shared, place))
+
+
+def _passed_over(places: Mapping[str, _Place], files: dict[str, Path]) -> list[str]:
+    """The files that are named after a page, too, but answer none: another of its files is taken."""
+    used: set[Path] = set()
+    taken: dict[Path, Path] = {}
+    for sample, place in places.items():
+        if (answer := _reader(sample, place, files, _Documents(None))) is not None:
+            used.add(answer[0])
+            for name in (*place.aliases, sample, place.whole_name, place.document):
+                if name in files:
+                    taken.setdefault(files[name], answer[0])
+    return [f"{path.name} ({chosen.name} is taken)" for path, chosen in taken.items() if path not in used]
 
 
 def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list[str]]:

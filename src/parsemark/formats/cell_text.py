@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import replace
+from unicodedata import normalize
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_CELL_CHARS
@@ -31,13 +32,22 @@ def clean(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def flat_table(table: Table) -> Table:
-    """The table with all white space in its texts as single spaces.
+def flat(text: str) -> str:
+    r"""The text of a cell as it is compared: white space as single spaces, accents with their letters (NFC).
 
     A truth may hold a thin space that every reader folds, and where a cell's text is broken into lines is up
-    to the page's width: one side must not have what the other has lost.
+    to the page's width: one side must not have what the other has lost. Nor does anybody see whether an
+    accent is a character of its own, as some keyboards and file systems have it.
+
+    >>> flat("e\u0301te\u0301\u00a02024")
+    'été 2024'
     """
-    texts = [" ".join(cell.text.split()) for cell in table.cells]
+    return normalize("NFC", " ".join(text.split()))
+
+
+def flat_table(table: Table) -> Table:
+    """The table with flat texts."""
+    texts = [flat(cell.text) for cell in table.cells]
     if all(cell.text == text for cell, text in zip(table.cells, texts, strict=True)):
         return table
     cells = (replace(cell, text=text) for cell, text in zip(table.cells, texts, strict=True))

@@ -11,7 +11,7 @@ from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
-from parsemark.formats.cell_text import flat_table
+from parsemark.formats.cell_text import flat, flat_table
 from parsemark.formats.html.tree import has_stray_angles, parse_html
 from parsemark.formats.text.delimited import find_small_csv_table
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
@@ -34,8 +34,9 @@ class TableInput:
     Args:
         source: The table; None if there is none. Of a text with several tables, the first.
         format: The text's format; found out by default.
-        raw: Keep the white space of HTML as it is written, as the reference implementations do. By default
-            runs of white space, also no-break and thin spaces, are one space, as everywhere else.
+        raw: Keep the text of HTML as it is written, as the reference implementations do. By default runs of
+            white space, also no-break and thin spaces, are one space, as everywhere else, and accents are
+            written with their letters (`flat`).
     """
 
     def __init__(self, source: str | Table | None, format: str | None = None, *, raw: bool = False) -> None:
@@ -117,7 +118,7 @@ class TableInput:
         rows = read_rows(element)
         if self.raw:
             return rows
-        return [[c._replace(text=" ".join(c.text.split())) for c in row] for row in rows]
+        return [[c._replace(text=flat(c.text)) for c in row] for row in rows]
 
     @cached_property
     def lossless_rows(self) -> Rows:

@@ -1,6 +1,7 @@
 """What a page, element, fact, table, cell, box, prediction, matching and score *is*. Frozen, no I/O."""
 
 from parsemark.model.document import (
+    TRUTH_ERROR,
     AttributeValue,
     Category,
     Element,
@@ -16,6 +17,7 @@ from parsemark.model.table import HOLE, Cell, Table
 
 __all__ = [
     "HOLE",
+    "TRUTH_ERROR",
     "AttributeValue",
     "Box",
     "Category",

@@ -13,6 +13,7 @@ from parsemark.stats.intervals import sum_by_cluster
 
 Floats = NDArray[np.float64]
 
+FEWEST_PAIRS = 3
 FEWEST_TABLES = 6
 """With fewer there is no interval: their draws are too few and too alike to say what chance does."""
 
@@ -27,10 +28,13 @@ class Correlation:
     n: int
     ci95: tuple[float, float] | None
     """Of Pearson's, from drawing tables with replacement; None with fewer than `FEWEST_TABLES`."""
+    why: str | None = None
+    """Why there is no correlation, or no interval."""
 
     def as_json(self) -> dict[str, object]:
         """The entry of `correlations.json`."""
-        return {**asdict(self), "ci95": None if self.ci95 is None else list(self.ci95)}
+        found = {**asdict(self), "ci95": None if self.ci95 is None else list(self.ci95)}
+        return {key: value for key, value in found.items() if key != "why" or value is not None}
 
 
 def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequence[str]) -> Correlation:
@@ -38,14 +42,26 @@ def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequen
     from scipy.stats import kendalltau, pearsonr, spearmanr
 
     x, y = np.asarray(scores, dtype=float), np.asarray(people, dtype=float)
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(None, None, None, len(x), None)
+    why = None
+    if len(x) < FEWEST_PAIRS:
+        why = f"fewer than {FEWEST_PAIRS} pairs"
+    elif np.ptp(y) == 0:
+        why = "people gave all pairs the same rating"
+    elif np.ptp(x) == 0:
+        why = "all pairs have the same value"
+    if why is not None:
+        return Correlation(None, None, None, len(x), None, why)
+    interval = _interval(x, y, clusters)
+    if interval is None:
+        few = f"fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance"
+        why = few if len(set(clusters)) < FEWEST_TABLES else "most draws of tables do not vary"
     return Correlation(
         float(pearsonr(x, y).statistic),
         float(spearmanr(x, y).statistic),
         float(kendalltau(x, y).statistic),
         len(x),
-        _interval(x, y, clusters),
+        interval,
+        why,
     )
 
 

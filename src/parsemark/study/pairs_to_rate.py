@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import StudyError
 from parsemark.plain_words import first_problem
-from parsemark.study.ratings import PairToRate, read_json, read_ratings
+from parsemark.study.ratings import PairToRate, read_json, read_unrated
 
 QUESTION = {
     "table": "How well does the extraction preserve the table: all values, headers, and which belong "
@@ -49,6 +49,8 @@ class Tasks:
     pairs: tuple[PairToRate, ...]
     folder: Path
     """Below which pictures lie."""
+    problems: tuple[str, ...] = ()
+    """Why further pairs of the file cannot be shown."""
 
     def picture_of(self, pair: PairToRate) -> Path | None:
         """The picture of a pair's page; None if there is none inside of the folder."""
@@ -69,6 +71,7 @@ def read_tasks(path: Path) -> Tasks:
         StudyError: The file cannot be read, or has no pairs, or two with the same id.
     """
     data = read_json(path)
+    problems: tuple[str, ...] = ()
     if isinstance(data, dict) and all(
         not (isinstance(pair, dict) and "ratings" in pair) for pair in data.get("pairs") or ()
     ):
@@ -78,13 +81,11 @@ def read_tasks(path: Path) -> Tasks:
             raise StudyError(f"{path}: {first_problem(error)}") from error
         kind, question, pairs = file.kind, file.question, tuple(file.pairs)
     else:
-        ratings = read_ratings(path)
-        fields = set(PairToRate.model_fields)
-        kind, question = ratings.kind, None
-        pairs = tuple(PairToRate(**pair.model_dump(include=fields)) for pair in ratings.pairs)
+        question = None
+        kind, pairs, problems = read_unrated(path)
     if not pairs:
         raise StudyError(f"{path} has no pairs")
     twice = [name for name, n in Counter(pair.id for pair in pairs).items() if n > 1]
     if twice:
         raise StudyError(f"{path} has two pairs with the id {twice[0]!r}")
-    return Tasks(kind, question or QUESTION[kind], pairs, path.parent)
+    return Tasks(kind, question or QUESTION[kind], pairs, path.parent, problems)

@@ -18,12 +18,20 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from parsemark.errors import StudyError
-from parsemark.plain_words import first_problem
+from parsemark.plain_words import counted, first_problem
 
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 500_000_000
@@ -38,8 +46,8 @@ def _no_truth_value(value: object) -> object:
     return value
 
 
-Number = Annotated[float, BeforeValidator(_no_truth_value)]
-"""JSON's `true` would be read as 1."""
+Number = Annotated[float, BeforeValidator(_no_truth_value), Field(allow_inf_nan=False)]
+"""JSON's `true` would be read as 1; Python reads `NaN` and `Infinity`, with which nothing can be counted."""
 
 
 class Judgement(BaseModel):
@@ -92,6 +100,14 @@ class RatedPair(PairToRate):
             raise ValueError("ratings are numbers from 0 to 10")
         return ratings
 
+    @model_validator(mode="after")
+    def _one_name_each(self) -> Self:
+        if self.raters and len(self.raters) != len(self.ratings):
+            raise ValueError(f"{len(self.raters)} raters for {counted(len(self.ratings), 'rating')}")
+        if len(set(self.raters)) < len(self.raters):
+            raise ValueError("two raters have the same name")
+        return self
+
     @property
     def cluster(self) -> str:
         """What the pair is clustered by."""
@@ -106,6 +122,9 @@ class RatedPair(PairToRate):
     def is_empty(self) -> bool:
         """Whether nothing was extracted; such pairs are left out of correlations, as in the paper."""
         return not self.pred.strip()
+
+
+SomePair = TypeVar("SomePair", bound=PairToRate)
 
 
 class RatingsFile(BaseModel):
@@ -132,7 +151,7 @@ def read_json(path: Path) -> Any:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it by tables")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise StudyError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -145,13 +164,29 @@ def read_ratings(path: Path) -> Ratings:
     Raises:
         StudyError: The file cannot be read, is none of the known formats, or has no readable pair.
     """
+    kind, pairs, problems = _read_pairs(path, RatedPair)
+    return Ratings(kind, pairs, problems)
+
+
+def read_unrated(path: Path) -> tuple[str, tuple[PairToRate, ...], tuple[str, ...]]:
+    """The kind and the pairs of a ratings file, and why others cannot be shown; what anybody said of them is
+    not looked at.
+    """
+    return _read_pairs(path, PairToRate, frozenset(RatedPair.model_fields) - set(PairToRate.model_fields))
+
+
+def _read_pairs(
+    path: Path, model: type[SomePair], unseen: frozenset[str] = frozenset()
+) -> tuple[str, tuple[SomePair, ...], tuple[str, ...]]:
+    """The kind, the readable pairs and the problems of a file; keys that are `unseen` are left out."""
     kind, entries = _entries(read_json(path), path)
-    pairs: list[RatedPair] = []
+    pairs: list[SomePair] = []
     problems: list[str] = []
     known: set[str] = set()
     for name, entry in entries:
         try:
-            pair = RatedPair.model_validate(entry)
+            shown = {k: v for k, v in entry.items() if k not in unseen} if isinstance(entry, dict) else entry
+            pair = model.model_validate(shown)
             if pair.id in known:
                 problems.append(f"{name}: id: another pair has it already")
                 continue
@@ -162,7 +197,7 @@ def read_ratings(path: Path) -> Ratings:
     if not pairs:
         shown = f" The first problem: {problems[0]}" if problems else ""
         raise StudyError(f"{path} has no pair that can be read.{shown}")
-    return Ratings(kind, tuple(pairs), tuple(problems))
+    return kind, tuple(pairs), tuple(problems)
 
 
 def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]]]:

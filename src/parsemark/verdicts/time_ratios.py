@@ -23,6 +23,7 @@ from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.session import WorkerSession
 from parsemark.parsers.trial import require_usable
 from parsemark.parsers.versions import at_version, last_line, own_package
+from parsemark.plain_words import counted
 from parsemark.stats.intervals import t_quantile
 from parsemark.store import Run
 
@@ -178,7 +179,8 @@ def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -
             if all(len(times) == TURNS for times in spent):
                 ratios.append(float(np.mean(np.log(spent[1])) - np.mean(np.log(spent[0]))))
     if len(ratios) < MIN_PAGES:
-        raise ParserError(f"only {len(ratios)} pages were read by both, and {MIN_PAGES} are needed")
+        asked = f"{len(ratios)} of {counted(len(pages), 'page')} that were asked for"
+        raise ParserError(f"{asked} were read by both, and {MIN_PAGES} are needed")
     values = np.array(ratios)
     return _bounded(float(values.mean()), values, TURNS_NOISE)
 

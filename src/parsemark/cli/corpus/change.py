@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parsemark.cli import options as opt
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, listed
+
+if TYPE_CHECKING:
+    from parsemark.corpora.base import Remark
 
 
 def degrade(
@@ -48,10 +52,18 @@ def degrade(
     options = opt.fill(DegradeOptions, locals(), severity=one)
     several = severities if len(severities) > 1 else ()
     count = len(load_corpus(corpus))
+    left_out: list[Remark] = []
     with page_progress("Degrading pages", count) as progress:
         manifest = degrade_corpus(
-            corpus, out, options, severities=several, workers=workers, progress=progress
+            corpus,
+            out,
+            options,
+            severities=several,
+            workers=workers,
+            progress=progress,
+            tell=left_out.append,
         )
+    count -= _say_left_out(left_out)
     print(f"{out}: {counted(count * max(1, len(several)), 'page')}, hash {manifest.hash[:16]}")
 
 
@@ -73,10 +85,25 @@ def mislead(
     from parsemark.corpora.misleading_text_layers import mislead_corpus
 
     count = len(load_corpus(corpus))
+    left_out: list[Remark] = []
     with page_progress("Changing text layers", count) as progress:
         wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
-        manifest = mislead_corpus(corpus, out, kinds=wanted, progress=progress)
+        manifest = mislead_corpus(corpus, out, kinds=wanted, progress=progress, tell=left_out.append)
+    count -= _say_left_out(left_out)
     print(f"{out}: {counted(count, 'page')}, hash {manifest.hash[:16]}")
+
+
+def _say_left_out(left_out: Sequence[Remark]) -> int:
+    """Name the pages that are not in a copy; gives how many."""
+    from parsemark.cli.printing import plain_console
+    from parsemark.cli.running import say_remarks
+
+    reasons: dict[str, list[str]] = {}
+    for remark in left_out:
+        reasons.setdefault(remark.message, []).append(remark.where)
+    said = [f"{listed(pages)}: {why}" for why, pages in reasons.items()]
+    say_remarks(said, plain_console(stderr=True))
+    return len(left_out)
 
 
 def crops(

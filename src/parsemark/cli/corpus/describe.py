@@ -56,9 +56,15 @@ def info(
 def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
     """List the pages of a corpus: id, document, page, and what is known about it."""
     from parsemark.cli import running
+    from parsemark.cli.printing import plain_console
+    from parsemark.corpora.base import Remark
 
     loaded = running.load(corpus, strict=strict)
-    rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in loaded.samples()]
+    found = [loaded.try_read(key) for key in loaded.keys]
+    running.say_remarks([f for f in found if isinstance(f, Remark)], plain_console(stderr=True))
+    rows = [
+        (s.id, s.document, str(s.page_number), _truth_status(s)) for s in found if not isinstance(s, Remark)
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
     for identifier, document, page, status in rows:
         print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")
@@ -67,6 +73,8 @@ def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
 
 
 def _truth_status(sample: Sample) -> str:
+    from parsemark.model import TRUTH_ERROR
+
     truth = sample.truth
     if truth is None:
         return NO_TRUTH
@@ -76,6 +84,8 @@ def _truth_status(sample: Sample) -> str:
         "fact": len(truth.facts) or None,
     }
     said = [counted(n, name) if n else f"no {name}s" for name, n in counts.items() if n is not None]
+    if n_wrong := sum(TRUTH_ERROR in table.attributes for table in truth.tables):
+        said[0] += f" ({n_wrong} cannot be read)"
     return ", ".join(said) or "nothing known of its elements"
 
 

@@ -26,6 +26,7 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
+from parsemark.plain_words import listed
 from parsemark.protocols.boards.dp_bench import PAGE
 from parsemark.protocols.boards.opendataloader import MARKDOWN
 from parsemark.protocols.boards.rd_tablebench import HTML
@@ -57,8 +58,7 @@ def load_opendataloader(root: Path) -> Corpus:
 
     def read(path: Path, ids: SampleIds) -> list[Sample]:
         annotation = {MARKDOWN: read_text(path).replace("\r\n", "\n").replace("\r", "\n")}
-        data = pages.get(f"{path.stem}.pdf", {"elements": []})
-        return [_sample(path.stem, root, data, annotation, ids)]
+        return [_sample(path.stem, root, pages.get(f"{path.stem}.pdf"), annotation, ids)]
 
     return board_corpus("opendataloader-bench", read_each(root, truths, read, remarks), root, remarks, "MIT")
 
@@ -103,9 +103,10 @@ def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
 
 def board_corpus(name: str, samples: list[Sample], root: Path, remarks: list[Remark], licence: str) -> Corpus:
     """The corpus of a board, with a remark where PDFs are missing."""
-    missing = sum(sample.pdf is None for sample in samples)
+    missing = [sample.id for sample in samples if sample.pdf is None]
     if missing:
-        why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."
+        gone = f"{len(missing)} of {len(samples)} PDFs are not there ({listed(missing)})"
+        why = f"{gone}: these outputs can be imported, not parsed."
         remarks.append(Remark("pdfs", why, left_out=False))
     return Corpus.of(name, samples, root=root, version="1", licence=licence, remarks=remarks)
 
@@ -113,19 +114,23 @@ def board_corpus(name: str, samples: list[Sample], root: Path, remarks: list[Rem
 def _sample(
     stem: str,
     folder: Path,
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | None,
     annotation: dict[str, Any],
     ids: SampleIds,
     *,
     only_tables: bool = False,
 ) -> Sample:
+    """A page; without `data` no element of it is known, so none that a parser gives is invented."""
     pdf: Path | None = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
     if pdf is None or not pdf.is_file() or pdf.read_bytes()[: len(_LFS)] == _LFS:
         pdf = None
     width, height = (page_shapes(pdf)[0].width, page_shapes(pdf)[0].height) if pdf else (1.0, 1.0)
-    elements = tuple(_element(e, n, width, height) for n, e in enumerate(data["elements"]))
-    identifier = ids.make(stem)
-    page = Page(identifier, width, height, elements, annotation=annotation, only_tables=only_tables)
+    listed = () if data is None else data["elements"]
+    elements = tuple(_element(e, n, width, height) for n, e in enumerate(listed))
+    identifier, covered = ids.make(stem), frozenset[str]() if data is None else None
+    page = Page(
+        identifier, width, height, elements, annotation=annotation, only_tables=only_tables, covered=covered
+    )
     return Sample(identifier, stem, 1, page, pdf)
 
 
@@ -138,7 +143,8 @@ def _element(data: Mapping[str, Any], number: int, width: float, height: float) 
     identifier = str(number)
     if kind == "table":
         html = str(content.get("html") or "")
-        whole = html if "<table" in html.lower() else f"<table>{html}</table>"
+        is_inner = "<table" not in html.lower() and "<tr" in html.lower()
+        whole = f"<table>{html}</table>" if is_inner else html
         return table_element(identifier, html=whole, text=content.get("text"), box=box, order=number)
     category = _CATEGORIES.get(kind, Category.TEXT_BLOCK)
     text = str(content.get("text") or "")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -33,6 +33,7 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.pdf import page_shapes
+from parsemark.plain_words import listed
 
 _PAGE_SUFFIX = re.compile(r"(?:\.pdf|(?<=[0-9a-f]{32}))_\d+$")
 """The page number behind a PDF's name or a hash; other names end in numbers of documents."""
@@ -53,6 +54,7 @@ def load(path: Path) -> Corpus:
         with skip_with_remark(remarks, file.parent, file.parent / f"{file.name}, page {index}"):
             samples.append(_sample(page, file, index, ids))
     require_some(samples, remarks, file)
+    remarks += [*_twins(samples), *_unknown_categories(samples)]
     return Corpus.of(
         "omnidocbench",
         samples,
@@ -61,6 +63,28 @@ def load(path: Path) -> Corpus:
         licence="research use only",
         remarks=remarks,
     )
+
+
+def _twins(samples: list[Sample]) -> Iterator[Remark]:
+    """Pages with one picture: files of outputs that are named after it answer the first."""
+    first: dict[str, str] = {}
+    for sample in samples:
+        picture = sample.aliases[-1]
+        if (other := first.setdefault(picture, sample.id)) != sample.id:
+            why = f"two pages have this image_path. Outputs of the second are named {sample.id}, not {other}."
+            yield Remark(picture, why, left_out=False)
+
+
+def _unknown_categories(samples: list[Sample]) -> Iterator[Remark]:
+    """Categories that no protocol asks for, with the pages that have them."""
+    pages: dict[str, list[str]] = {}
+    for sample in samples:
+        for kind in dict.fromkeys(e.category for e in sample.truth.elements) if sample.truth else ():
+            if kind not in _KNOWN and not kind.endswith("_mask"):
+                pages.setdefault(kind, []).append(sample.id)
+    for kind, ids in pages.items():
+        why = f"nothing is known of this category; no score asks for its elements ({listed(ids)})."
+        yield Remark(f"category_type {kind!r}", why, left_out=False)
 
 
 def _annotation_file(path: Path) -> Path:
@@ -190,6 +214,10 @@ _CATEGORIES = {
     "formula_caption": Category.EQUATION_CAPTION, "code": Category.CODE_TXT,
     "code_caption": Category.CODE_TXT_CAPTION, "algorithm": Category.CODE_ALGORITHM,
 }  # fmt: skip
+_KNOWN = frozenset(
+    {*map(str, Category), "text_span", "text_all", "equation_inline", "equation_ignore", "equation_semantic"}
+    | {"equation_explanation", "footnote_mark", "organic_chemical_formula", "chart"}
+)
 _WORDS = {
     **dict.fromkeys(("en", "eng"), "english"),
     **dict.fromkeys(("zh", "ch", "chinese"), "simplified_chinese"),

@@ -21,7 +21,7 @@ from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_has
 from parsemark.corpora.loaders.table_structure import ROW, VocFile, read_voc, read_words, table_from_structure
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
-from parsemark.model import Category, Element, Page, Sample
+from parsemark.model import TRUTH_ERROR, AttributeValue, Category, Element, Page, Sample
 
 _DOCUMENT = re.compile(r"PMC\d+")
 _TABLES = ("table", "table rotated")
@@ -74,9 +74,14 @@ def _structure(voc: VocFile, path: Path) -> Element:
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error
     box = next((item.box for item in voc.objects if item.label in _TABLES), None)
-    attributes = {"rotated": any(item.label == "table rotated" for item in voc.objects)}
+    attributes: dict[str, AttributeValue] = {
+        "rotated": any(item.label == "table rotated" for item in voc.objects)
+    }
     if words_file is None:
         attributes["without_words"] = True
+        attributes[TRUTH_ERROR] = (
+            f"There is no {path.stem}_words.json, so the text of the cells is not known."
+        )
     html = write_table(table, "html")
     return Element("t1", Category.TABLE, box=box, html=html, table=table, attributes=attributes)
 

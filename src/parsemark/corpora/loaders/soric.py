@@ -22,9 +22,9 @@ from PIL import Image
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_hash, read_text
 from parsemark.corpora.loaders.table_structure import VocFile, VocObject, read_voc
-from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, table_element
+from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
-from parsemark.model import Box, Element, Page, Sample
+from parsemark.model import TRUTH_ERROR, Box, Element, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark.plain_words import counted
 

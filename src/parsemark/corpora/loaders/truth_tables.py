@@ -6,14 +6,14 @@ attribute `truth_error`.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import read_tables
 from parsemark.formats.limits import check_grid
-from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
-
-TRUTH_ERROR = "truth_error"
+from parsemark.model import TRUTH_ERROR, AttributeValue, Box, Category, Cell, Element, Table
 
 
 def table_element(
@@ -35,7 +35,11 @@ def table_element(
         try:
             found = read_tables(source, format)
             table = found[0].table if found else None
-            if table is None:
+            if cut := _cut_environment(source if format == "latex" else ""):
+                table = None
+                noted[TRUTH_ERROR] = f"The LaTeX of the table is cut: \\begin{{{cut}}} has no end."
+            elif table is None or not table.cells:
+                table = None
                 noted[TRUTH_ERROR] = f"There is no {format} table in the truth."
         except FormatError as error:
             noted[TRUTH_ERROR] = str(error)
@@ -51,6 +55,12 @@ def table_element(
         ignore=ignore,
         attributes=noted,
     )
+
+
+def _cut_environment(latex: str) -> str | None:
+    """An environment that is begun more often than ended: what an output has up to there, a truth has not."""
+    begun, ended = (Counter(re.findall(rf"\\{word}\s*\{{(\w+\*?)", latex)) for word in ("begin", "end"))
+    return next(iter(begun - ended), None)
 
 
 def filled_table(cells: Iterable[Cell]) -> tuple[Table, int]:

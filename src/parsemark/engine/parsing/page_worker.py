@@ -209,8 +209,8 @@ class PageWorker:
         elif watched.overtime:
             error = f"The worker used more than {timeout_s:g} s of CPU time and was ended."
         elif failure.kind == "timeout":
-            used = f"{elapsed:.0f} s had passed, {watched.cpu_s or 0:.1f} s of CPU time were used"
-            error = f"The worker did not answer within {timeout_s:g} s and was ended ({used})."
+            used = f"{watched.cpu_s or 0:.1f} s of CPU time were used, of {timeout_s:g}"
+            error = f"The worker did not answer within {elapsed:.0f} s and was ended ({used})."
         else:
             error = str(failure)
         if n_left:

@@ -24,7 +24,7 @@ from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
 from parsemark.pdf.page_kinds import stored_kinds
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, listed
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
     CorpusEntry,
@@ -277,11 +277,15 @@ def add_samples(
         samples += corpus.broken
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
-        raise UsageError(
+        said = (
             f"{counted(len(without), 'sample')} of {corpus.name} with neither a PDF nor a picture that "
-            "could be parsed "
-            f"(the first is {without[0]}). Score outputs that you have: parsemark score --predictions DIR"
+            f"could be parsed ({listed(without)}). "
+            "Score outputs that you have: parsemark score --predictions DIR"
         )
+        if corpus.strict or len(without) == len(samples):
+            raise UsageError(said)
+        (events or Events()).note(f"Left out: {said}")
+        samples = [sample for sample in samples if sample.pdf is not None]
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
     known = _looks(run.table("samples"))

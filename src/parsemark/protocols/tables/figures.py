@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -93,11 +93,12 @@ class SumBuilder:
         found += self._three("e05", "", lambda e: expected_detected(e.overlap, 0.5))
         found += [self._f1(f"td_f1_at_{theta:g}", detected_above(theta)) for theta in SENSITIVITY]
         found.append(self._make("wavg_f1", _weighted_sums, weighted_f1_statistic, 0))
+        readable = replace(self, matched={parser: own.readable for parser, own in self.matched.items()})
         for metric in metrics:
             short = short_name(metric)
-            found += self._three("te", f"_{short}", partial(extraction_credit, metric=metric))
+            found += readable._three("te", f"_{short}", partial(extraction_credit, metric=metric))
             found.append(
-                self._make(f"tsr_{short}", partial(_structure_sums, metric=metric), mean_statistic, 1)
+                readable._make(f"tsr_{short}", partial(_structure_sums, metric=metric), mean_statistic, 1)
             )
         found.append(self._make("false_tables_per_negative_page", _false_tables, mean_statistic, 1))
         any_false = "negative_pages_with_false_tables"
@@ -152,20 +153,20 @@ def _structure_sums(matched: MatchedTables, metric: str) -> Floats:
 
 def _false_tables(matched: MatchedTables) -> Floats:
     """(tables predicted, 1) of each page without tables."""
-    negative = matched.pages.n_truth == 0
     n_pred = page_sums(matched, np.zeros_like(matched.overlap))[:, 1]
-    sums: Floats = np.stack([n_pred, np.ones(len(n_pred))], axis=1) * negative[:, None]
+    sums: Floats = np.stack([n_pred, np.ones(len(n_pred))], axis=1) * matched.pages.negative[:, None]
     return sums
 
 
 def ranked_figures(matched: MatchedTables) -> dict[str, Figure]:
     """AP, AP weighted by structure and D-ECE; without confidences they are there too, without a value."""
-    names = {"ap": is_detected(matched.overlap, THETA)}
-    names |= {f"ap_{short_name(m)}": extraction_credit(matched, m) for m in matched.structure}
+    hit, read = is_detected(matched.overlap, THETA), matched.readable
+    names = {"ap": (matched, hit)}
+    names |= {f"ap_{short_name(m)}": (read, extraction_credit(read, m)) for m in matched.structure}
     if not matched.has_confidence:
         return {name: make_figure(None, 0) for name in (*names, "d_ece", "d_ece_positive")}
-    found = {name: _average_precision(matched, credit) for name, credit in names.items()}
-    hit, positive = names["ap"], matched.confidence > CONFIDENCE_THRESHOLD
+    found = {name: _average_precision(*ranked) for name, ranked in names.items()}
+    positive = matched.confidence > CONFIDENCE_THRESHOLD
     for name, chosen in (("d_ece", matched.confidence > MIN_CONFIDENCE), ("d_ece_positive", positive)):
         compute = partial(_calibration_error, matched.confidence, hit, chosen)
         figure = _jackknifed(matched, compute, float(chosen.sum()))
@@ -192,8 +193,9 @@ def curves(matched: MatchedTables) -> dict[str, list[list[float]]]:
         "thresholded": is_detected(matched.overlap, THETA),
         "expected": expected_detected(matched.overlap, 0.5),
     }
-    credit |= {short_name(m): extraction_credit(matched, m) for m in matched.structure}
-    return {name: _points(matched, earned) for name, earned in credit.items()}
+    points = {name: _points(matched, earned) for name, earned in credit.items()}
+    read = matched.readable
+    return points | {short_name(m): _points(read, extraction_credit(read, m)) for m in matched.structure}
 
 
 def reliability(matched: MatchedTables) -> list[dict[str, Any]]:

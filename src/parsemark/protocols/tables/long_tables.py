@@ -27,7 +27,7 @@ import polars as pl
 from parsemark.formats import markdown_of
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.matching.combine import repeated_rows, slice_rows, stack_tables
-from parsemark.model import Element, Fact, Page, Prediction, Status, Table
+from parsemark.model import TRUTH_ERROR, Element, Fact, Page, Prediction, Status, Table
 from parsemark.protocols.page_elements import in_order
 from parsemark.protocols.run_data.tables import RunTables
 
@@ -162,6 +162,8 @@ def _joined_chain(chain: Chain) -> Element:
     attributes = {k: v for k, v in first.attributes.items() if k not in (*NUMBERS, "regions")}
     if len(pages) > 1:
         attributes["pages"] = len(pages)
+    if any(element.is_unread for _, element in chain):
+        attributes.setdefault(TRUTH_ERROR, "A part of the table cannot be read.")
     html = first.html if len(chain) == 1 else None
     return replace(
         first,

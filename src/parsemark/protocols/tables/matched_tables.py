@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
 from parsemark.protocols.figures.figure import Floats
 from parsemark.protocols.run_data.pages import Kindred
 from parsemark.protocols.run_data.tables import RunTables
@@ -25,6 +28,11 @@ def is_positive(confidence: float | None) -> bool:
     return confidence is None or confidence > CONFIDENCE_THRESHOLD
 
 
+def is_by_place(rule: str) -> bool:
+    """Whether a rule finds tables without looking at their content."""
+    return rule.startswith((BOX_RULE, ORDER_RULE))
+
+
 @dataclass(frozen=True)
 class TruthPages:
     """The pages with truth of a run, in a fixed order."""
@@ -32,8 +40,12 @@ class TruthPages:
     samples: tuple[str, ...]
     documents: tuple[str, ...]
     n_truth: Floats
+    negative: NDArray[np.bool_]
+    """Whether a page has no tables."""
     kinds: Kindred = field(default_factory=dict)
     """Attribute to the kind that each page's document is of."""
+    unread: frozenset[tuple[int, str]] = frozenset()
+    """Page and id of the tables among `n_truth` that cannot be read."""
 
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
@@ -42,7 +54,15 @@ class TruthPages:
         known = known.sort("sample")
         places = tables.places.among(known["sample"])
         n_truth = known["n_tables"].to_numpy().astype(float)
-        return cls(places.samples, places.documents, n_truth, places.kinds)
+        return cls(places.samples, places.documents, n_truth, n_truth == 0, places.kinds)
+
+    @cached_property
+    def readable(self) -> TruthPages:
+        """The same pages without the tables that cannot be read."""
+        n_truth = self.n_truth.copy()
+        for page, _ in self.unread:
+            n_truth[page] -= 1
+        return replace(self, n_truth=n_truth, unread=frozenset())
 
     def frame(self) -> pl.DataFrame:
         """`sample`, and its position as `page`."""
@@ -75,6 +95,26 @@ class MatchedTables:
         """Number of true tables."""
         return float(self.pages.n_truth.sum())
 
+    @cached_property
+    def readable(self) -> MatchedTables:
+        """The same without true tables that cannot be read, and without what answers them."""
+        if not self.pages.unread:
+            return self
+        pairs = zip(self.page.tolist(), self.truth, strict=True)
+        keep = np.array([pair not in self.pages.unread for pair in pairs], dtype=bool)
+        return replace(
+            self,
+            pages=self.pages.readable,
+            page=self.page[keep],
+            truth=tuple(compress(self.truth, keep)),
+            pred=tuple(compress(self.pred, keep)),
+            overlap=self.overlap[keep],
+            confidence=self.confidence[keep],
+            positive=self.positive[keep],
+            count=self.count[keep],
+            structure={metric: values[keep] for metric, values in self.structure.items()},
+        )
+
 
 def _credit(metric: str, values: Sequence[float | None]) -> Floats:
     """What values of a metric earn; a metric that is not installed here is taken to range from 0 to 1."""
@@ -102,12 +142,20 @@ def gather(
         for (rule, parser), own in answers.group_by("rule", "parser", maintain_order=True):
             parts[str(rule), str(parser)].append(own)
     names: dict[str, str] = {}
-    return {key: _evidence(pages, parts.pop(key), metrics, names) for key in sorted(parts)}
+    return {
+        (rule, parser): _evidence(_asked(pages, rule), parts.pop((rule, parser)), metrics, names)
+        for rule, parser in sorted(parts)
+    }
 
 
-def nothing_matched(pages: TruthPages, metrics: Sequence[str]) -> MatchedTables:
+def nothing_matched(pages: TruthPages, metrics: Sequence[str], rule: str) -> MatchedTables:
     """Of a parser that answers nothing."""
-    return _evidence(pages, [], metrics, {})
+    return _evidence(_asked(pages, rule), [], metrics, {})
+
+
+def _asked(pages: TruthPages, rule: str) -> TruthPages:
+    """The pages with the tables that can be found under a rule."""
+    return pages if is_by_place(rule) else pages.readable
 
 
 _KEYS = ("sample", "parser", "rule", "element", "pred")

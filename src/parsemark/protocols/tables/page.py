@@ -13,6 +13,9 @@ or once, where that is asked for:
 Every matched pair is scored with each metric. A missed table, an invented one, and every table of a page on
 which the parser failed get a row with a status and no value. Of a page without a truth only the measures of
 the whole page are known: how many tables were found, and how much of their text was invented.
+
+A true table that cannot be read is there to be found by its place or number, but no structure is compared.
+By text nobody can say what answers it: it is not missed then, and no prediction on its page is invented.
 """
 
 from __future__ import annotations
@@ -35,9 +38,20 @@ from parsemark.matching import (
 )
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
+from parsemark.model import (
+    TRUTH_ERROR,
+    Category,
+    Element,
+    Match,
+    Matching,
+    Page,
+    Prediction,
+    Score,
+    Status,
+    Table,
+)
 from parsemark.protocols.run_data.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.tables.matched_tables import THETA, is_positive
+from parsemark.protocols.tables.matched_tables import THETA, is_by_place, is_positive
 
 TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
@@ -137,17 +151,26 @@ class PageScorer:
             self._record(match_in_order(truth, pred, confident), {})
             return
         self._record(match_by_box(truth, pred, confident), {})
-        self._record(match_by_content(truth, pred, confident), {})
-        by_characters = match_by_ngrams(truth, [p for p, sure in zip(pred, confident, strict=True) if sure])
+        readable = [t for t in truth if not t.is_unread]
+        self._record(match_by_content(readable, pred, confident), {})
+        by_characters = match_by_ngrams(
+            readable, [p for p, sure in zip(pred, confident, strict=True) if sure]
+        )
         self._record(by_characters.matching, by_characters.answers)
         if any(p.confidence is not None for p in pred):
             confidence = [1.0 if p.confidence is None else p.confidence for p in pred]
-            for rank in (rank_by_box, rank_by_content, rank_by_ngrams):
-                matching = rank(truth, pred, confidence)
+            for rank, known in (
+                (rank_by_box, truth),
+                (rank_by_content, readable),
+                (rank_by_ngrams, readable),
+            ):
+                matching = rank(known, pred, confidence)
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
         covered = self.page is not None and self.page.covers(Category.TABLE)
+        if covered and self.page is not None and not is_by_place(matching.rule):
+            covered = not any(t.is_unread for t in self.page.tables)
         for match in matching.matches if covered else known_matches(matching.matches):
             self.out.matches.append(self._match_row(matching.rule, match))
             self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
@@ -164,6 +187,9 @@ class PageScorer:
             failed = self.prediction.status is not Status.OK
             status = self.prediction.status if failed else Status.NO_PREDICTION
             score = Score(metric, None, status, message=self.prediction.message)
+        elif (truth := self._truth(match.truth[0])).is_unread:
+            why = truth.attributes.get(TRUTH_ERROR) or "The truth has the table's place alone."
+            score = Score(metric, None, Status.NO_TRUTH, message=str(why))
         else:
             score = self._score(match, metric, answers.get(match.truth[0]))
         return ScoreRow.of_element(

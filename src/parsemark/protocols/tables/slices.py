@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +43,8 @@ class Truths:
 
     n_unboxed: int
     """How many have no box."""
+    unread: frozenset[tuple[int, str]]
+    """Page and id of those that cannot be read."""
     groups: Mapping[str, Mapping[str, TableGroup]]
     """Attribute to value to the tables that have it."""
 
@@ -54,11 +56,14 @@ class Truths:
         too_many: set[str] = set()
         place = pages.frame()
         names: dict[str, str] = {}
+        unread: set[tuple[int, str]] = set()
         for (samples,) in tables.batches("samples"):
             known = samples.select("sample", "truth").join(place, on="sample", maintain_order="left")
             for text, page in known.select("truth", "page").iter_rows():
                 for table in page_from_json(json.loads(text)).tables:
                     n_unboxed += table.box is None
+                    if table.is_unread:
+                        unread.add((page, table.id))
                     for name, value in element_attributes(table).items():
                         if name in too_many:
                             continue
@@ -68,13 +73,14 @@ class Truths:
                         if len(groups[name]) > MAX_VALUES:
                             too_many.add(name)
                             del groups[name]
-        return cls(n_unboxed, groups)
+        return cls(n_unboxed, frozenset(unread), groups)
 
 
 def table_slices(truths: Truths, matched: Mapping[str, MatchedTables]) -> list[Slice]:
     """The tables with each value of each attribute.
 
-    A table attribute selects true tables, so only recall, and recall weighted by structure, are defined.
+    A table attribute selects true tables, so only recall, and recall weighted by structure, are defined. What
+    cannot be read has no structure.
     """
     if not matched:
         return []
@@ -83,10 +89,9 @@ def table_slices(truths: Truths, matched: Mapping[str, MatchedTables]) -> list[S
         for attribute, values in sorted(truths.groups.items())
         for value, group in sorted(values.items())
     ]
-    figures: list[dict[str, dict[str, Figure]]] = [{} for _ in groups]
-    for parser, own in matched.items():
-        credit = {"td_recall": is_detected(own.overlap, THETA)}
-        credit |= {f"te_recall_{short_name(m)}": extraction_credit(own, m) for m in own.structure}
+    figures: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in groups]
+    for parser, own, credit in _credits(matched):
+        left_out = truths.unread - own.pages.unread
         codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
         answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
         for (*_, group), found in zip(groups, figures, strict=True):
@@ -96,16 +101,35 @@ def table_slices(truths: Truths, matched: Mapping[str, MatchedTables]) -> list[S
                 if name in codes
             ]
             inside = np.isin(answered, wanted) & own.positive
-            found[parser] = {name: _recall(own, group, earned, inside) for name, earned in credit.items()}
+            asked = [
+                page
+                for page, name in zip(group.pages, group.ids, strict=True)
+                if (page, name) not in left_out
+            ]
+            found[parser] |= {name: _recall(own, asked, earned, inside) for name, earned in credit.items()}
     return [
-        Slice(scope="table", attribute=attribute, value=value, n=len(group.ids), figures=found)
+        Slice(scope="table", attribute=attribute, value=value, n=len(group.ids), figures=dict(found))
         for (attribute, value, group), found in zip(groups, figures, strict=True)
     ]
 
 
-def _recall(matched: MatchedTables, group: TableGroup, credit: Floats, inside: NDArray[np.bool_]) -> Figure:
-    """Recall, or end-to-end recall, of the tables in a group; a table that was not found counts 0."""
+def _credits(
+    matched: Mapping[str, MatchedTables],
+) -> Iterator[tuple[str, MatchedTables, dict[str, Floats]]]:
+    """What each parser earns by finding tables, and by reading those that can be read."""
+    for parser, own in matched.items():
+        yield parser, own, {"td_recall": is_detected(own.overlap, THETA)}
+        read = own.readable
+        yield (
+            parser,
+            read,
+            {f"te_recall_{short_name(m)}": extraction_credit(read, m) for m in read.structure},
+        )
+
+
+def _recall(matched: MatchedTables, asked: list[int], credit: Floats, inside: NDArray[np.bool_]) -> Figure:
+    """Recall, or end-to-end recall, of tables on these pages; a table that was not found counts 0."""
     sums = np.zeros((len(matched.pages.samples), 2))
     np.add.at(sums[:, 0], matched.page[inside], credit[inside])
-    np.add.at(sums[:, 1], group.pages, 1.0)
+    np.add.at(sums[:, 1], asked, 1.0)
     return from_sums(sum_by_cluster(sums, matched.pages.documents)[0], mean_statistic)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,7 @@ from parsemark.protocols.tables.matched_tables import (
     MatchedTables,
     TruthPages,
     gather,
+    is_by_place,
     nothing_matched,
 )
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
@@ -89,24 +90,25 @@ class RunMatches:
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunMatches:
         """Gather it."""
         pages = TruthPages.of(tables)
+        truths = Truths.of(tables, pages)
+        pages = replace(pages, unread=truths.unread)
         metrics = _metrics(tables, rank_by)
         rules = (match,) if match == ORDER_RULE else RULES
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
-        none = nothing_matched(pages, metrics)
-        plain = {rule: {p: found.get((rule, p), none) for p in tables.parsers} for rule in rules}
+        none = {rule: nothing_matched(pages, metrics, rule) for rule in rules}
+        plain = {rule: {p: found.get((rule, p), none[rule]) for p in tables.parsers} for rule in rules}
         is_ranked = pl.col("rule").is_in([rule + RANKED for rule in RULES])
         pairs = tables.read("matches", pl.struct("rule", "parser").unique(), where=is_ranked).to_series()
         ranked_parsers = {(row["rule"], row["parser"]) for row in pairs}
         # A parser without confidences has the same matches ranked and unranked.
         ranked = {
             rule: {
-                p: found.get((rule + RANKED, p), none) if (rule + RANKED, p) in ranked_parsers else own
+                p: found.get((rule + RANKED, p), none[rule]) if (rule + RANKED, p) in ranked_parsers else own
                 for p, own in plain[rule].items()
             }
             for rule in rules
         }
         without = _without_boxes(tables)
-        truths = Truths.of(tables, pages)
         rule = leaderboard_rule(match, can_be_placed=not without and not truths.n_unboxed)
         return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
 
@@ -262,7 +264,7 @@ def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dic
 def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
     """How many true tables came merged with another, or in pieces."""
     of_parser = (pl.col("parser") == parser) & (pl.col("rule") == ngrams.RULE)
-    n = run.pages.n_truth.sum()
+    n = run.pages.readable.n_truth.sum()
     merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
     counts = run.tables.read(
         "matches",
@@ -307,7 +309,11 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
     """How tables were matched, and scores that could not be computed, for the reader of the table."""
-    notes = [*_match_notes(run, is_rule_chosen), *_doubtful_negatives(run)] if run.has_truth else []
+    notes = (
+        [*_match_notes(run, is_rule_chosen), *_unread(run), *_doubtful_negatives(run)]
+        if run.has_truth
+        else []
+    )
     is_failure = (pl.col("rule") == run.rule) & (pl.col("status") == str(Status.METRIC_FAILED))
     columns = ("parser", "sample", "element", "metric", "message")
     rows = run.tables.read("scores", *columns, where=is_failure)
@@ -347,6 +353,17 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
         hint = f"; --match bbox compares {place} by place" if others else ""
         notes.append(f"{who} matched by their text ({run.rule}), since {names} {give} no boxes{hint}.")
     return notes
+
+
+def _unread(run: RunMatches) -> list[str]:
+    """True tables that cannot be read, and what of them counts."""
+    if not run.pages.unread:
+        return []
+    n_tables = int(run.pages.n_truth.sum())
+    who = f"{len(run.pages.unread)} of {counted(n_tables, 'true table')} cannot be read"
+    if is_by_place(run.rule):
+        return [f"{who}: whether it is found counts, its content counts for nobody."]
+    return [f"{who}: it counts for nobody, nor does what answers no other table of its page."]
 
 
 def _doubtful_negatives(run: RunMatches) -> list[str]:
