@@ -2,10 +2,19 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from tests.corpora.writing import write_corpus
+from tests.engine.fakes import FakeParser, make_corpus
+from typer.testing import CliRunner
 
-from parsemark.choose.audit import aligned_texts, audit_page, ranked
+from parsemark.choose.audit import aligned_texts, audit_page, audit_run, ranked
+from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import StoreError, UsageError
 from parsemark.model import Box, Cell, Element, Page, Prediction, Table
 from parsemark.pdf import Glyph
 
@@ -103,3 +112,34 @@ def test_what_is_printed_in_a_cell_decides() -> None:
     right = replace(boxed, cells=(replace(boxed.cells[0], text="Malta"), *given.cells[1:]))
     page_of_it = Page("p", 200.0, 200.0, (Element("t", "table", table=right),))
     assert audit_page(page_of_it, answers(a=other, b=other, c=other), FAMILIES, None, letters) == []
+
+
+def test_a_run_is_audited_and_its_corrections_can_be_applied(tmp_path: Path) -> None:
+    samples = list(make_corpus(tmp_path / "corpus" / "pdfs", ["fine"] * 3).samples())
+    assert samples[1].truth is not None
+    (wrong,) = samples[1].truth.elements
+    bad = replace(wrong, table=table([["s001", "page 1"], ["1", "7"]]))
+    samples[1] = replace(samples[1], truth=replace(samples[1].truth, elements=(bad,)))
+    write_corpus(tmp_path / "corpus", samples, name="tiny", licence="CC0-1.0")
+    corpus, parsers = load_corpus(str(tmp_path / "corpus")), [FakeParser(name) for name in "abc"]
+    run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions())
+    with pytest.raises(StoreError, match="not scored yet: parsemark score"):
+        audit_run(corpus, run)
+    score_run(run, n_workers=1)
+    with pytest.raises(UsageError, match="at least 2 parsers"):
+        audit_run(corpus, parse_corpus(tmp_path / "one", corpus, parsers[:1], ParseOptions()))
+    found = audit_run(corpus, run)
+    assert (found.n_pages, found.n_cells) == (3, 12)
+    assert ("s001", 1, 1, "7", "2") in [
+        (x.sample, x.row, x.col, x.truth, x.consensus) for x in found.suspicions
+    ]
+    flags = ["--run", str(run.path), "--out", str(tmp_path / "audit")]
+    said = CliRunner().invoke(app, ["corpus", "audit", str(tmp_path / "corpus"), *flags])
+    assert said.exit_code == 0 and "4 of 12 cells on 3 pages worth a look" in said.output, said.output
+    assert "fine s001" in (tmp_path / "audit" / "audit.html").read_text()
+    fixes = tmp_path / "audit" / "corrections.json"
+    flags = ["--corrections", str(fixes), "--out", str(tmp_path / "mended")]
+    said = CliRunner().invoke(app, ["corpus", "correct", str(tmp_path / "corpus"), *flags])
+    mended = load_corpus(str(tmp_path / "mended")).read("s001").truth
+    assert mended is not None and mended.elements[0].table is not None, said.output
+    assert [c.text for c in mended.elements[0].table.cells] == ["fine s001", "page 1", "1", "2"]

@@ -9,7 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.component_tasks import answered, crops_for
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
@@ -63,3 +65,36 @@ def test_what_parsers_make_of_crops_is_scored_as_a_component(
     result = component_task(answers, task)
     assert (result.n, result.n_missing) == (2, 1), "a crop without an answer counts"
     assert result.figures[figure] == pytest.approx(0.5), "the right answer and none at all"
+
+
+WORKER = """\
+# /// script
+# requires-python = ">=3.11"
+# dependencies = []
+# [tool.parsemark]
+# licence = "MIT"
+# gives = ["text"]
+# ///
+from parsemark_worker import serve, text_output
+
+serve(lambda pdf, page, options: text_output("text", "some words"))
+"""
+
+
+def test_a_task_is_benched_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    for number in (1, 2):
+        Image.new("RGB", (100, 60), "white").save(tmp_path / "images" / f"d{number}.png")
+    texts = ("some words", "other things")
+    pages = [_page(number, "text_block", text=text) for number, text in enumerate(texts, 1)]
+    (tmp_path / "pages.json").write_text(json.dumps(pages))
+    (tmp_path / "fixed.py").write_text(WORKER)
+    flags = ["--corpus", f"omnidocbench:{tmp_path / 'pages.json'}", "--out", str(tmp_path / "out")]
+    refused = CliRunner().invoke(app, ["bench", "--task", "ocr", *flags])
+    assert refused.exit_code and "--task needs the parsers" in str(refused.exception)
+    said = CliRunner().invoke(app, ["bench", "--task", "ocr", *flags, "--parser", str(tmp_path / "fixed.py")])
+    assert said.exit_code == 0, said.output
+    assert any(line.split()[:3] == ["fixed", "2", "0"] for line in said.output.splitlines()), said.output
+    again = ["score", "--task", "ocr", "--predictions", str(tmp_path / "out" / "fixed.json")]
+    scored = CliRunner().invoke(app, again)
+    assert scored.exit_code == 0 and scored.output.count("\n") > 2, scored.output

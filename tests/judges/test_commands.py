@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine.fakes import FakeParser, make_corpus
 from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks, honest
 from tests.judges.test_attacks import obedient
 from typer.testing import CliRunner, Result
 
 from parsemark.cli.main import app
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 
 KEY = "sk-a-key-that-must-not-be-seen"
 
@@ -236,3 +239,24 @@ def test_a_limit_that_was_passed_is_said_and_ends_in_failure(tmp_path: Path, com
         assert len(server.requests) == 1
     assert result.exit_code == 1
     assert result.output.count("is passed by $0.5000") == 1
+
+
+def test_matchers_are_compared_on_a_run(tmp_path: Path) -> None:
+    """A model that copies the output, one that makes something up, and one that points at nothing."""
+    run = parse_corpus(
+        tmp_path / "run", make_corpus(tmp_path / "pages", ["fine"] * 3), [FakeParser("one")], ParseOptions()
+    )
+    score_run(run, n_workers=1)
+
+    def locates(request: Request, _: int) -> Any:
+        *_, output = fenced_blocks(request).values()
+        told = {"s000": [output], "s001": ["| nothing like it | 99 | at all |"], "s002": []}
+        (texts,) = (texts for name, texts in told.items() if name in output)
+        return completion(json.dumps({"spans": [{"table": 1, "text": text} for text in texts]}))
+
+    with ChatServer(locates) as server:
+        result = invoke("judge", "matchers", str(run.path), "--judge", server.spec())
+    assert result.exit_code == 0, result.output
+    row = next(line.split() for line in result.output.splitlines() if line.startswith("one "))
+    # parser, truths, same, different, only rule, only model, no answer, copied, mended, made up
+    assert row == ["one", "3", "1", "0", "2", "0", "0", "1", "0", "1"]

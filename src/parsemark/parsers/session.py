@@ -103,11 +103,6 @@ class WorkerSession:
         self._supervised.begin()
         self.hello = self._shake_hands(start_timeout_s)
 
-    @property
-    def pid(self) -> int:
-        """The process id of the worker's supervisor: the worker and all its children are below it."""
-        return self._supervised.pid
-
     def prepare(self, options: Mapping[str, OptionValue], *, timeout_s: float) -> None:
         """Have models loaded before the clock of a page starts, and before the worker has any page.
 

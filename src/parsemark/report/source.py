@@ -108,10 +108,6 @@ class RunSource(ScoredRun):
         failed = (pl.col("parser") == parser) & (pl.col("status") != str(Status.OK))
         return self.run.run_tables(self.protocol).read("parses", pl.all(), where=failed)
 
-    def pages_with(self, attribute: str, value: AttributeValue) -> list[str]:
-        """Ids of the pages that have an attribute."""
-        return [sample for sample, own in self.attributes.items() if own.get(attribute) == value]
-
     def batches(self, size: int) -> Iterator[tuple[int, pl.Series]]:
         """The ids of the pages in order, some at a time, with the number of the first."""
         ids = self.samples["sample"]

@@ -108,7 +108,9 @@ class Run:
         """What a parser made of a sample."""
         text = self._folder.predictions.get((sample, parser))
         if text is None:
-            raise StoreError(f"{self.path} has no prediction of {parser!r} for sample {sample!r}.")
+            known = len(self._folder.predictions) > 0
+            why = "" if known else f" It is not scored yet: parsemark score {self.path}"
+            raise StoreError(f"{self.path} has no prediction of {parser!r} for sample {sample!r}.{why}")
         with self._folder.files.reading("predictions"):
             return prediction_from_json(json.loads(text))
 
