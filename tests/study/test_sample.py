@@ -39,6 +39,11 @@ def test_sampled_pairs_can_be_rated(run: Run, tmp_path: Path) -> None:
         picture = tasks.picture_of(pair)
         assert picture is not None
         assert Image.open(picture).width > 500
+    assert "asked for" not in result.output
+    more = CliRunner().invoke(
+        app, ["study", "sample", str(run.path), "--pairs", "500", "--out", f"{tmp_path}/more.json"]
+    )
+    assert "asked for 500: the run has no more" in more.output
     again = CliRunner().invoke(app, ["study", "sample", str(run.path), "--out", str(out)])
     assert again.exit_code != 0 and "exists" in str(again.exception)
     told = CliRunner().invoke(app, ["study", "run", str(out)])

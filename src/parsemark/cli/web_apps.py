@@ -156,8 +156,8 @@ def annotate(
         work.close()
         raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
     try:
-        changed = work.catch_up()
-        say_remarks(work.remarks if is_first else changed, plain_console(stderr=True))
+        by_hand = work.catch_up()
+        say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
         if is_first and not runs:
             typer.echo(
                 "No run to start from; pages begin empty. To start from parsers: parsemark bench -c "

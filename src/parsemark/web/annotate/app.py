@@ -20,8 +20,9 @@ from parsemark.formats.model_json import page_to_json
 from parsemark.model import Category
 from parsemark.pdf import render_page
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.edit_store import OutdatedError, PageState, Work
+from parsemark.web.annotate.edit_store import OutdatedError, Work
 from parsemark.web.annotate.edits import EditError
+from parsemark.web.annotate.page_state import PageState
 from parsemark.web.frame import (
     Address,
     BadRequestError,
@@ -75,6 +76,7 @@ class AnnotateApp:
             folder=self.work.folder.name,
             person=_person(request),
             n_named=self.work.n_named,
+            by_hand=[str(remark) for remark in self.work.by_hand],
             left_out=[str(remark) for remark in self.work.remarks if remark.left_out],
         )
 

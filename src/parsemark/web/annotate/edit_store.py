@@ -13,11 +13,11 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parsemark.consensus.starting_page import SURE, Start, consensus, start_page
+from parsemark.consensus.starting_page import Start, consensus, start_page
 from parsemark.corpora import load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.convert import page_from_file
@@ -31,8 +31,8 @@ from parsemark.pdf import page_shapes
 from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import file_sha256, write_bytes, write_text
-from parsemark.web.annotate.differences import ParserDifference, differences, unchanged_cells
 from parsemark.web.annotate.edits import Edit, EditError, apply
+from parsemark.web.annotate.page_state import PageState
 from parsemark.web.database import Database
 
 DATABASE = ".parsemark-annotate.sqlite"
@@ -57,55 +57,6 @@ class OutdatedError(Exception):
     """Somebody else, or another tab, has changed the page in the meantime."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageState:
-    """A page as it is now."""
-
-    sample: Sample
-    page: Page
-    revision: int
-    """Grows with every change; 0 where nobody has touched the page."""
-    start: Start
-    n_edits: int
-    accepted: tuple[tuple[str, Page], ...]
-    """Who has said that the page is right, and how it was then."""
-    has_truth: bool = False
-    """Whether files speak of it, though nobody has accepted it here."""
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the last acceptance is older than the last edit."""
-        return bool(self.accepted) and self.accepted[-1][1] != self.page
-
-    @property
-    def doubts(self) -> dict[str, list[tuple[int, int, float]]]:
-        """Cells that the parsers do not agree on and nobody has settled: by another text, or by
-        accepting the page. They move with rows and columns that come and go.
-        """
-        if self.accepted and not self.is_changed:
-            return {}
-        first = {e.id: e.table for e in self.start.elements if e.table is not None}
-        now = {e.id: e.table for e in self.page.elements if e.table is not None}
-        found: dict[str, list[tuple[int, int, float]]] = {}
-        for name, cells in self.start.agreement.items():
-            old, new = first.get(name), now.get(name)
-            if old is not None and new is not None:
-                same = unchanged_cells(old, new)
-                unsure = {place: share for place, share in cells.items() if share < SURE and place in same}
-                found[name] = [(*same[place], share) for place, share in unsure.items()]
-        return {name: cells for name, cells in found.items() if cells}
-
-    @property
-    def check(self) -> list[ParserDifference] | None:
-        """What a second person changed of what the first had accepted; None until there is a second."""
-        people = list(dict(self.accepted))
-        if len(people) < 2:
-            return None
-        first = next(page for person, page in self.accepted if person == people[0])
-        last = self.accepted[-1][1]
-        return differences(first, last)
-
-
 class Work:
     """The pages of a folder, open for annotation.
 
@@ -121,6 +72,8 @@ class Work:
         corpus = load_corpus(f"folder:{folder}")
         self.remarks = corpus.remarks
         """What of the folder cannot be annotated, and what looks wrong in it."""
+        self.by_hand: list[Remark] = []
+        """Pages that were accepted, and whose files were changed by hand since."""
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
         self._files = page_files(folder)
         hashes = {
@@ -372,7 +325,7 @@ class Work:
         for row in untouched:  # as if nobody had seen it: parsers may have been run since
             if row["sample"] in names:
                 self._begin_again(names[row["sample"]]).result()
-        self.remarks = (*self.remarks, *found)
+        self.by_hand = found
         return found
 
     def _stands(self, name: str, page: Page) -> bool:
