@@ -309,6 +309,13 @@ def test_captions_of_latex_have_their_labels_and_cost_no_table(tmp_path: Path) -
     ]
 
 
+def test_a_running_head_is_no_label_of_a_caption(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 40, "Technical note 2"), (-1, 60, 54, "Table 3: Sites"), (-1, 20, 90, PROSE)]
+    table = r"\begin{figure}\caption{Table 3: Sites}\end{figure}"
+    found = read(tmp_path, [page], "a.tex", table + PROSE)
+    assert texts(found)[0][1] == "Table 3: Sites"
+
+
 def test_references_are_those_of_the_page_wherever_they_stand(tmp_path: Path) -> None:
     """At the end of a paragraph, in its first words, and before its first one."""
     page: list[Text] = [

@@ -450,12 +450,8 @@ class _LaidTree:
             k -= 1
         label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         begins_line = k < 0 or not _is_beside(page, k, first)
-        if not label and begins_line and piece.labels is _CAPTION_LABEL:  # it may have a line of its own
-            while k >= 0 and not is_ink(page, k):
-                k -= 1
-            stop = k + 1
-            while k >= 0 and owners[k] == UNMARKED and page.glyphs[k].text not in "\r\n":
-                k -= 1
+        if not label and begins_line and piece.labels is _CAPTION_LABEL:
+            k, stop = self._line_above(page, owners, first, k)
             label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         is_first_page = bool(piece.runs) and self.letters.glyphs[piece.runs[0].start] >= first
         if label and begins_line and is_first_page and piece.labels.fullmatch(label.replace(" ", "")):
@@ -463,6 +459,19 @@ class _LaidTree:
                 owners[j] = own
             piece.label = label
         return last
+
+    @staticmethod
+    def _line_above(page: OwnedPage, owners: array[int], first: int, k: int) -> tuple[int, int]:
+        """Where the one or two words stand that are the line right above a text; nowhere if it is longer."""
+        while k >= 0 and not is_ink(page, k):
+            k -= 1
+        stop = k + 1
+        while k >= 0 and owners[k] == UNMARKED and page.glyphs[k].text not in "\r\n":
+            k -= 1
+        below, above = page.glyphs[first].box, page.glyphs[max(stop - 1, 0)].box
+        is_near = 0 <= below.y0 - above.y1 <= 2 * below.height
+        words = "".join(page.glyphs[j].text for j in range(k + 1, stop)).split()
+        return (k, stop) if is_near and len(words) <= 2 else (k, k + 1)
 
     @staticmethod
     def _own_line(page: OwnedPage, owners: array[int], own: int, start: int) -> int:
