@@ -5,7 +5,7 @@ import random
 import pytest
 
 from parsemark.consensus.ensemble import Jury, elect, estimate_jury
-from parsemark.consensus.tables import find_candidates
+from parsemark.consensus.tables import find_candidates, most_typical
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.parsers.catalogue import engine_of, parser_names
 
@@ -72,6 +72,14 @@ def test_the_size_of_most_votes_wins() -> None:
     ]
     (found,) = vote(said)
     assert found.table is not None and found.table.text_rows() == GOOD
+
+
+def test_blank_rows_make_a_grid_less_like_the_others() -> None:
+    rows = [["Name", "Born"], ["Zoë", "1901"], ["Ada", "1815"]]
+    blank = [["Name", "Born"], ["", ""], ["Zoë", "1901"], ["", ""], ["Ada", "1815"]]
+    said = {"a": rows, "z(text=1)": blank, "b": [*rows[:2], ["Add", "1815"]]}
+    tables = {parser: Table.from_rows(own) for parser, own in said.items()}
+    assert tables[most_typical(tables, {"a": 0.5, "z(text=1)": 0.5, "b": 1.0})].n_rows == 3
 
 
 def test_nobody_sees_anything() -> None:

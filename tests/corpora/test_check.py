@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.check import check_corpus
+from parsemark.corpora.check import CheckReport, check_corpus
 from parsemark.corpora.check_page import _compare as compare
+from parsemark.corpora.check_page import check_page
 from parsemark.corpora.describe import corpus_info, draw_truth
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.latex import tex_grids
-from parsemark.model import Box, Cell
+from parsemark.model import Box, Cell, Page, Sample
 from parsemark.pdf import Glyph, PageInk
 
 from .small_files import make_picture
@@ -113,6 +114,21 @@ def test_a_table_box_beside_its_ink_is_listed(one: Path) -> None:
     report = check_corpus(load_corpus(str(one)))
     assert report.causes == {"table box is not its ink": 1}
     assert report.figures.worst_ink_distance == pytest.approx(5, abs=0.1)
+
+
+def test_glyphs_in_no_cell_are_listed(one: Path) -> None:
+    def change(data) -> None:
+        next(c for c in table_of(data)["table"]["cells"] if c.get("text")).pop("box")
+
+    edit(one, change)
+    report = check_corpus(load_corpus(str(one)))
+    assert report.causes == {"glyphs outside of the box of their cell": 1}
+    assert report.figures.glyphs_inside < report.figures.glyphs and not report.is_faithful
+
+
+def test_a_page_with_neither_pdf_nor_picture_is_no_picture() -> None:
+    report = CheckReport(figures=check_page(Sample("a-p1", "a", 1, Page("a-p1", 20, 30))), pages=1)
+    assert report.summary()[0].startswith("pages: 1, 1 of them with neither PDF nor picture;")
 
 
 def test_text_that_is_not_shown_is_listed(one: Path) -> None:

@@ -75,6 +75,20 @@ def test_layout_is_no_table_and_costs_no_page(tmp_path: Path, body: str) -> None
     assert (found, report.layout, report.pages, report.left_out) == ([], 1, 1, {})
 
 
+def test_columns_of_a_page_with_little_text_are_those_of_tex(tmp_path: Path) -> None:
+    """Its tables were ordered by their height, and it was a page of one column."""
+    cells = r"\begin{tabular}{ll}NAME & b\\ \rule{0pt}{SIZE}c & d\end{tabular}"
+    table = rf"\begin{{table}}[t]\caption{{NAME}}{cells}\end{{table}}"
+    body = "".join(
+        table.replace("NAME", name).replace("SIZE", size)
+        for name, size in (("one", "1cm"), ("two", "14cm"), ("three", "2cm"))
+    )
+    made(tmp_path, body, options="10pt,twocolumn")
+    (sample,) = load_corpus(str(tmp_path / "out")).samples()
+    assert sample.truth is not None and sample.truth.attributes["layout"] == "double_column"
+    assert [grid(e)[0][0] for e in sample.truth.tables] == ["one", "two", "three"]
+
+
 def test_tables_with_pictures_lines_and_addresses_stay_tables(tmp_path: Path) -> None:
     kept = [
         r"""\begin{tabular}{lll}\hline Name & Sign & Number\\ \hline

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -438,3 +439,25 @@ def test_pages_without_truth_are_said_in_a_sentence(tmp_path: Path) -> None:
     write(tmp_path / "x.p1.t1.csv", "a,b\n")
     (remark,) = load_corpus(f"folder:{tmp_path}").remarks
     assert str(remark).startswith("1 of 2 pages without truth: not scored: x-p2. For a page")
+
+
+@pytest.mark.parametrize(("pdf", "truth"), [("NFC", "NFD"), ("NFD", "NFC")])
+@pytest.mark.parametrize("name", ["{}.csv", "{}.p1.t1.csv", "{}/page-1.csv", "{}.p1.no-tables", "{}.md"])
+def test_names_in_either_form_are_one(tmp_path: Path, pdf: str, truth: str, name: str) -> None:
+    make_pdf(tmp_path / f"{unicodedata.normalize(pdf, 'résumé')}.pdf")
+    write(tmp_path / name.format(unicodedata.normalize(truth, "résumé")), "a,b\n1,2\n")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    (sample,) = corpus.samples()
+    assert sample.truth is not None and corpus.remarks == ()
+
+
+def test_of_two_pdfs_that_look_alike_each_has_its_own_truth(tmp_path: Path) -> None:
+    for form in ("NFC", "NFD"):
+        make_pdf(tmp_path / f"{unicodedata.normalize(form, 'é')}.pdf")
+        write(tmp_path / f"{unicodedata.normalize(form, 'é')}.csv", f"{form},b\n1,2\n")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert corpus.remarks == ()
+    for sample in corpus.samples():
+        assert sample.truth and sample.truth.tables[0].table
+        text = sample.truth.tables[0].table.text_rows()[0][0]
+        assert unicodedata.is_normalized(text, sample.document)

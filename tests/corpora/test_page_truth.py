@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from itertools import cycle
+from pathlib import Path
 
 import pytest
 
@@ -17,15 +18,24 @@ from parsemark.corpora.latex.cell_boxes import (
     place_cells,
 )
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
+from parsemark.corpora.latex.documents.build import Build
+from parsemark.corpora.latex.documents.candidates import TabularCandidate, row_glyphs
 from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_tables
 from parsemark.corpora.latex.documents.page_attributes import _is_half as is_half
 from parsemark.corpora.latex.documents.page_attributes import _prose as prose
-from parsemark.corpora.latex.documents.page_attributes import column_layout, language_of, line_style
+from parsemark.corpora.latex.documents.page_attributes import (
+    column_layout,
+    in_reading_order,
+    keeps_to_columns,
+    language_of,
+    line_style,
+)
 from parsemark.corpora.latex.documents.repairs import missing_file, package_of
 from parsemark.corpora.latex.documents.typeset import _difference as difference
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
-from parsemark.model import Box, Cell, Table
+from parsemark.formats.latex.grid import read_grid
+from parsemark.model import Box, Cell, Element, Table
 from parsemark.pdf import Glyph
 
 
@@ -214,6 +224,48 @@ def parts_of(*parts: list[str]) -> list[JoinedTable]:
         cells = tuple(replace(c, colspan=2) if len(texts[c.row]) == 1 else c for c in whole.cells)
         found.append(DocumentPart(len(found) + 1, replace(whole, cells=cells)))
     return list(join_tables([found], []))
+
+
+def test_a_sign_that_its_font_lacks_is_no_truth() -> None:
+    """Its page shows a box, of which the PDF does not say what it is; others are what the source says."""
+    log = "x\nMissing character: There is no − (U+2212) in font Noto Serif/OT:script=\nlatn!\n"
+    missing = Build(Path(), "a.tex", log=log).missing_signs
+    source = r"\begin{tabular}{ll}Name & Count\\ Greek & −7\\ Latin & 8\end{tabular}"
+    texts = [["Name", "Count"], ["Greek", "�7"], ["Latin", "8"]]
+    found = [
+        DocumentPart(
+            1, marked([(r, c, t) for r, row in enumerate(texts) for c, t in enumerate(row)], 3, 2, [])
+        )
+    ]
+
+    def joined(signs: frozenset[str]) -> JoinedTable:
+        grid = read_grid(source, all_rows=True)
+        (table,) = join_tables([found], [TabularCandidate(source, grid, row_glyphs(grid))], signs)
+        return table
+
+    assert joined(frozenset("≠")).element is not None
+    assert (joined(missing).element, joined(missing).note) == (
+        None,
+        "a table has signs that its font lacks: −",
+    )
+
+
+def test_tables_of_columns_are_read_column_by_column() -> None:
+    """One over both columns parts what is above it from what is below."""
+    left, right = [(20, 10), (20, 50), (20, 150)], [(320, 12), (320, 140)]
+    boxes = [Box(x, y, x + 260, y + 30) for x, y in (*left, *right)] + [Box(100, 100, 500, 130)]
+    elements = [Element(f"t{k}", "table", box=box) for k, box in enumerate(boxes)]
+
+    def order(*, in_columns: bool) -> str:
+        return " ".join(e.id for e in in_reading_order(elements, 600, in_columns=in_columns))
+
+    assert order(in_columns=True) == "t0 t1 t3 t5 t2 t4"
+    assert order(in_columns=False) == "t0 t3 t1 t5 t2 t4"
+    sides = [
+        Box(x + 5 * k, y, x + 5 * k + 4, y + 8) for x, y in ((20, 10), (320, 10), (20, 30)) for k in range(20)
+    ]
+    assert keeps_to_columns(sides, 600)
+    assert not keeps_to_columns([Box(200 + 5 * k, 10, 205 + 5 * k, 18) for k in range(40)], 600)
 
 
 def test_parts_of_a_long_table_repeat_their_header_below_their_caption() -> None:

@@ -113,6 +113,13 @@ def test_a_pdf_that_is_changed_in_place_does_not_change_the_corpus(folder: Path,
     assert check_corpus(load_corpus(str(tmp_path / "out"))).ok
 
 
+def test_a_folder_without_pdfs_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises(UsageError, match="no PDF below"):
+        harvest(tmp_path / "in", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_other_folders_are_refused(folder: Path, tmp_path: Path) -> None:
     harvest(folder / "below", tmp_path / "out", workers=1)
     with pytest.raises(UsageError, match="was begun with"):

@@ -1,23 +1,27 @@
 """Kinds of pages in a run: found once, shown as slices; scans that nobody reads, broken files survived."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 from PIL import Image
 from tests.corpora.small_files import make_pdf
+from tests.engine.fakes import make_corpus
 
 from parsemark.choose import choose
-from parsemark.corpora import load_corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing import parse
 from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.engine.scoring.score import score_run
-from parsemark.model import Status
+from parsemark.engine.verify_bundle import verify_bundle
+from parsemark.model import Page, Status
 from parsemark.pdf import save_picture_pdf
 from parsemark.protocols import Summary
 from parsemark.store import ParseRecord, Run, schema_of
+from parsemark.store.bundle import write_bundle
 from parsemark.store.folder import RunFolder
 from parsemark.verdicts.gate import GateLimits, gate_runs
 from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
@@ -114,6 +118,31 @@ def test_nobody_is_asked_to_survive_what_is_no_pdf(tmp_path: Path) -> None:
     assert figure is not None and (figure.value, figure.n) == (0, 1)
     assert "2 files are no PDF (empty, page): in no score and no count of failures." in summary.notes
     assert (summary.counts["pages"], summary.counts["unreadable files"]) == (1, 3)
+    write_bundle(run, tmp_path / "bundle.zip")
+    found = verify_bundle(tmp_path / "bundle.zip", n_workers=1)
+    (check,) = (check for check in found.checks if check.name == "corpus")
+    assert "1 of its 1 page and 3 files in no score" in check.text
+
+
+def test_other_files_with_truth_are_scored_and_not_said_to_be_in_no_score(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "docs", ["ok", "ok"])
+    run = open_run(tmp_path / "run", corpus, ParseOptions())
+    add_samples(run, corpus, None)
+    summary = scored(run, one={})
+    assert summary.counts["tables"] == 2 and not any("no PDF" in note for note in summary.notes)
+
+
+def test_a_bundle_may_have_pages_of_whose_tables_nothing_is_known(tmp_path: Path) -> None:
+    known, other = make_corpus(tmp_path / "docs", ["ok", "ok"]).samples()
+    unknown = replace(other, truth=Page(other.id, 600, 800, covered=frozenset()))
+    corpus = Corpus.of("two", [known, unknown], root=tmp_path, version="1", licence="CC0")
+    run = open_run(tmp_path / "run", corpus, ParseOptions())
+    add_samples(run, corpus, None)
+    assert scored(run, one={}).counts["pages with truth"] == 1
+    write_bundle(run, tmp_path / "bundle.zip")
+    found = verify_bundle(tmp_path / "bundle.zip", n_workers=1)
+    (check,) = (check for check in found.checks if check.name == "corpus")
+    assert check.passed, check.differences
 
 
 def test_a_page_without_truth_has_the_size_of_its_pdf(tmp_path: Path) -> None:

@@ -63,7 +63,11 @@ def test_a_page_with_nothing_else_is_no_page_without_tables() -> None:
 def test_slices_ask_for_the_structure_of_what_can_be_read() -> None:
     true = replace(table("t1", ROWS_A, LEFT), attributes={"line": "full"})
     unread = replace(UNREAD, attributes={"line": "full", **UNREAD.attributes})
-    (found,) = (s for s in bench(true, unread).summary().slices if s.attribute == "line")
+    slices = bench(true, unread).summary().slices
+    assert {s.attribute for s in slices if s.scope == "table"} == {"line"}, (
+        "what is wrong is no kind of table"
+    )
+    (found,) = (s for s in slices if s.attribute == "line")
     assert found.figures["misses"]["td_recall"].value == 0.5
     assert found.figures["misses"]["te_recall_con"].value == 1
 
@@ -83,3 +87,11 @@ def test_a_long_table_with_a_part_that_cannot_be_read_cannot_be_read() -> None:
     joined = joined_page([replace(page(part), id=f"p{n}") for n, part in enumerate(parts, start=1)])
     assert joined is not None and [t.is_unread for t in joined.tables] == [True]
     assert TRUTH_ERROR in page_to_json(joined)["elements"][0]["attributes"]
+
+
+def test_where_a_table_stands_in_its_file_is_no_kind_of_table() -> None:
+    true = replace(
+        table("t1", ROWS_A, LEFT), attributes={"start": 0, "end": 70, "within": "e1", "long": True}
+    )
+    slices = bench(true).summary().slices
+    assert {s.attribute for s in slices if s.scope == "table"} == {"long"}

@@ -109,6 +109,7 @@ def test_what_is_accepted_is_truth_and_nothing_else(folder: Path) -> None:
             for col, text in enumerate(texts):
                 assert person.edit(do="text", element="t1", row=row, col=col, text=text).json()["saved"]
         assert truth(folder, 1) is None and not (folder / "report.p1.json").exists(), "nobody has accepted it"
+        assert not person.get(person.path)["has_truth"]
         person.accept()
         table = truth(folder, 1).tables[0].table
         assert table.text_rows() == [["Méthode", "<b>β</b>"], ["ours", "1.12"]]
@@ -141,6 +142,7 @@ def test_old_truth_is_taken_in_and_replaced(folder: Path, name: str) -> None:
         person = Annotator(links[LINK], "Ada", sample)
         (element,) = (e["id"] for e in person.get(person.path)["page"]["elements"])
         assert person.rows() == [["old", "2"]]
+        assert person.get(person.path)["has_truth"], "its file is truth already"
         person.edit(do="text", element=element, row=0, col=0, text="new")
         assert truth(folder, 1).tables[0].table.text_rows() == [["old", "2"]], "until it is accepted"
         person.accept()
@@ -148,6 +150,13 @@ def test_old_truth_is_taken_in_and_replaced(folder: Path, name: str) -> None:
         assert not (folder / name).exists()
         person.post(f"{person.path}/withdraw", {})
         assert (folder / name).read_text() == content and not (folder / "report.p1.json").exists()
+        person.accept()
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):  # which finds it accepted
+        person = Annotator(links[LINK], "Ada", sample)
+        person.post(f"{person.path}/withdraw", {})
+        assert (folder / name).read_text() == content and person.get(person.path)["has_truth"]
+        person.accept()
+        assert not (folder / name).exists() and truth(folder, 1) is not None
 
 
 def test_a_truth_that_comes_meanwhile_is_not_lost(folder: Path) -> None:

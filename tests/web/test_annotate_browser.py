@@ -332,6 +332,34 @@ def test_who_types_into_a_page_that_has_changed_overwrites_nothing(
             page.close()
 
 
+def test_a_block_shows_what_it_has_become_and_has_buttons(folder: Path, browser: Any) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        one = Annotator(links[LINK], "Ada", sample)
+        page = browser.new_page()  # which complains of the edit that is refused
+        try:
+            page.goto(f"{links[LINK]}page/{sample}")
+            saved(page)
+            page.keyboard.press("Alt+e")
+            page.wait_for_selector("#block:focus")
+            page.keyboard.type("x^2")
+            saved(page)
+            page.select_option("#category", "table")
+            expect(page.locator("#message")).to_contain_text("cannot become")
+            expect(page.locator("#category")).to_have_value("text_block")
+            page.select_option("#category", "equation_isolated")
+            page.wait_for_selector(".formula math msup")
+            one.edit(do="add", category="text_block")
+            page.reload()
+            page.wait_for_selector("#element-tools >> visible=true")
+            page.click("[data-do=later]")
+            wait_until(lambda: one.get(one.path)["page"]["elements"][0]["order"] == 2)
+            page.click("[data-do=remove]")
+            wait_until(lambda: len(one.get(one.path)["page"]["elements"]) == 1)
+        finally:
+            page.close()
+
+
 def test_affiliation_and_attributes_reach_the_truth(folder: Path, open_page: Callable[..., Any]) -> None:
     with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
         page = open_page(links[LINK])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parsemark.consensus.starting_page import SURE, Start, consensus, start_page
 from parsemark.model import Box, Cell, Element, Page, Prediction, Relation, Status, Table
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.differences import differences
+from parsemark.web.annotate.differences import differences, unchanged_cells
 from parsemark.web.annotate.edits import EditError, apply
 
 ROWS = [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]]
@@ -52,6 +52,33 @@ def test_each_edit_does_what_it_says() -> None:
     assert edited(START, {"do": "header", "row": 1, "col": 0}).cell_at(1, 0).header is True  # type: ignore[union-attr]
     headers = edited(START, {"do": "header_rows", "count": 2})
     assert [c.header for c in headers.cells] == [True] * 6 + [False] * 3
+
+
+def test_pasted_texts_split_the_merged_cells_that_they_fall_on() -> None:
+    cells = (Cell(0, 0, "a", rowspan=2), Cell(0, 1, "b", colspan=2), Cell(1, 1, "c"), Cell(1, 2, "d"))
+    page = page_of(Table(2, 3, cells))
+    texts = [["A1", "B1", "C1"], ["A2", "B2", "C2"]]
+    assert edited(page, {"do": "paste", "row": 0, "col": 0, "texts": texts}).text_rows() == texts
+    holes = [["x", "y", ""], ["", "z", "w"]]  # as a copy of the table itself gives them
+    table = edited(page, {"do": "paste", "row": 0, "col": 0, "texts": holes})
+    assert [(c.text, c.rowspan, c.colspan) for c in table.cells[:2]] == [("x", 2, 1), ("y", 1, 2)]
+
+
+def test_cells_that_nobody_touched_are_found_after_rows_came_and_went() -> None:
+    table = START.elements[0].table
+    assert table is not None
+    grown = edited(START, {"do": "insert_row", "at": 1}, {"do": "text", "row": 2, "col": 1, "text": "E"})
+    found = unchanged_cells(table, grown)
+    assert found[0, 2] == (0, 2) and found[1, 0] == (2, 0) and found[2, 1] == (3, 1) and (1, 1) not in found
+    assert unchanged_cells(table, edited(START, {"do": "delete_row", "at": 0}))[2, 2] == (1, 2)
+
+
+def test_transposing_twice_keeps_a_second_header_row() -> None:
+    page = page_of(Table.from_rows([["a", "b", "c"], ["d", "e", "f"], ["1", "2", "3"]], 2))
+    once = edited(page, {"do": "transpose"})
+    assert {c.row for c in once.cells if c.header} == {0, 1}
+    twice = edited(page, {"do": "transpose"}, {"do": "transpose"})
+    assert {c.row for c in twice.cells if c.header} == {0, 1}
 
 
 def test_rows_inside_of_a_merged_cell_stretch_and_shrink_it() -> None:

@@ -41,6 +41,20 @@ def accessible(page: Any) -> None:
     assert [(v["id"], [n["html"][:90] for n in v["nodes"][:3]]) for v in found] == []
 
 
+def test_formulas_are_drawn(tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    pair = {"id": "f", "truth": r"\frac{a}{b}", "pred": r"$\frac{a}{$"}
+    file = tmp_path / "f.json"
+    file.write_text(json.dumps({"kind": "formula", "pairs": [pair]}))
+    with served("rate", str(file), "--port", "0") as (links, _):
+        page = open_page(links[RATERS])
+        page.keyboard.type("Ada")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#truth math mfrac")
+        accessible(page)
+        page.keyboard.press("r")
+        expect(page.locator("#truth pre.raw")).to_have_text(r"\frac{a}{b}")
+
+
 def test_the_keyboard_alone_is_enough(file: Path, open_page: Callable[..., Any], screenshot: Any) -> None:
     with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         page = open_page(links[RATERS])

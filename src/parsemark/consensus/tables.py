@@ -104,12 +104,24 @@ def _neighbours(table: Table) -> Counter[tuple[str, str]]:
     )
 
 
+def _same_size(a: Table, b: Table) -> float:
+    """The share of the larger grid that the smaller one can cover."""
+    rows, cols = sorted((a.n_rows, b.n_rows)), sorted((a.n_cols, b.n_cols))
+    return rows[0] / rows[1] * (cols[0] / cols[1])
+
+
 def most_typical(tables: Mapping[str, Table], weights: Mapping[str, float]) -> str:
-    """The parser whose table is most like all others, which count by their weights as it does itself."""
+    """The parser whose table is most like all others, which count by their weights as it does itself.
+
+    Blank rows and columns, which `same_grid` does not see, make tables less alike.
+    """
 
     def standing(parser: str) -> tuple[float, bool, str]:
-        others = (weights[o] * same_grid(tables[parser], table) for o, table in tables.items() if o != parser)
-        return sum(others) + weights[parser], tables[parser].has_spans, parser
+        own = tables[parser]
+        alike = (
+            (weights[o], same_grid(own, t) * _same_size(own, t)) for o, t in tables.items() if o != parser
+        )
+        return sum(w * likeness for w, likeness in alike) + weights[parser], own.has_spans, parser
 
     return max(tables, key=standing)
 

@@ -56,6 +56,7 @@ class CheckReport:
         """The figures, one line each, with their denominators; nothing of what the corpus does not have."""
         f = self.figures
         pictures = f", {f.image_only} of them pictures" if f.image_only else ""
+        pictures += f", {f.unseen} of them with neither PDF nor picture" if f.unseen else ""
         said = f"problems: {len(self.problems)}; disagreements: {len(self.disagreements)}"
         lines = [f"pages: {self.pages}{pictures}; {said}"]
         if self.grids:

@@ -58,6 +58,8 @@ class PageFigures:
     """Elements with text or cells that have no place on their page, so that they cannot be compared."""
     image_only: int = 0
     """Pages without a text layer: only their boxes can be checked."""
+    unseen: int = 0
+    """Pages with neither PDF nor picture."""
 
     def add(self, other: PageFigures) -> None:
         """Add the counts of another page."""
@@ -74,9 +76,10 @@ def check_page(sample: Sample, ink: PageInk | None = None) -> PageFigures:
         return figures
     _check_boxes(sample, figures)
     if sample.pdf is None:
-        figures.image_only += 1
         if sample.image is not None:
             open_picture(sample.image)  # raises if it is broken
+        figures.image_only += sample.image is not None
+        figures.unseen += sample.image is None
         return figures
     ink = page_ink(sample.pdf, sample.page_number) if ink is None else ink
     if abs(ink.width - sample.truth.width) > 1 or abs(ink.height - sample.truth.height) > 1:
@@ -155,6 +158,7 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
     frames = [c.box.as_tuple() for c in cells if c.box is not None]
     by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
     left, top, right, bottom = element.box.as_tuple()
+    outside: list[Glyph] = []
     for glyph, (x, y, _) in zip(ink.glyphs, ink.centres, strict=True):
         if not (left <= x <= right and top <= y <= bottom):
             continue
@@ -162,10 +166,19 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
         index = next(
             (i for i, (x0, y0, x1, y1) in enumerate(frames) if x0 <= x <= x1 and y0 <= y <= y1), None
         )
+        box = None if index is None else cells[index].box
         if index is not None:
             by_cell[index].append(glyph)
-            box = cells[index].box
-            figures.glyphs_inside += box is not None and box.contains(glyph.box, GLYPH_TOLERANCE)
+        if box is not None and box.contains(glyph.box, GLYPH_TOLERANCE):
+            figures.glyphs_inside += 1
+        else:
+            outside.append(glyph)
+    if outside:
+        figures.causes["glyphs outside of the box of their cell"] += 1
+        figures.disagreements.append(
+            f"{sample.id}, element {element.id}: {''.join(g.text for g in outside)[:60]!r} stands outside of "
+            "the box of its cell, or in none."
+        )
     # Readers turn whole lines of a table around where one of its cells is written from right to left.
     any_order = any(is_right_to_left(cell.text) for cell in cells)
     for index, cell in enumerate(cells):

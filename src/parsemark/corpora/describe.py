@@ -84,7 +84,7 @@ def _count(info: CorpusInfo, sample: Sample) -> None:
     info.categories.update(str(e.category) for e in page.elements)
     _tally(info.page_attributes, page.attributes)
     for table in page.tables:
-        _tally(info.table_attributes, table.attributes)
+        _tally(info.table_attributes, table.traits)
 
 
 def _tally(counts: dict[str, Counter[str]], attributes: Mapping[str, AttributeValue]) -> None:

@@ -16,6 +16,7 @@ from parsemark.engine.parsing.parse import sample_rows
 from parsemark.errors import ParsemarkError
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
+from parsemark.pdf.page_kinds import OTHER_FILE, UNREADABLE, stored_kinds
 from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
@@ -75,7 +76,9 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
     for row in samples.iter_rows(named=True) if check.passed else ():
         for problem in _problems_of(row):
             check.differs(f"page {row['sample']}: {problem}")
-    held = f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}"
+    n_files = sum(is_in_no_score(*row) for row in samples.select("kinds", "truth").iter_rows())
+    files = f" and {counted(n_files, 'file')} in no score" if n_files else ""
+    held = f"{name}, {len(ids) - n_files} of its {counted(stated.n_samples, 'page')}{files}"
     check.text = f"{held}; truth as the bundle gives it"
     if corpus is None or not check.passed:
         return check
@@ -98,6 +101,11 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
     return check
 
 
+def is_in_no_score(kinds: str | None, truth: str | None) -> bool:
+    """Whether a row of the samples is of a file that cannot be opened, which is no page of its corpus."""
+    return truth is None and stored_kinds(kinds).get("file") in (UNREADABLE, OTHER_FILE)
+
+
 def _problems_of(row: dict[str, Any]) -> Iterator[str]:
     """What is wrong with a page in itself: what figures are counted by must follow from its truth."""
     if row["document"] is None or row["page_number"] is None or row["page_number"] < 1:
@@ -110,8 +118,8 @@ def _problems_of(row: dict[str, Any]) -> Iterator[str]:
     except (ParsemarkError, ValueError, TypeError, KeyError, RecursionError) as error:
         yield f"its truth or its attributes cannot be read ({' '.join(str(error).split())[:100]})"
         return
-    if row["n_tables"] != len(truth.tables):
-        yield f"n_tables is {row['n_tables']}, but its truth has {len(truth.tables)}"
+    if row["n_tables"] != truth.n_tables:
+        yield f"n_tables is {row['n_tables']}, but its truth has {truth.n_tables}"
     if stated != json.loads(json.dumps(dict(truth.attributes))):
         yield "its attributes are not those of its truth"
 

@@ -77,6 +77,8 @@ def harvest(
         raise UsageError(f"{out} is not empty, and no harvest has been begun there; give a new folder.")
     if executor not in ("local", "ray"):
         raise UsageError(f"There is no executor {executor!r}; there are local, ray.")
+    if not (out / JOURNAL).is_file() and next(_walk(root), None) is None:
+        raise UsageError(f"There is no PDF below {root}.")
     make_folder(out / "truth")
     seen: Counter[str] = Counter() if changes is None else changes
     with locked_folder(out), closing(sqlite3.connect(out / JOURNAL)) as journal:

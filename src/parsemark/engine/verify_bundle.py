@@ -29,6 +29,7 @@ from parsemark.engine.bundle_checks import (
     compare_parses,
     compare_scores,
     compare_summary,
+    is_in_no_score,
 )
 from parsemark.engine.events import Events
 from parsemark.engine.import_outputs import IMPORTED
@@ -143,9 +144,10 @@ def _verify(
 
 def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iterator[str]:
     index = bundle.index
-    if samples.height < index.corpus.n_samples:
+    n_pages = sum(not is_in_no_score(*row) for row in samples.select("kinds", "truth").iter_rows())
+    if n_pages < index.corpus.n_samples:
         yield (
-            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} of its corpus; "
+            f"It holds {n_pages} of the {counted(index.corpus.n_samples, 'page')} of its corpus; "
             "compare it only with bundles of the same pages."
         )
     if corpus is None:

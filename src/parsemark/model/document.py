@@ -15,6 +15,8 @@ from parsemark.model.table import Table
 AttributeValue = str | bool | int | float | None
 TRUTH_ERROR = "truth_error"
 """Attribute of an element whose truth cannot be read: why."""
+BOOKKEEPING = frozenset({"start", "end", "within", TRUTH_ERROR})
+"""Attributes that say where in its file an element stands, or what is wrong with it, not what it is like."""
 
 
 class Category(StrEnum):
@@ -63,6 +65,11 @@ class Element:
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
     derivation: str | None = None
     """How its truth was found: `structure tree`, `outline`, `source docx`, `typed by a person`, …"""
+
+    @property
+    def traits(self) -> dict[str, AttributeValue]:
+        """The attributes by which elements can be told apart."""
+        return {name: value for name, value in self.attributes.items() if name not in BOOKKEEPING}
 
     @property
     def is_unread(self) -> bool:

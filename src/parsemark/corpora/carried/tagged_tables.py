@@ -464,7 +464,20 @@ def _shown_above(page: OwnedPage, box: Box, wanted: Sequence[str]) -> Box | None
 
 
 def _headed(part: TablePart, head: Sequence[Cell], n_heads: int, box: Box) -> TablePart:
-    cells = [replace(cell, box=None) for cell in head]
+    """The part below the cells of a head, which stand in the box as they do on the first page."""
+    places = [cell.box for cell in head if cell.box is not None]
+    first = Box.hull(places) if places else box
+    sizes = zip((first.width, first.height), (box.width, box.height), strict=True)
+    is_same = all(abs(one - other) <= 2 * TOLERANCE for one, other in sizes)
+    right, down = box.x0 - first.x0, box.y1 - first.y1
+    cells = [
+        replace(cell, box=_moved(cell.box, right, down) if cell.box is not None and is_same else None)
+        for cell in head
+    ]
     moved = [replace(cell, row=cell.row + n_heads) for cell in part.table.cells]
     table = Table(part.table.n_rows + n_heads, part.table.n_cols, (*cells, *moved))
     return TablePart(part.page, table, Box.hull((part.box, box)))
+
+
+def _moved(box: Box, right: float, down: float) -> Box:
+    return Box(box.x0 + right, box.y0 + down, box.x1 + right, box.y1 + down).rounded()

@@ -26,6 +26,7 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
+from parsemark.plain_words import listed
 from parsemark.protocols.boards.dp_bench import PAGE
 from parsemark.protocols.boards.opendataloader import MARKDOWN
 from parsemark.protocols.boards.rd_tablebench import HTML
@@ -102,9 +103,10 @@ def _pages(data: Any, path: Path) -> dict[str, Mapping[str, Any]]:
 
 def board_corpus(name: str, samples: list[Sample], root: Path, remarks: list[Remark], licence: str) -> Corpus:
     """The corpus of a board, with a remark where PDFs are missing."""
-    missing = sum(sample.pdf is None for sample in samples)
+    missing = [sample.id for sample in samples if sample.pdf is None]
     if missing:
-        why = f"{missing} of {len(samples)} PDFs are not there: these outputs can be imported, not parsed."
+        gone = f"{len(missing)} of {len(samples)} PDFs are not there ({listed(missing)})"
+        why = f"{gone}: these outputs can be imported, not parsed."
         remarks.append(Remark("pdfs", why, left_out=False))
     return Corpus.of(name, samples, root=root, version="1", licence=licence, remarks=remarks)
 

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -131,6 +132,27 @@ class _Document:
         return file_sha256(self.pdf)
 
 
+class _ByName:
+    """Documents by their paths without suffix, or by the composed form of these, unless two have that.
+
+    File systems write one name in several ways, and people do not see which.
+    """
+
+    def __init__(self, documents: Sequence[_Document]) -> None:
+        self._exact = {document.folder: document for document in documents}
+        self._forms: dict[str, _Document | None] = {}
+        for document in documents:
+            form = _composed(document.folder)
+            self._forms[form] = None if form in self._forms else document
+
+    def get(self, path: Path) -> _Document | None:
+        return self._exact.get(path) or self._forms.get(_composed(path))
+
+
+def _composed(name: Path | str) -> str:
+    return unicodedata.normalize("NFC", str(name))
+
+
 def load(path: Path) -> Corpus:
     """Load all PDFs below the folder, or the one PDF."""
     remarks: list[Remark] = []
@@ -224,7 +246,7 @@ def _is_pdf(path: Path) -> bool:
 
 def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, remarks: list[Remark]) -> None:
     """Give each truth file to its document; name those that look like truth and are not."""
-    by_path = {document.folder: document for document in documents}
+    by_path = _ByName(documents)
     for path in files:
         if path.suffix.lower() == ".pdf" or _speaks_of_all(path, by_path):
             continue
@@ -240,7 +262,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
                 f"is not named as truth of {owner.name}.pdf is. Name it {name}.p{page}.t1{_suffix(path)} "
                 f"(first table on page {page}), {name}.p{page}.{NO_TABLES} or {name}.p{page}{PAGE_SUFFIX}."
             )
-            bare = path.stem == name and path.suffix.lower() in OF_ONE_PAGE
+            bare = _composed(path.stem) == _composed(name) and path.suffix.lower() in OF_ONE_PAGE
             owner.unplaced.append(_Unplaced(path, Remark(where, said), bare))
         elif label is not None:
             said, likely = _no_document(label[0], documents, root)
@@ -264,7 +286,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
         document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
 
 
-def _speaks_of_all(path: Path, documents: Mapping[Path, _Document]) -> bool:
+def _speaks_of_all(path: Path, documents: _ByName) -> bool:
     """Whether a file is for all pages of a document, which it is then given."""
     if path.suffix.lower() == MARKDOWN and (document := documents.get(path.with_suffix(""))) is not None:
         document.whole = path
@@ -293,16 +315,16 @@ def _label(path: Path) -> tuple[Path, _Label] | None:
     return document, _Label(int(page), int(table) if table else None, path, none is not None)
 
 
-def _owner(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+def _owner(path: Path, documents: _ByName) -> _Document | None:
     """The document whose truth a file seems to be: by its suffix, or since it speaks of no tables."""
     is_truth = path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}")
     return _beside(path, documents) if is_truth or _LIKE_NO_TABLES.search(path.name) else None
 
 
-def _beside(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+def _beside(path: Path, documents: _ByName) -> _Document | None:
     """The document in whose folder a file lies, or with whose name its own begins."""
-    if path.parent in documents:
-        return documents[path.parent]
+    if (owner := documents.get(path.parent)) is not None:
+        return owner
     for end in range(len(path.name), 0, -1):
         if path.name[end : end + 1] in (".", "-", "_", " "):
             found = documents.get(path.with_name(path.name[:end]))
@@ -313,7 +335,7 @@ def _beside(path: Path, documents: Mapping[Path, _Document]) -> _Document | None
 
 def _likely_page(path: Path, document: _Document) -> int:
     """The first number in a file's name behind the document's, if there is one."""
-    numbers = re.findall(r"\d{1,6}", path.stem.removeprefix(document.pdf.stem))
+    numbers = re.findall(r"\d{1,6}", _composed(path.stem).removeprefix(_composed(document.pdf.stem)))
     return int(numbers[0]) if numbers else 1
 
 
@@ -321,12 +343,13 @@ def _suffix(path: Path) -> str:
     return path.suffix if path.suffix.lower() in FORMATS else ".html"
 
 
-def _named_after(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+def _named_after(path: Path, documents: _ByName) -> _Document | None:
     """The document that a file of another format is named after, page and all, as its truth would be."""
     found = _beside(path, documents)
     if found is None or path.suffix.lower() in _NO_TRUTH or path.name.endswith("~"):
         return None
-    rest = path.name if path.parent in documents else path.name.removeprefix(found.pdf.stem)
+    name = _composed(path.name)
+    rest = name if documents.get(path.parent) else name.removeprefix(_composed(found.pdf.stem))
     return found if _OF_A_PAGE.match(rest) else None
 
 

@@ -31,6 +31,12 @@ def load(root: Path) -> Corpus:
     remarks: list[Remark] = []
     truths = files_inside(root / "ground_truth", "*.json", remarks, of="a folder of pdf-parse-bench")
     samples = read_each(root, truths, partial(_samples, root), remarks)
+    known = {truth.stem for truth in truths}
+    for pdf in files_inside(root / "pdfs", "*.pdf"):
+        if pdf.stem not in known:
+            remarks.append(
+                Remark(f"pdfs/{pdf.name}", f"is left out: there is no ground_truth/{pdf.stem}.json.")
+            )
     return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT", remarks=remarks)
 
 

@@ -6,6 +6,8 @@ attribute `truth_error`.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 
 from parsemark.errors import CorpusError, FormatError
@@ -33,7 +35,10 @@ def table_element(
         try:
             found = read_tables(source, format)
             table = found[0].table if found else None
-            if table is None or not table.cells:
+            if cut := _cut_environment(source if format == "latex" else ""):
+                table = None
+                noted[TRUTH_ERROR] = f"The LaTeX of the table is cut: \\begin{{{cut}}} has no end."
+            elif table is None or not table.cells:
                 table = None
                 noted[TRUTH_ERROR] = f"There is no {format} table in the truth."
         except FormatError as error:
@@ -50,6 +55,12 @@ def table_element(
         ignore=ignore,
         attributes=noted,
     )
+
+
+def _cut_environment(latex: str) -> str | None:
+    """An environment that is begun more often than ended: what an output has up to there, a truth has not."""
+    begun, ended = (Counter(re.findall(rf"\\{word}\s*\{{(\w+\*?)", latex)) for word in ("begin", "end"))
+    return next(iter(begun - ended), None)
 
 
 def filled_table(cells: Iterable[Cell]) -> tuple[Table, int]:

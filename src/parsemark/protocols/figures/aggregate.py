@@ -248,7 +248,7 @@ def attribute_label(value: object) -> str:
 def element_attributes(element: Element) -> dict[str, AttributeValue]:
     """What elements can be told apart by: their attributes, and how their truth was found."""
     said = {} if element.derivation is None else {"derivation": element.derivation}
-    return {**element.attributes, **said}
+    return {**element.traits, **said}
 
 
 def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:

@@ -80,7 +80,7 @@ def kind_notes(tables: RunTables) -> list[str]:
         n = Counter(files.filter("survived")["parser"])
         each = [f"{parser} survived {n[parser]} of {len(names)}" for parser in sorted(set(files["parser"]))]
         notes.append(f"{counted(len(names), 'broken file')} ({_some(names)}): {listed(each)}.")
-    others = [sample for sample, own in kinds.items() if own.get("file") == OTHER_FILE]
+    others = [sample for sample in unscored(tables) if kinds[sample].get("file") == OTHER_FILE]
     if others:
         where = pl.col("sample").is_in(others)
         shown = _some(sorted(tables.read("samples", "document", where=where)["document"]))

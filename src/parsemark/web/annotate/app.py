@@ -183,6 +183,7 @@ def shown(state: PageState) -> dict[str, Any]:
         "can_undo": state.n_edits > 0,
         "accepted": list(dict(state.accepted)),
         "changed": state.is_changed,
+        "has_truth": state.has_truth,
         "differences": None
         if check is None
         else [{"element": d.element, "what": d.what, "before": d.before, "after": d.after} for d in check],

@@ -87,9 +87,7 @@ def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]
 
     Places are those of the table as it is now, except of what was removed.
     """
-    rows = _paired(_lines(before, "row"), _lines(after, "row"))
-    # Only what both have tells which column is which.
-    columns = _paired(_lines(before, "col", set(rows)), _lines(after, "col", set(rows.values())))
+    rows, columns = _paired_axes(before, after)
     found = []
     for axis, pairs in (("row", rows), ("col", columns)):
         word = "row" if axis == "row" else "column"
@@ -126,6 +124,28 @@ def _of_cells(
             words = ["header" if c.header else "body" for c in (a, b)]
             found.append(ParserDifference(name, f"{where}: role", *words))
     return found
+
+
+def _paired_axes(before: Table, after: Table) -> tuple[dict[int, int], dict[int, int]]:
+    """Which row became which, and which column."""
+    rows = _paired(_lines(before, "row"), _lines(after, "row"))
+    # Only what both have tells which column is which.
+    return rows, _paired(_lines(before, "col", set(rows)), _lines(after, "col", set(rows.values())))
+
+
+def unchanged_cells(before: Table, after: Table) -> dict[tuple[int, int], tuple[int, int]]:
+    """Where the cells lie now whose text is as it was, by where they lay."""
+    if (before.n_rows, before.n_cols) == (after.n_rows, after.n_cols):
+        rows, columns = {r: r for r in range(before.n_rows)}, {c: c for c in range(before.n_cols)}
+    else:
+        rows, columns = _paired_axes(before, after)
+    now = {(c.row, c.col): c.text for c in after.cells}
+    carried = ((cell, _carried(cell, rows, columns)) for cell in before.cells)
+    return {
+        (old.row, old.col): (new.row, new.col)
+        for old, new in carried
+        if new is not None and now.get((new.row, new.col)) == old.text
+    }
 
 
 def _carried(cell: Cell, rows: Mapping[int, int], columns: Mapping[int, int]) -> Cell | None:

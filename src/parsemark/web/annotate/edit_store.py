@@ -31,7 +31,7 @@ from parsemark.pdf import page_shapes
 from parsemark.specs import is_derived
 from parsemark.store import Run
 from parsemark.system.files import file_sha256, write_bytes, write_text
-from parsemark.web.annotate.differences import ParserDifference, differences
+from parsemark.web.annotate.differences import ParserDifference, differences, unchanged_cells
 from parsemark.web.annotate.edits import Edit, EditError, apply
 from parsemark.web.database import Database
 
@@ -69,6 +69,8 @@ class PageState:
     n_edits: int
     accepted: tuple[tuple[str, Page], ...]
     """Who has said that the page is right, and how it was then."""
+    has_truth: bool = False
+    """Whether files speak of it, though nobody has accepted it here."""
 
     @property
     def is_changed(self) -> bool:
@@ -77,8 +79,8 @@ class PageState:
 
     @property
     def doubts(self) -> dict[str, list[tuple[int, int, float]]]:
-        """Cells that the parsers do not agree on and nobody has settled: by another text, another grid, or by
-        accepting the page.
+        """Cells that the parsers do not agree on and nobody has settled: by another text, or by
+        accepting the page. They move with rows and columns that come and go.
         """
         if self.accepted and not self.is_changed:
             return {}
@@ -87,14 +89,10 @@ class PageState:
         found: dict[str, list[tuple[int, int, float]]] = {}
         for name, cells in self.start.agreement.items():
             old, new = first.get(name), now.get(name)
-            if old is None or new is None or (old.n_rows, old.n_cols) != (new.n_rows, new.n_cols):
-                continue
-            same = {
-                (c.row, c.col) for c in new.cells if (was := old.cell_at(c.row, c.col)) and was.text == c.text
-            }
-            found[name] = [
-                (*place, share) for place, share in cells.items() if share < SURE and place in same
-            ]
+            if old is not None and new is not None:
+                same = unchanged_cells(old, new)
+                unsure = {place: share for place, share in cells.items() if share < SURE and place in same}
+                found[name] = [(*same[place], share) for place, share in unsure.items()]
         return {name: cells for name, cells in found.items() if cells}
 
     @property
@@ -202,6 +200,7 @@ class Work:
         rows = self._db.read("SELECT page, revision FROM pages WHERE sample = ?", (key,))
         page = page_from_json(json.loads(rows[0]["page"])) if rows else self._first(sample)
         accepted = self._db.read("SELECT person, page FROM accepted WHERE sample = ? ORDER BY id", (key,))
+        files = self._files.get(name, ())
         (count,) = self._db.read("SELECT COUNT(*) FROM edits WHERE sample = ? AND NOT undone", (key,))
         return PageState(
             sample,
@@ -210,6 +209,7 @@ class Work:
             self.start(name),
             int(count[0]),
             tuple((row["person"], page_from_json(json.loads(row["page"]))) for row in accepted),
+            has_truth=sample.truth is not None and (not files or any(file.is_file() for file in files)),
         )
 
     def edit(self, name: str, edit: Edit, person: str, nonce: str, revision: int) -> Future[Page]:
@@ -294,8 +294,9 @@ class Work:
             if self._truth_file(name).is_file() and self._truth_file(name).read_bytes() == own:
                 self._truth_file(name).unlink()
             for row in db.execute("SELECT name, file FROM replaced WHERE sample = ?", (key,)).fetchall():
-                if not (self.folder / row["name"]).exists():
-                    write_bytes(self.folder / row["name"], row["file"])
+                if not (file := self.folder / row["name"]).exists():
+                    write_bytes(file, row["file"])
+                    self._files[name] = [*self._files.get(name, ()), file]
                     db.execute("DELETE FROM replaced WHERE sample = ? AND name = ?", (key, row["name"]))
             _set_aside(db, key)
 

@@ -174,15 +174,20 @@ def _header_rows(table: Table, edit: Edit) -> Table:
 
 
 def _transpose(table: Table, _: Edit) -> Table:
-    """Rows become columns; the header is the first row again."""
+    """Rows become columns; as many rows are the header as were before, where there are more than those."""
     turned = _transposed(table)
-    was_header = any(cell.header for cell in table.cells)
-    cells = tuple(replace(c, header=was_header and c.row == 0, box=None) for c in turned.cells)
+    headers = {row for row in range(table.n_rows) if all(c.header for c in table.cells if c.row == row)}
+    count = next(row for row in range(table.n_rows + 1) if row not in headers)
+    count = min(max(count, int(any(c.header for c in table.cells))), max(1, turned.n_rows - 1))
+    cells = tuple(replace(c, header=c.row < count, box=None) for c in turned.cells)
     return Table(turned.n_rows, turned.n_cols, cells)
 
 
 def _paste(table: Table, edit: Edit) -> Table:
-    """Write a block of texts, as copied from a spreadsheet; the table grows where it does not fit."""
+    """Write a block of texts, as copied from a spreadsheet; the table grows where it does not fit.
+
+    A merged cell is split where a text falls on what it covers; empty ones leave it whole.
+    """
     rows = edit.get("texts")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
         raise EditError("There is nothing to paste.")
@@ -193,6 +198,9 @@ def _paste(table: Table, edit: Edit) -> Table:
     texts = {(row + r, col + c): text for r, line in enumerate(rows) for c, text in enumerate(line)}
     if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in texts.values()):
         raise EditError("Only texts can be pasted.")
+    for cell in table.cells:
+        if any(texts.get(place) for place in cell.places if place != (cell.row, cell.col)):
+            table = _split(table, {"row": cell.row, "col": cell.col})
     kept = {(c.row, c.col): c for c in table.cells}
     covered = {p for c in table.cells for p in c.places if p != (c.row, c.col)}
     for place, text in texts.items():

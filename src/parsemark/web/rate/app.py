@@ -15,6 +15,7 @@ from starlette.routing import Route
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables
 from parsemark.formats.model_json import table_to_json
+from parsemark.report.mathml import mathml
 from parsemark.study.pairs_to_rate import Tasks
 from parsemark.study.ratings import PairToRate
 from parsemark.web.frame import (
@@ -215,17 +216,20 @@ class RateApp:
 
 def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
     """What a rater sees of a pair: nothing that tells the parser, its id included."""
+    is_formula = tasks.kind == "formula"
     return {
-        "truth": _side(pair.truth_html or pair.truth, pair.truth),
-        "pred": _side(pair.pred, pair.pred),
+        "truth": _side(pair.truth_html or pair.truth, pair.truth, is_formula),
+        "pred": _side(pair.pred, pair.pred, is_formula),
         "picture": tasks.picture_of(pair) is not None,
         "region": pair.region,
     }
 
 
 @lru_cache(maxsize=4096)
-def _side(rendered: str, raw: str) -> dict[str, Any]:
-    """The tables of a text, to be drawn cell by cell, and the text as it is."""
+def _side(rendered: str, raw: str, is_formula: bool) -> dict[str, Any]:
+    """The formula, or the tables, of a text, to be drawn, and the text as it is."""
+    if is_formula:
+        return {"tables": [], "mathml": mathml(raw), "raw": raw}
     try:
         found = [f.table for f in read_tables(rendered)]
     except FormatError:

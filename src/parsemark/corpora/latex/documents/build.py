@@ -50,6 +50,8 @@ _MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE
 _LATEXMK_MODES = {"4": "lualatex", "5": "xelatex"}
 _ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)
 """An error, with the lines that say more of it."""
+_MISSING_SIGN = re.compile(r"^Missing character: There is no (\S) ", re.MULTILINE)
+_COLUMNS = re.compile(r"^parsemark-columns:(\d)", re.MULTILINE)
 _SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
 _WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
 _LIMIT = re.compile(r"used more than|took longer than|wrote |embedded |\w+ ended by signal")
@@ -70,6 +72,17 @@ class Build:
     log: str = ""
     cpu_s: float = 0.0
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def missing_signs(self) -> frozenset[str]:
+        """Characters that a font lacks: its page shows a box for them, or nothing."""
+        return frozenset(_MISSING_SIGN.findall(self.log))
+
+    @property
+    def in_columns(self) -> frozenset[int]:
+        """The pages that TeX sets in two columns, as the marks say."""
+        found = enumerate(_COLUMNS.findall(self.log), start=1)
+        return frozenset(number for number, columns in found if columns == "2")
 
     @property
     def folder(self) -> Path:

@@ -113,9 +113,11 @@ def is_table(parts: Sequence[DocumentPart]) -> bool:
 
 
 def join_tables(
-    found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
+    found: Sequence[Sequence[DocumentPart]],
+    candidates: Sequence[TabularCandidate],
+    missing_signs: frozenset[str] = frozenset(),
 ) -> Iterator[JoinedTable]:
-    """The truth of each part of each table."""
+    """The truth of each part of each table; none of one that shows a box for a sign that its font lacks."""
     whole = [
         [replace(part, marked=_without_caption(part.marked, is_long=len(parts) > 1)) for part in parts]
         for parts in found
@@ -130,7 +132,18 @@ def join_tables(
             yield from (JoinedTable(part.page, None, is_layout=True) for part in parts)
             continue
         for part, joined in zip(parts, _join_parts(plain, sources.get(number)), strict=True):
-            yield JoinedTable(part.page, None, OVER_EDGE) if part.marked.leaves_page else joined
+            lacks = _lacking(part, joined, missing_signs)
+            why = OVER_EDGE if part.marked.leaves_page else lacks
+            yield JoinedTable(part.page, None, why) if why else joined
+
+
+def _lacking(part: DocumentPart, joined: JoinedTable, missing_signs: frozenset[str]) -> str:
+    """Which signs the source says where the page shows a box, since a font lacks them; empty if none."""
+    table = joined.element.table if joined.element is not None else None
+    if table is None or not any(UNKNOWN in cell.text for cell in part.marked.cells):
+        return ""
+    signs = sorted(missing_signs.intersection(c for cell in table.cells for c in cell.text))
+    return f"a table has signs that its font lacks: {' '.join(signs)}" if signs else ""
 
 
 def _join_parts(parts: Sequence[DocumentPart], candidate: TabularCandidate | None) -> list[JoinedTable]:

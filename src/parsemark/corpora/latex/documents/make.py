@@ -13,7 +13,7 @@ from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import alignments, join_tables
 from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
-from parsemark.corpora.latex.documents.page_attributes import page_looks
+from parsemark.corpora.latex.documents.page_attributes import SINGLE, in_reading_order, page_looks
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
@@ -159,7 +159,9 @@ def _join(
     by_page: dict[int, list[Element]] = {}
     left_out = dict(typeset_document.left_out)
     layout = 0
-    for joined in join_tables(alignments(typeset_document.pages), candidates.tables):
+    for joined in join_tables(
+        alignments(typeset_document.pages), candidates.tables, typeset_document.build.missing_signs
+    ):
         layout += joined.is_layout
         if joined.element is not None:
             by_page.setdefault(joined.page, []).append(joined.element)
@@ -169,7 +171,7 @@ def _join(
         ink = page_ink(typeset_document.pdf, number)
         by_page[number] = [_at_ink(element, ink) for element in own]
     boxes = {number: [e.box for e in own if e.box is not None] for number, own in by_page.items()}
-    looks = page_looks(typeset_document.pdf, boxes)
+    looks = page_looks(typeset_document.pdf, boxes, typeset_document.in_columns)
     for candidate in candidates.tables:
         for number, look in looks.items() if not candidate.is_used else ():
             if candidate.stands_on(look.glyphs) and number not in by_page:
@@ -206,31 +208,13 @@ def _sample(
     document: str, page: MarkedPage, elements: list[Element], attributes: dict[str, AttributeValue]
 ) -> Sample:
     key = f"{document}-p{page.number:03d}"
-    placed = _in_order(elements)
+    placed = in_reading_order(elements, page.width, in_columns=attributes["layout"] != SINGLE)
     size = round(page.width, 2), round(page.height, 2)
     frame = Box(0, 0, *size)  # a rule may stand over its edge by a hair
     numbered = tuple(replace(_cut(e, frame), order=order) for order, e in enumerate(placed))
     rotated = any(element.attributes.get("rotated") for element in elements)
     truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated}, only_tables=True)
     return Sample(key, document, page.number, truth)
-
-
-def _in_order(elements: list[Element]) -> list[Element]:
-    """From top to bottom; those beside each other from left to right."""
-    ordered: list[Element] = []
-    row: list[Element] = []
-    bottom = float("-inf")
-    for element in sorted(elements, key=lambda e: e.box.y0 if e.box is not None else 0.0):
-        if element.box is None or (element.box.y0 + element.box.y1) / 2 > bottom:
-            ordered += sorted(row, key=_left)
-            row = []
-        row.append(element)
-        bottom = element.box.y1 if element.box is not None else bottom
-    return [*ordered, *sorted(row, key=_left)]
-
-
-def _left(element: Element) -> float:
-    return element.box.x0 if element.box is not None else 0.0
 
 
 def _at_ink(element: Element, ink: PageInk) -> Element:

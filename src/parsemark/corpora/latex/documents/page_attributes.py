@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.glyphs import glyph_text
-from parsemark.model import AttributeValue, Box
+from parsemark.model import AttributeValue, Box, Element
 from parsemark.pdf import Glyph, document_glyphs, page_shapes
 
 GUTTER_PT = 8.0
@@ -57,12 +57,15 @@ class PageLook:
     """Its text, as `glyph_text` gives it."""
 
 
-def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, PageLook]:
+def page_looks(
+    pdf: Path, tables: Mapping[int, Sequence[Box]], two_columns: Container[int] = ()
+) -> dict[int, PageLook]:
     """Columns, language and glyphs of each page; one with few words has the language of the document.
 
     Args:
         pdf: The document.
         tables: The boxes of the tables of each page, whose columns are not those of the page.
+        two_columns: Pages that TeX sets in two columns, however little stands there.
     """
     pages = document_glyphs(pdf)
     widths = [shape.width for shape in page_shapes(pdf)]
@@ -82,7 +85,8 @@ def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, Page
     for index in range(len(pages)):
         language = languages[index] or (usual[0][0] if usual else language_of(" ".join(texts)))
         layout = layouts[index]
-        if layout == SINGLE and has_columns and halves[index]:
+        is_set_so = index + 1 in two_columns and keeps_to_columns(prose[index], widths[index])
+        if layout == SINGLE and (is_set_so or (has_columns and halves[index])):
             layout = "double_column"
         attributes: dict[str, AttributeValue] = {"layout": layout}
         if language is not None:
@@ -114,6 +118,44 @@ def _is_half(glyphs: Iterable[Box], width: float) -> bool:
     ends = [own for own, _ in lines]
     sides = sum(x1 < 0.52 * width or x0 > 0.48 * width for x0, x1 in ends)
     return len(ends) >= MIN_HALF_LINES and sides >= 0.8 * len(ends)
+
+
+def keeps_to_columns(glyphs: Iterable[Box], width: float) -> bool:
+    """Whether most lines of a page stand on one side of its middle."""
+    lines = [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > 3]
+    middle = width / 2
+    crossing = sum(
+        x0 < middle - 20 and x1 > middle + 20 and not any(a <= middle <= b for a, b in gaps)
+        for (x0, x1), gaps in lines
+    )
+    return len(lines) > 3 * crossing
+
+
+def in_reading_order(elements: Iterable[Element], width: float, *, in_columns: bool) -> list[Element]:
+    """From top to bottom, those beside each other from left to right; in columns, these one by one.
+
+    What stands over both columns parts what is above it from what is below.
+    """
+    middle = width / 2
+    ordered: list[Element] = []
+    band: list[tuple[float, Element]] = []
+    bottom = float("-inf")
+    for element in sorted(elements, key=lambda e: e.box.y0 if e.box is not None else 0.0):
+        box = element.box or Box(0, 0, 0, 0)
+        is_wide = box.x0 < middle - 20 and box.x1 > middle + 20
+        if is_wide if in_columns else box.centre[1] > bottom:
+            ordered += _along(band)
+            band = []
+        if in_columns and is_wide:
+            ordered.append(element)
+        else:
+            band.append((box.centre[0] > middle if in_columns else box.x0, element))
+        bottom = box.y1
+    return [*ordered, *_along(band)]
+
+
+def _along(band: Sequence[tuple[float, Element]]) -> list[Element]:
+    return [element for _, element in sorted(band, key=lambda placed: placed[0])]
 
 
 def language_of(text: str) -> str | None:

@@ -37,6 +37,8 @@ class Typeset:
     pages: list[MarkedPage]
     left_out: dict[int, str] = field(default_factory=dict)
     """Pages that cannot be used, each with the reason."""
+    in_columns: frozenset[int] = frozenset()
+    """Pages in two columns."""
 
     @property
     def pdf(self) -> Path:
@@ -80,7 +82,7 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     if len(left_out) > (1 - MIN_KEPT) * len(pages):
         reason, count = Counter(left_out.values()).most_common(1)[0]
         raise LatexError(f"{len(left_out)} of its {len(pages)} pages cannot be used; on {count} {reason}")
-    return Typeset(clean, pages, left_out)
+    return Typeset(clean, pages, left_out, marked.in_columns)
 
 
 def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:

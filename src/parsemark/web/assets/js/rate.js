@@ -7,7 +7,7 @@
 
   const side = (place, data, label) => {
     const raw = el("pre", { class: "raw", tabindex: "0" }, parsemark.visible(data.raw));
-    const drawn = data.tables.map((table) => parsemark.renderTable(table, label));
+    const drawn = data.mathml ? [el("div", { class: "formula", "aria-label": label, role: "group" }, parsemark.mathNode(data.mathml))] : data.tables.map((table) => parsemark.renderTable(table, label));
     place.replaceChildren(...(state.raw || !drawn.length ? [raw] : drawn));
   };
 

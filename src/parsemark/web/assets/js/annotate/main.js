@@ -42,20 +42,11 @@
   const drawFormula = async (place, latex) => {
     const { mathml } = await parsemark.send("/api/math", { latex });
     if (!mathml) return place.replaceChildren(el("span", { class: "muted" }, "This cannot be drawn."));
-    // The server lets nothing through but a short list of elements; here it is parsed as XML, never as HTML.
-    const tree = new DOMParser().parseFromString(mathml, "application/xml").documentElement;
-    const MATH = "http://www.w3.org/1998/Math/MathML";
-    const copy = (old) => {
-      const node = document.createElementNS(MATH, old.localName);
-      for (const { name, value } of old.attributes) node.setAttribute(name, value);
-      for (const child of old.childNodes) node.append(child.nodeType === 3 ? document.createTextNode(child.data) : copy(child));
-      return node;
-    };
-    return place.replaceChildren(copy(tree));
+    return place.replaceChildren(parsemark.mathNode(mathml));
   };
 
   const drawText = (element) => {
-    const box = el("textarea", { class: "block-input", rows: "6", id: "block", "aria-label": element.category, spellcheck: "false", data: { element: element.id } });
+    const box = el("textarea", { class: "block-input", rows: "6", id: "block", "aria-label": element.category, spellcheck: "false", data: { element: element.id, category: element.category } });
     box.value = element.latex ?? element.text ?? "";
     const preview = el("div", { class: "formula", "aria-live": "polite" });
     let timer = 0;
@@ -75,7 +66,7 @@
       if (event.key === "Escape") listed()?.focus();
       event.stopPropagation();
     });
-    const select = el("select", { "aria-label": "Category", on: { change: (event) => annotated.edit({ do: "category", element: element.id, category: event.target.value }) } });
+    const select = el("select", { id: "category", "aria-label": "Category", on: { change: (event) => annotated.edit({ do: "category", element: element.id, category: event.target.value }) } });
     select.append(at("categories").content.cloneNode(true));
     select.value = element.category;
     at("editor").replaceChildren(el("div", { class: "text-editor" }, select, box, isFormula ? preview : null));
@@ -85,7 +76,12 @@
   const drawEditor = (focus) => {
     const element = current();
     const written = at("block");
-    if (written && document.activeElement === written && written.dataset.element === chosen) return; // the person is writing here
+    const isWriting = written && document.activeElement === written && written.dataset.element === chosen;
+    at("element-tools").hidden = !element;
+    if (isWriting && element && written.dataset.category === element.category) {
+      at("category").value = element.category; // a change of it may have been refused
+      return; // the person is writing here
+    }
     if (!element) {
       tableEditor.leave();
       at("table-tools").hidden = true;
@@ -94,7 +90,8 @@
     at("table-tools").hidden = !element.table;
     if (element.table) return tableEditor.draw(at("editor"), element.id, element.table, focus);
     tableEditor.leave();
-    return drawText(element);
+    drawText(element);
+    if (isWriting) at("block").focus();
   };
 
   // Attributes as lines, and what a caption or note belongs to. What somebody is writing is not drawn over.
@@ -224,6 +221,7 @@
       at("ask").close();
       await annotated.accept();
     } catch (error) {
+      at("ask").close();
       parsemark.say(at("message"), error.message);
     }
   });

@@ -14,14 +14,14 @@
   const take = (data) => {
     Object.assign(state, {
       page: data.page, revision: data.revision, uncertain: data.uncertain, support: data.support,
-      accepted: data.accepted, changed: data.changed, differences: data.differences, canUndo: data.can_undo, offers: data.offers,
+      accepted: data.accepted, changed: data.changed, hasTruth: data.has_truth, differences: data.differences, canUndo: data.can_undo, offers: data.offers,
     });
     state.onChange(queue.length > 0);
   };
 
   const say = () => {
     const since = state.changed ? ", edited since: the truth is what was accepted" : "";
-    const who = state.accepted.length ? ` · accepted by ${state.accepted.join(", ")}${since}` : " · not accepted, so no truth yet";
+    const who = state.accepted.length ? ` · accepted by ${state.accepted.join(", ")}${since}` : state.hasTruth ? " · not accepted here; its files are the truth until then" : " · not accepted, so no truth yet";
     status.textContent = (queue.length || running ? "Saving …" : "Saved") + who;
   };
 
