@@ -143,3 +143,15 @@ def test_pages_of_the_demo_are_what_the_schema_says() -> None:
         assert json.loads(page.model_dump_json(exclude_unset=True)) == data
     manifest = json.loads((root / "corpus.json").read_text(encoding="utf-8"))
     assert manifest.keys() <= json_schemas()["corpus.schema.json"]["properties"].keys()
+
+
+def test_a_truth_that_was_edited_is_named_and_changes_the_hash(folder: Path) -> None:
+    before = load_corpus(str(folder))
+    assert before.remarks == () and before.hash == read_manifest(folder).hash
+    edit_page(folder, lambda data: data["layout_dets"][0].update(text="Other words."))
+    after = load_corpus(str(folder), strict=True)
+    (remark,) = after.remarks
+    assert "the truth of 1 page is not that of corpus.json (p-1)" in remark.message
+    assert after.hash != before.hash and after.hash[:12] in remark.message
+    again = load_corpus(str(folder))
+    assert again.hash == after.hash

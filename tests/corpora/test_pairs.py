@@ -289,15 +289,31 @@ def test_captions_of_latex_have_their_labels_and_cost_no_table(tmp_path: Path) -
         (-1, 60, 96, "Table 1: Sites and weights"),
         (-1, 20, 110, "Site"), (-1, 100, 110, "2019"), (-1, 20, 122, "Vik"), (-1, 100, 122, "1.5"),
         (-1, 20, 200, "Fig. A.2. A black box"),
+        (-1, 80, 240, "TABLE IV"), (-1, 40, 252, "Sources of it"),
+        (-1, 20, 266, "Site"), (-1, 100, 266, "Ref."), (-1, 20, 278, "Nes"), (-1, 100, 278, "[3, 4]"),
+        (-1, 20, 290, "Vik"), (-1, 100, 290, "[5]"),
     ]  # fmt: skip
     table = r"\caption{Sites and weights}\begin{tabular}{lr}Site & 2019\\Vik & 1.5\end{tabular}"
     figure = r"\begin{figure}\caption{A black box}\end{figure}"
-    found = read(tmp_path, [page], "a.tex", rf"\begin{{table}}{table}\end{{table}}" + figure)
-    assert [t.refused for t in found.tables] == [""]
+    other = (
+        r"\caption{Sources of it}\begin{tabular}{lr}Site & Ref.\\Nes & \cite{a}\\Vik & \cite{b}\end{tabular}"
+    )
+    first, second = (rf"\begin{{table}}{own}\end{{table}}" for own in (table, other))
+    found = read(tmp_path, [page], "a.tex", first + figure + second)
+    assert [t.refused for t in found.tables] == ["", ""]
+    assert found.tables[1].parts[0].table.text_rows() == [["Site", "Ref."], ["Nes", "[3, 4]"], ["Vik", "[5]"]]
     assert texts(found) == [
         (Category.TABLE_CAPTION, "Table 1: Sites and weights"),
         (Category.FIGURE_CAPTION, "Fig. A.2. A black box"),
+        (Category.TABLE_CAPTION, "TABLE IV Sources of it"),
     ]
+
+
+def test_a_running_head_is_no_label_of_a_caption(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 40, "Technical note 2"), (-1, 60, 54, "Table 3: Sites"), (-1, 20, 90, PROSE)]
+    table = r"\begin{figure}\caption{Table 3: Sites}\end{figure}"
+    found = read(tmp_path, [page], "a.tex", table + PROSE)
+    assert texts(found)[0][1] == "Table 3: Sites"
 
 
 def test_references_are_those_of_the_page_wherever_they_stand(tmp_path: Path) -> None:
@@ -335,6 +351,8 @@ def test_short_items_with_numbers_have_a_place(tmp_path: Path) -> None:
     page: list[Text] = [(-1, 20, 40 + 15 * k, f"{k + 1}. {item}") for k, item in enumerate(items)]
     found = read(tmp_path, [page], "a.html", "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>")
     assert texts(found) == [(Category.LIST_GROUP, "\n".join(text for *_, text in page))]
+    found = read(tmp_path, [[(-1, 20, 40, "1) salt"), (-1, 20, 55, "2) dry")]], "a.md", "1. salt\n2. dry\n")
+    assert texts(found) == [(Category.LIST_GROUP, "1) salt\n2) dry")]
 
 
 def test_a_raised_star_behind_a_cell_is_its_own(tmp_path: Path) -> None:

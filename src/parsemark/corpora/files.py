@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from parsemark.corpora.base import Corpus
+from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
 from parsemark.formats import says_the_same, write_table
 from parsemark.model import Element, Sample
+from parsemark.plain_words import counted, listed
 from parsemark.system import file_sha256, make_folder, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
@@ -28,11 +29,40 @@ def load_demo() -> Corpus:
 
 
 def load_folder(root: Path) -> Corpus:
-    """A corpus in parsemark's own format. Pages are validated when they are read."""
+    """A corpus in parsemark's own format. Pages are validated when they are read.
+
+    Where truths are not those of its manifest its hash is that of what is there, and a remark names them.
+    """
     manifest = read_manifest(root)
     keys = tuple(sorted(PurePosixPath(name).stem for name in manifest.files if name.startswith("truth/")))
-    read = partial(read_sample, root)
-    return Corpus(manifest.name, manifest.version, manifest.hash, root, keys, read, manifest.licence)
+    changed = dict(_changed_truths(root, manifest))
+    remarks, hash_now = [], manifest.hash
+    if changed:
+        hash_now = hash_of_files({**manifest.files, **changed})
+        names = listed([PurePosixPath(name).stem for name in changed])
+        why = f"the truth of {counted(len(changed), 'page')} is not that of corpus.json ({names})"
+        said = f"{why}: it was edited since. Its hash is now {hash_now[:12]}, not {manifest.hash[:12]}."
+        remarks.append(Remark("truth", said, left_out=False))
+    return Corpus(
+        manifest.name,
+        manifest.version,
+        hash_now,
+        root,
+        keys,
+        partial(read_sample, root),
+        manifest.licence,
+        remarks=tuple(remarks),
+    )
+
+
+def _changed_truths(root: Path, manifest: CorpusFile) -> Iterator[tuple[str, str]]:
+    """Truths that are there with another content than the manifest says, each with its hash."""
+    for name, digest in sorted(manifest.files.items()):
+        path = root / "truth" / PurePosixPath(name).name
+        if name != f"truth/{path.name}" or not path.is_file():
+            continue
+        if path.stat().st_size <= MAX_PAGE_FILE_BYTES and (now := file_sha256(path)) != digest:
+            yield name, now
 
 
 def read_manifest(root: Path) -> CorpusFile:

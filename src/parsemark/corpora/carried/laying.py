@@ -58,7 +58,7 @@ _REFERENCE_LABEL = re.compile(r".{1,60}")
 _NUMBERED = re.compile(r"(?:[a-z]{4,10})?(?:\d{1,6}|[a-z]\d{0,5}|[ivxlc]{1,6})")
 """Letters of what may stand before a heading in its line."""
 _CAPTIONS = frozenset({Category.TABLE_CAPTION, Category.FIGURE_CAPTION})
-_ITEM_NUMBER = re.compile(r"(\d+)\. ")
+_ITEM_NUMBER, _OTHER_NUMBER = re.compile(r"(\d+)\. "), re.compile(r"\d+\s*[):\]]")
 _ROLES = {
     Category.LIST_GROUP: "L",
     Category.TABLE: "Table",
@@ -89,6 +89,8 @@ class _LaidPiece:
         """Whether the page says just what the source does, other than in formulas."""
         if REFERENCE in self.text:
             return False
+        if _ITEM_NUMBER.match(self.text) and _OTHER_NUMBER.match(self.shown):
+            return False  # readers of sources write `1.` for `1)`
         formulas = GAP in self.letters
         said, shown = (cased_letters(text) for text in (self.text, self.shown))
         if not formulas and said not in shown and said.casefold() in shown.casefold():
@@ -197,7 +199,8 @@ def _block(element: Element) -> _LaidBlock:
         cells = []
         for cell in element.table.cells:
             piece = _LaidPiece(cell.text, *letters_of(cell.text), in_cell=True)
-            has_text = bool(piece.letters.strip(GAP) or (cell.text.strip() and GAP not in piece.letters))
+            is_formula = GAP in piece.letters and REFERENCE not in cell.text
+            has_text = bool(piece.letters.strip(GAP) or (cell.text.strip() and not is_formula))
             place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
             cells.append((*place, len(pieces) if has_text else None))
             pieces += [piece] * has_text
@@ -421,6 +424,8 @@ class _LaidTree:
     ) -> int:
         """Add signs at the ends of a text, and the number or bullet before it; gives its last glyph."""
         indices = [k for k, owner in enumerate(owners) if owner == own]
+        if not indices and REFERENCE in piece.text:
+            return self._own_line(page, owners, own, before + 1)
         if not indices:
             return self._own_signs(page, owners, own, piece.text, before + 1)
         first, last = indices[0], indices[-1]
@@ -445,12 +450,39 @@ class _LaidTree:
             k -= 1
         label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         begins_line = k < 0 or not _is_beside(page, k, first)
+        if not label and begins_line and piece.labels is _CAPTION_LABEL:
+            k, stop = self._line_above(page, owners, first, k)
+            label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         is_first_page = bool(piece.runs) and self.letters.glyphs[piece.runs[0].start] >= first
         if label and begins_line and is_first_page and piece.labels.fullmatch(label.replace(" ", "")):
             for j in range(k + 1, stop):
                 owners[j] = own
             piece.label = label
         return last
+
+    @staticmethod
+    def _line_above(page: OwnedPage, owners: array[int], first: int, k: int) -> tuple[int, int]:
+        """Where the one or two words stand that are the line right above a text; nowhere if it is longer."""
+        while k >= 0 and not is_ink(page, k):
+            k -= 1
+        stop = k + 1
+        while k >= 0 and owners[k] == UNMARKED and page.glyphs[k].text not in "\r\n":
+            k -= 1
+        below, above = page.glyphs[first].box, page.glyphs[max(stop - 1, 0)].box
+        is_near = 0 <= below.y0 - above.y1 <= 2 * below.height
+        words = "".join(page.glyphs[j].text for j in range(k + 1, stop)).split()
+        return (k, stop) if is_near and len(words) <= 2 else (k, k + 1)
+
+    @staticmethod
+    def _own_line(page: OwnedPage, owners: array[int], own: int, start: int) -> int:
+        """Give a cell that is only a reference what is nobody's in its line; gives the last glyph."""
+        k = start
+        while k < len(owners) and not is_ink(page, k):
+            k += 1
+        while k < len(owners) and owners[k] == UNMARKED and page.glyphs[k].text not in "\r\n":
+            owners[k] = own
+            k += 1
+        return k - 1
 
     @staticmethod
     def _own_beside(page: OwnedPage, owners: array[int], own: int, k: int, step: int) -> int:

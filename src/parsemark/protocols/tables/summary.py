@@ -359,11 +359,15 @@ def _unread(run: RunMatches) -> list[str]:
     """True tables that cannot be read, and what of them counts."""
     if not run.pages.unread:
         return []
-    n_tables = int(run.pages.n_truth.sum())
-    who = f"{len(run.pages.unread)} of {counted(n_tables, 'true table')} cannot be read"
+    n, n_tables = len(run.pages.unread), int(run.pages.n_truth.sum())
+    who = f"{n} of {counted(n_tables, 'true table')} cannot be read"
+    one = n == 1
     if is_by_place(run.rule):
-        return [f"{who}: whether it is found counts, its content counts for nobody."]
-    return [f"{who}: it counts for nobody, nor does what answers no other table of its page."]
+        found = "whether it is found counts, its" if one else "whether they are found counts, their"
+        return [f"{who}: {found} content counts for nobody."]
+    they = "it counts for nobody" if one else "they count for nobody"
+    pages = "its page" if one else "their pages"
+    return [f"{who}: {they}, nor does what answers no other table of {pages}."]
 
 
 def _doubtful_negatives(run: RunMatches) -> list[str]:
