@@ -1,35 +1,35 @@
 """Lays the elements of a source onto the pages of its PDF by their text.
 
-Letters and digits alone are compared, so that hyphens, blanks, ligatures and accents make no difference.
-What is laid down becomes a structure tree, as if the PDF were tagged; so tables are checked against their
-pages, and pages say what they cover, as they do for tags.
+What is found there (`source_places`) becomes a structure tree, as if the PDF were tagged; so tables are
+checked against their pages, and pages say what they cover, as they do for tags.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate, islice, pairwise
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
 from parsemark.corpora.carried.page_letters import (
-    GAP,
-    KEY,
     REFERENCE,
-    SURE,
-    LaidRun,
     PageLetters,
-    cased_letters,
     folded_letters,
-    letters_of,
     signs_of,
 )
-from parsemark.corpora.carried.sheets import NO_VALUE
+from parsemark.corpora.carried.source_places import (
+    CAPTION_LABEL,
+    CAPTIONS,
+    LaidBlock,
+    LaidPiece,
+    block_of,
+    pages_between,
+    place_all,
+    place_formulas,
+)
 from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
 from parsemark.corpora.carried.tagged import TaggedDocument, read_content
 from parsemark.errors import CorpusError, FormatError, PdfError
@@ -41,94 +41,15 @@ from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
 from parsemark.plain_words import counted
 
-_MAX_TRIES = 60
 _NAMED = 5
 """Words by which what has no place is named."""
-_FORMULA_LETTERS = 400
-_LEADER = "...."
-_UNREADABLE = frozenset({"Co", "Cn", "Cc"})
-_LABEL = re.compile(r"[^\w\s]{1,3}|[(\[]?(?:[\dA-Za-z]{1,3}[.:)\]]?)(?:\d{1,3}[.:)]?)*|[ivxIVX]{1,5}[.)]")
-"""What stands before an item or a heading, and which sources do not say."""
-_CAPTION_LABEL = re.compile(
-    r"[^\W\d_]{1,14}\.?(?:\d{1,3}|[A-Z]|[IVXL]{1,6})(?:[.\-–]\w{1,3}){0,3}[.:|)–—]{0,2}"
-)
-"""The same of a caption: `Table 1:`, `Fig. 2.3.`, `TABLE IV`."""
-_REFERENCE_LABEL = re.compile(r".{1,60}")
-"""The same of a text that begins with a reference."""
-_NUMBERED = re.compile(r"(?:[a-z]{4,10})?(?:\d{1,6}|[a-z]\d{0,5}|[ivxlc]{1,6})")
-"""Letters of what may stand before a heading in its line."""
-_CAPTIONS = frozenset({Category.TABLE_CAPTION, Category.FIGURE_CAPTION})
-_ITEM_NUMBER, _OTHER_NUMBER = re.compile(r"(\d+)\. "), re.compile(r"\d+\s*[):\]]")
 _ROLES = {
     Category.LIST_GROUP: "L",
     Category.TABLE: "Table",
     Category.EQUATION_ISOLATED: "Formula",
     Category.PAGE_FOOTNOTE: "Note",
-    **dict.fromkeys(_CAPTIONS, "Caption"),
+    **dict.fromkeys(CAPTIONS, "Caption"),
 }
-
-
-@dataclass(slots=True)
-class _LaidPiece:
-    """A text of a block: itself, an item or a cell."""
-
-    text: str
-    letters: str
-    where: list[int]
-    runs: list[LaidRun] = field(default_factory=list)
-    label: str = ""
-    """What the page has before it."""
-    labels: re.Pattern[str] = _LABEL
-    """What that may be."""
-    in_cell: bool = False
-    shown: str = ""
-    """What the page has of it."""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the page says just what the source does, other than in formulas."""
-        if REFERENCE in self.text:
-            return False
-        if _ITEM_NUMBER.match(self.text) and _OTHER_NUMBER.match(self.shown):
-            return False  # readers of sources write `1.` for `1)`
-        formulas = GAP in self.letters
-        said, shown = (cased_letters(text) for text in (self.text, self.shown))
-        if not formulas and said not in shown and said.casefold() in shown.casefold():
-            return False  # capitals that a style sheet makes
-        signs = signs_of(self.shown)
-        is_readable = _LEADER not in signs and _UNREADABLE.isdisjoint(map(unicodedata.category, signs))
-        if self.in_cell and not formulas and signs != signs_of(self.text) and is_readable:
-            return False  # a minus or a currency that only the page has
-        return all(
-            a.stop == b.start or not b.joined or (formulas and b.at > a.at + a.stop - a.start)
-            for a, b in pairwise(self.runs)
-        )
-
-
-@dataclass(slots=True)
-class _LaidBlock:
-    element: Element
-    pieces: list[_LaidPiece]
-    cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
-    """Row, column, spans, whether it is a header, and its piece, of each cell."""
-    is_placed: bool = False
-    unknown: int = 0
-    """Cells of which nobody knows what they show."""
-
-    @property
-    def letters(self) -> str:
-        """Of all pieces."""
-        return "".join(piece.letters for piece in self.pieces)
-
-    @property
-    def start(self) -> int:
-        """Where it begins among the letters of the pages."""
-        return next(piece.runs[0].start for piece in self.pieces if piece.runs)
-
-    @property
-    def stop(self) -> int:
-        """Where it ends."""
-        return next(piece.runs[-1].stop for piece in reversed(self.pieces) if piece.runs)
 
 
 class _LaidContent(DocumentContent):
@@ -172,177 +93,21 @@ def _read_pair(pdf: Path, source: Path) -> TaggedDocument:
 def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> TaggedDocument:
     """Lay elements onto the pages of a PDF."""
     letters = PageLetters(pdf)
-    blocks = [b for b in map(_block, elements) if b.pieces or b.element.latex or b.unknown]
-    _place_all(letters, blocks)
-    _place_formulas(letters, blocks)
+    blocks = [b for b in map(block_of, elements) if b.pieces or b.element.latex or b.unknown]
+    place_all(letters, blocks)
+    place_formulas(letters, blocks)
     tree = _LaidTree(pdf, letters).make([block for block in blocks if block.is_placed])
     content = _LaidContent(pdf, TagTree(tuple(tree.tags), {}), derivation, tree.owners)
-    found = read_content(content, frozenset(_between(letters, blocks)))
+    found = read_content(content, frozenset(pages_between(letters, blocks)))
     found.missing = tuple(_first_words(block) for block in blocks if not block.is_placed)
     return found
 
 
-def _first_words(block: _LaidBlock) -> str:
+def _first_words(block: LaidBlock) -> str:
     said = " ".join(piece.text for piece in block.pieces).replace(REFERENCE, "")
     text = said or block.element.latex or ""
     why = f" with {counted(block.unknown, 'formula')} without a stored value" if block.unknown else ""
     return f"{block.element.category} {' '.join(text.split()[:_NAMED])!r}{why}"
-
-
-def _block(element: Element) -> _LaidBlock:
-    texts = [element.text or ""] if element.table is None else [cell.text for cell in element.table.cells]
-    if unknown := [text for text in texts if NO_VALUE in text]:
-        known = [_LaidPiece(text, "", []) for text in texts if text not in unknown]
-        return _LaidBlock(element, known, unknown=len(unknown))
-    if element.table is not None:
-        pieces: list[_LaidPiece] = []
-        cells = []
-        for cell in element.table.cells:
-            piece = _LaidPiece(cell.text, *letters_of(cell.text), in_cell=True)
-            is_formula = GAP in piece.letters and REFERENCE not in cell.text
-            has_text = bool(piece.letters.strip(GAP) or (cell.text.strip() and not is_formula))
-            place = (cell.row, cell.col, cell.rowspan, cell.colspan, cell.header)
-            cells.append((*place, len(pieces) if has_text else None))
-            pieces += [piece] * has_text
-        return _LaidBlock(element, pieces, cells)
-    if element.category == Category.EQUATION_ISOLATED or element.text is None:
-        return _LaidBlock(element, [])
-    text = element.text.replace("\xad", "")
-    lines = text.split("\n") if element.category == Category.LIST_GROUP else [text]
-    made = [_LaidPiece(line, *letters_of(line)) for line in lines]
-    for piece in made:
-        if element.category in _CAPTIONS:
-            piece.labels = _CAPTION_LABEL
-        elif REFERENCE in re.split(r"\w", piece.text, maxsplit=1)[0]:
-            piece.labels = _REFERENCE_LABEL
-    return _LaidBlock(element, [piece for piece in made if piece.letters.strip(GAP)])
-
-
-def _place_all(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
-    """First what has one place only, then the rest between that, then what stands elsewhere."""
-    keys = Counter(block.letters[:SURE] for block in blocks)
-    for block in blocks:
-        key = block.letters[:SURE]
-        if len(key) == SURE and GAP not in key and keys[key] == 1:
-            places = list(letters.places(key, 0, len(letters.text)))[:2]
-            if len(places) == 1:
-                _place(letters, block, places[0], places[0] + 1)
-    for far in (False, True):
-        low = 0
-        for k, block in enumerate(blocks):
-            if block.is_placed:
-                low = block.stop
-            elif block.pieces:
-                later = (b.start for b in blocks[k + 1 :] if b.is_placed)
-                high = next((start for start in later if start >= low), len(letters.text))
-                if far and len(block.letters) >= KEY:
-                    _place(letters, block, 0, len(letters.text))
-                elif not far and _place(letters, block, low, high):
-                    low = block.stop
-
-
-def _place(letters: PageLetters, block: _LaidBlock, low: int, high: int) -> bool:
-    """Lay a block down where its text begins between two places; numbers of items may be missing."""
-    is_list = block.element.category == Category.LIST_GROUP
-    for strip in (False, True) if is_list else (False,):
-        pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
-        wanted = "".join(piece.letters for piece in pieces)
-        bounds = list(accumulate(len(piece.letters) for piece in pieces)) if is_list else []
-        key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
-        tried = dict.fromkeys((key[:SURE], key[:KEY])) if key else ()
-        places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
-        if block.element.category == Category.TITLE and len(wanted) < SURE:
-            places = _headings(letters, wanted, places)
-        for at in islice(places, _MAX_TRIES):
-            runs = letters.follow(wanted, at, bounds)
-            if runs is not None:
-                _share(pieces, runs)
-                block.pieces = pieces
-                block.is_placed = all(piece.runs for piece in pieces if piece.letters.strip(GAP))
-                if block.is_placed:
-                    for piece in pieces:
-                        _add_last_reference(letters, piece)
-                        letters.own(piece.runs)
-                    return True
-    return False
-
-
-def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Iterator[int]:
-    """Those of some places where a heading may stand: first lines of nothing else, then begins of lines."""
-    listed = [(at, *letters.line_at(at)) for at in islice(places, _MAX_TRIES)]
-    at_begin = [
-        (at, stop) for at, start, stop in listed
-        if at == start or _NUMBERED.fullmatch(letters.text, start, at)
-    ]  # fmt: skip
-    return iter([at for at, _ in sorted(at_begin, key=lambda place: place[1] - place[0] != len(wanted))])
-
-
-def _add_last_reference(letters: PageLetters, piece: _LaidPiece) -> None:
-    """Give a text the reference that it ends with, which only the page says, up to the end of its line."""
-    last = re.split(r"\w", piece.text)[-1]
-    if REFERENCE in last and piece.runs and not piece.in_cell:
-        stop = piece.runs[-1].stop
-        if (end := letters.rest_of_line(stop)) > stop:
-            piece.runs.append(LaidRun(len(piece.letters), stop, end, True))
-
-
-def _without_number(piece: _LaidPiece) -> _LaidPiece:
-    text = _ITEM_NUMBER.sub("", piece.text, count=1) if _ITEM_NUMBER.match(piece.text) else piece.text
-    return _LaidPiece(text, *letters_of(text))
-
-
-def _share(pieces: Sequence[_LaidPiece], runs: Sequence[LaidRun]) -> None:
-    """Give each piece its part of the runs of all."""
-    begin = 0
-    for piece in pieces:
-        end = begin + len(piece.letters)
-        piece.runs = [
-            LaidRun(
-                max(run.at, begin) - begin,
-                run.start + max(begin - run.at, 0),
-                min(run.stop, run.start + end - run.at),
-                run.joined or run.at < begin,
-            )
-            for run in runs
-            if run.at < end and run.at + run.stop - run.start > begin
-        ]
-        begin = end
-
-
-def _place_formulas(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> None:
-    """A formula is what stands alone between two texts that are placed, if it has the letters for it."""
-    for before, block, after in zip(blocks, blocks[1:], blocks[2:], strict=False):
-        latex = block.element.latex
-        if block.pieces or not latex or not all(b.is_placed and b.pieces for b in (before, after)):
-            continue
-        start, stop = before.stop, after.start
-        line = letters.line_at(stop)[0]
-        if _NUMBERED.fullmatch(letters.text, line, stop):
-            stop = max(line, start)  # the label of a caption or heading
-        is_free = 0 < stop - start <= _FORMULA_LETTERS and not any(letters.owned[start:stop])
-        if not is_free or letters.pages[start] != letters.pages[stop - 1]:
-            continue
-        said = Counter(letters.text[start:stop])
-        meant = Counter(letters_of(re.sub(r"\\(?:[a-zA-Z]+|.)", " ", latex))[0])
-        if meant and (said & meant).total() >= 0.8 * meant.total():
-            piece = _LaidPiece("", letters.text[start:stop], [], [LaidRun(0, start, stop, True)])
-            block.pieces, block.is_placed = [piece], True
-            letters.own(piece.runs)
-
-
-def _between(letters: PageLetters, blocks: Sequence[_LaidBlock]) -> Iterator[int]:
-    """The pages on which blocks without a place may stand: from what is before them to what is after."""
-    last, is_open = (letters.pages[0] if letters.pages else 1), False
-    for block in blocks:
-        if not block.is_placed:
-            is_open = True
-            continue
-        first = letters.pages[block.start]
-        if is_open:
-            yield from range(min(last, first), max(last, first) + 1)
-        last, is_open = letters.pages[block.stop - 1], False
-    if is_open and letters.pages:
-        yield from range(last, letters.pages[-1] + 1)
 
 
 class _LaidTree:
@@ -355,10 +120,10 @@ class _LaidTree:
         self.number = 0
         self.outer: dict[str, int] = {}
         """The cell that stands for each table that holds others."""
-        self.labels: dict[int, list[tuple[_LaidPiece, int]]] = {}
+        self.labels: dict[int, list[tuple[LaidPiece, int]]] = {}
 
-    def make(self, blocks: Sequence[_LaidBlock]) -> _LaidTree:
-        by_page: dict[int, list[tuple[int, _LaidPiece]]] = {}
+    def make(self, blocks: Sequence[LaidBlock]) -> _LaidTree:
+        by_page: dict[int, list[tuple[int, LaidPiece]]] = {}
         numbers: dict[int, dict[int, int]] = {}
         for block in blocks:
             at = self.letters.pages[block.start]
@@ -395,7 +160,7 @@ class _LaidTree:
         cell = self.outer[first]
         self.tags[cell] = replace(self.tags[cell], kids=(*self.tags[cell].kids, *own))
 
-    def _own(self, number: int, owned: Sequence[tuple[int, _LaidPiece]]) -> None:
+    def _own(self, number: int, owned: Sequence[tuple[int, LaidPiece]]) -> None:
         """Give the glyphs of a page to what is laid onto it."""
         page = marked_page(self.pdf, number)
         owners = array("q", [UNMARKED]) * len(page.glyphs)
@@ -419,9 +184,7 @@ class _LaidTree:
         self._mark_running(page, owners)
         self.owners[number] = owners
 
-    def _add_signs(
-        self, page: OwnedPage, owners: array[int], own: int, piece: _LaidPiece, before: int
-    ) -> int:
+    def _add_signs(self, page: OwnedPage, owners: array[int], own: int, piece: LaidPiece, before: int) -> int:
         """Add signs at the ends of a text, and the number or bullet before it; gives its last glyph."""
         indices = [k for k, owner in enumerate(owners) if owner == own]
         if not indices and REFERENCE in piece.text:
@@ -450,7 +213,7 @@ class _LaidTree:
             k -= 1
         label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         begins_line = k < 0 or not _is_beside(page, k, first)
-        if not label and begins_line and piece.labels is _CAPTION_LABEL:
+        if not label and begins_line and piece.labels is CAPTION_LABEL:
             k, stop = self._line_above(page, owners, first, k)
             label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         is_first_page = bool(piece.runs) and self.letters.glyphs[piece.runs[0].start] >= first
@@ -527,7 +290,7 @@ class _LaidTree:
             if owner == UNMARKED and not top <= y <= bottom and edge_of(y, y, page.height):
                 owners[k] = ARTEFACT
 
-    def _tags(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> Iterator[int]:
+    def _tags(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> Iterator[int]:
         element = block.element
         level = element.attributes.get("level")
         is_title = element.category == Category.TITLE
@@ -544,7 +307,7 @@ class _LaidTree:
             own = self._add(role, self._spans(block.pieces[0], numbers))
             yield self._add("Figure", [own]) if element.category == Category.FIGURE_CAPTION else own
 
-    def _rows(self, block: _LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
+    def _rows(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
         assert block.element.table is not None
         rows: list[list[int]] = [[] for _ in range(block.element.table.n_rows)]
         for row, _, down, across, header, piece in block.cells:
@@ -553,7 +316,7 @@ class _LaidTree:
             rows[row].append(self._add("TH" if header else "TD", kids, attributes=spans))
         return [self._add("TR", row) for row in rows]
 
-    def _spans(self, piece: _LaidPiece, numbers: dict[int, dict[int, int]]) -> list[int]:
+    def _spans(self, piece: LaidPiece, numbers: dict[int, dict[int, int]]) -> list[int]:
         """What a piece has on each page, in the words of the source where the page has the same."""
         spans: list[int] = []
         pages = list(numbers[id(piece)].items())
@@ -569,7 +332,7 @@ class _LaidTree:
             spans.append(self._add("Span", (), actual=text, contents=(Content(page, number),)))
         return spans
 
-    def _end(self, piece: _LaidPiece, page: int) -> int:
+    def _end(self, piece: LaidPiece, page: int) -> int:
         """How many letters of a piece are on a page and those before it."""
         stream = self.letters
         last = [

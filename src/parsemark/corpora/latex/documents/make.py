@@ -26,7 +26,7 @@ from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
 from parsemark.system.scratch import ScratchFolder, made_whole
 
-GENERATOR = "parsemark latex 2"
+GENERATOR = "parsemark latex 3"
 MAX_MAINS = 3
 """Main files of one source that are tried, in turn, until one compiles."""
 REPORT = "report.json"
