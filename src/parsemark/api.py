@@ -336,7 +336,7 @@ def stable(
     Args:
         corpus: A spec as `--corpus` takes it, or a loaded corpus.
         parsers: Specs; by default a fast set that installs itself.
-        variants: Some of `parsemark.corpora.rewritten.VARIANTS`; all by default.
+        variants: Some of `parsemark.corpora.stable_variants.VARIANTS`; all by default.
         pages: A subset, as `--pages`.
         protocols: Specs; the first one's primary figure is the score. `tables` by default.
         workers: Processes; one per CPU by default.
@@ -349,7 +349,7 @@ def stable(
     from dataclasses import replace
 
     from parsemark.corpora.making import silent
-    from parsemark.corpora.rewritten import THREADS, rewrite_corpus
+    from parsemark.corpora.stable_variants import THREADS, rewrite_corpus
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import DEFAULT_PARSERS, get_parser

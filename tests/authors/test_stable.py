@@ -10,7 +10,7 @@ from tests.pdf.test_visible import SEEN, with_field, written
 from parsemark import api
 from parsemark.cli.stable import _stability_parts
 from parsemark.corpora import Corpus, load_corpus
-from parsemark.corpora.rewritten import CHECK_DPI, VARIANTS, looks_same, rewrite_corpus, rewrite_pdf
+from parsemark.corpora.stable_variants import CHECK_DPI, VARIANTS, looks_same, rewrite_corpus, rewrite_pdf
 from parsemark.errors import PdfError, UnknownNameError
 from parsemark.model import Box, Element, Page, Prediction, Sample, Status, Table
 from parsemark.pdf import count_pages, page_words, producer, render_page, seen_page

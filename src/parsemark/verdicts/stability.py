@@ -1,6 +1,6 @@
 """Does a parser say the same of the same visible page, however its file is written?
 
-Of each page and each variant of it (`corpora/rewritten.py`) the output is compared with that of the page as
+Of each page and each variant (`corpora/stable_variants.py`) the output is compared with that of the page as
 it came. A page *moves* if its score does for any of them; its output *changes* if its words or tables do. A
 failure on one of both is a move and a change, as large as can be. Without a truth, how alike both outputs
 are is the score.
@@ -19,7 +19,7 @@ import polars as pl
 from rapidfuzz.distance import Indel
 
 from parsemark.consensus.agreement import prediction_tables, table_likeness
-from parsemark.corpora.rewritten import ORIGINAL, LeftOutVariant, RewrittenCorpus
+from parsemark.corpora.stable_variants import ORIGINAL, LeftOutVariant, RewrittenCorpus
 from parsemark.model import Prediction, Status
 from parsemark.protocols.evidence.page_evidence import output_words
 from parsemark.protocols.figures.aggregate import from_sums, mean_statistic
