@@ -81,6 +81,9 @@ def test_charts_that_cannot_be_made_cost_only_themselves(
     with pytest.warns(UserWarning, match=r"words: its charts .* \(KeyError: 'no such column'\)"):
         site = build_report(run.path, tmp_path / "site").parent
     assert "Number of words" in (site / "index.html").read_text()
+    monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(element_errors=raises))
+    with pytest.raises(KeyError):  # no errors would be a claim
+        build_report(run.path, tmp_path / "errors")
     monkeypatch.setattr(recipe, "presentation", raises)
     with pytest.warns(UserWarning, match="words: its presentation could not be made"):
         build_report(run.path, tmp_path / "other")

@@ -38,9 +38,12 @@ def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
     return here, missing
 
 
+_DRAWN = ("charts", "parser_charts", "paper_tables")
+"""What a report can be without; without errors, or files of boards, it would say something wrong."""
+
+
 def _presentation(recipe: PageProtocol) -> Presentation:
-    """What is shown of a protocol; where code of another package fails, the default, with a warning."""
-    plain = Presentation()
+    """What is shown of a protocol, without what code of another package fails to draw: a warning says so."""
     if type(recipe).__module__.startswith("parsemark."):
         return recipe.presentation()
 
@@ -56,11 +59,8 @@ def _presentation(recipe: PageProtocol) -> Presentation:
         return made
 
     given: Presentation = kept("presentation", recipe.presentation, Presentation)()
-    own = {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
-    functions = {name: value for name, value in own.items() if callable(value)}
-    defaults = {name: getattr(plain, name) or (lambda *_: None) for name in functions}
-    safe: dict[str, Any] = {name: kept(name, make, defaults[name]) for name, make in functions.items()}
-    return dataclasses.replace(given, **safe)
+    drawn: dict[str, Any] = {n: kept(n, getattr(given, n), lambda *_: []) for n in _DRAWN}
+    return dataclasses.replace(given, **drawn)
 
 
 class ScoredRun:
