@@ -16,6 +16,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from PIL import Image
+from tests.engine.fakes import FakeParser, make_corpus
 from tests.waiting import PATIENCE_S, is_running, wait_until
 from tests.web.serve import Person, served
 from typer.testing import CliRunner
@@ -23,6 +24,7 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.consensus.starting_page import Start
 from parsemark.corpora import load_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import table_from_json
 from parsemark.model import Element, Sample, Status, Table
@@ -586,3 +588,11 @@ def test_one_pdf_is_annotated_in_its_folder(tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert ran.returncode and "has no page no" in ran.stderr
     assert (tmp_path / DATABASE).is_file()
+
+
+def test_a_run_that_is_not_scored_is_refused_at_once(folder: Path, tmp_path: Path) -> None:
+    run = parse_corpus(
+        tmp_path / "unscored", make_corpus(tmp_path / "pages", ["fine"]), [FakeParser()], ParseOptions()
+    )
+    with pytest.raises(StoreError, match="not scored yet: parsemark score"):
+        Work(folder, [run.path])

@@ -68,6 +68,10 @@ class Work:
 
     def __init__(self, folder: Path, runs: Sequence[Path] = (), first: Sequence[str] = ()) -> None:
         self.folder = folder
+        self._runs = [Run.open(path) for path in runs]
+        for run in self._runs:
+            for record in run.records()[:1]:
+                run.prediction(record.sample, record.parser)  # a run that is not scored is refused at once
         self._db = Database(folder / DATABASE, _SCHEMA, _VERSION)
         corpus = load_corpus(f"folder:{folder}")
         self.remarks = corpus.remarks
@@ -82,7 +86,6 @@ class Work:
         self._hashes = {name: hashes[s.pdf] for name, s in self.samples.items() if s.pdf is not None}
         self._keys = {name: f"{name}@{digest[:16]}" for name, digest in self._hashes.items()}
         """Under which work is kept: another PDF of the same name has nothing to do with it."""
-        self._runs = [Run.open(path) for path in runs]
         self._starts: dict[str, Start] = {}
         self._rank = {name: place for place, name in enumerate(first)}
         self.n_named = len(self._rank)
