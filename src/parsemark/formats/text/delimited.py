@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
+from typing import Literal
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
@@ -82,12 +83,15 @@ def _whole(text: str, delimiter: str, name: str, start: int = 0) -> list[FoundTa
     # A quotation mark that nothing closes is a sign like others: it must not swallow the rows below it.
     opening = rf'(^|{re.escape(delimiter)})"'
     closed = re.sub(rf'{opening}(?:[^"]|"")*"', r"\1", text, flags=re.MULTILINE)
-    quoting = csv.QUOTE_NONE if re.search(opening, closed, re.MULTILINE) else csv.QUOTE_MINIMAL
+    is_open = re.search(opening, closed, re.MULTILINE)
+    quoting = csv.QUOTE_NONE if is_open else csv.QUOTE_MINIMAL
     table = _read(io.StringIO(text[start:], newline=""), delimiter, start, quoting)
     return [FoundTable(table, name, 0, len(text), text)]
 
 
-def _read(lines: Iterable[str], delimiter: str, position: int, quoting: int = csv.QUOTE_MINIMAL) -> Table:
+def _read(
+    lines: Iterable[str], delimiter: str, position: int, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
+) -> Table:
     rows: list[list[str]] = []
     n_cols = 0
     try:
