@@ -61,7 +61,7 @@ def read_in_order(truth: Sequence[GroundedBlock], elements: Sequence[Mapping[str
     for number, own in enumerate(elements):
         if own["localization_pass"] and own["attribution_pass"]:
             pages.setdefault(own["page"], []).append(number)
-    found = {}
+    found: dict[int, str] = {}
     for numbers in pages.values():
         if len(numbers) > 1 and not all(truth[number].is_ordered for number in numbers):
             raise ValueError("An element of the truth does not say where it stands in the reading order")
