@@ -3,8 +3,6 @@
 One rule for judges, whose processes share a file, and for parsers that are paid by the page.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Pydantic at the border: an unknown key, a wrong type or a wrong limit is an erro
 here take the place of defaults; a flag overrides them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@
 comes with `parsemark[bench]`. pyproject.toml lists the packages; a test holds both lists together.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Collection, Iterator

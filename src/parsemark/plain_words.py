@@ -141,14 +141,7 @@ def size_in_words(n_bytes: int) -> str:
     return f"{n_bytes / 1_000:.0f} kB" if n_bytes < 999_500 else f"{n_bytes / 1_000_000:,.1f} MB"
 
 
-DIGITS: Mapping[str, int] = {
-    "count": 0,
-    "megabytes": 0,
-    "rate": 2,
-    "score": 3,
-    "seconds": 3,
-    "dollars": 4,
-}
+DIGITS: Mapping[str, int] = {"count": 0, "megabytes": 0, "rate": 2, "score": 3, "seconds": 3, "dollars": 4}
 """Of differences, and of values where the style has no form of its own."""
 
 

@@ -4,8 +4,6 @@ A *spec* is a name with options, written as `teds(structure_only=true)` or `came
 Specs are identities: `str(parse_spec(text))` parses back to an equal spec.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import re

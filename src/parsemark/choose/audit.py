@@ -6,8 +6,6 @@ counted in families (`find_families` of `consensus`), so a clone adds nothing; a
 is a witness of its own.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

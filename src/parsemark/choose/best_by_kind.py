@@ -1,7 +1,5 @@
 """Who is best on which kind of pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which parser for these documents? An answer with its uncertainty, from no, few or many labels."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -288,11 +286,7 @@ class ParserRanking:
 
 
 def rank(
-    agreement: ParserAgreement,
-    scores: Floats,
-    labels: UsableLabels,
-    trust: Floats,
-    cpu_s: Sequence[float],
+    agreement: ParserAgreement, scores: Floats, labels: UsableLabels, trust: Floats, cpu_s: Sequence[float]
 ) -> ParserRanking:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 

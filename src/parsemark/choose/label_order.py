@@ -4,8 +4,6 @@ Successive sampling (Rosén 1972): the next page is always drawn with chances in
 left, so that labelling may stop at any planned look.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ documents everything, the trait too, is learned anew from the others. What is es
 parser that `choose` names for all pages, and its one-sided 95 % limit is the stated risk.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -182,14 +180,7 @@ def learn_routing(
     taken = scores[[index[rule.parser_for(page)] for page in kinds], np.arange(len(kinds))]
     gain, low = _gain(routed - alone, taken - scores[index[rule.default]], documents)
     return Routing(
-        rule,
-        rule.default,
-        float(routed.mean()),
-        float(alone.mean()),
-        gain,
-        low,
-        len(documents),
-        len(names),
+        rule, rule.default, float(routed.mean()), float(alone.mean()), gain, low, len(documents), len(names)
     )
 
 

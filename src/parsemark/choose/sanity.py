@@ -6,8 +6,6 @@ for a table), and the share of the words seen on the page that are lost or alter
 `evidence`). None needs truth, and copies of a parser change none.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

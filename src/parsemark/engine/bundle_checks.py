@@ -1,7 +1,5 @@
 """What is looked at in a bundle: that its parts belong together, and its results are those scored anew."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ The elements are cut out of their pages once, as a corpus; parsers run on it as 
 made of a crop becomes the key `pred` of its annotation, which is the form in which components are scored.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

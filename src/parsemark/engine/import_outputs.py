@@ -5,8 +5,6 @@ after its document; in the latter case it is taken apart where pages begin (see 
 folders may have their files in folders of the same names; these come before those without folders.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

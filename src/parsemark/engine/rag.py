@@ -4,8 +4,6 @@ What comes out is one line for each question and parser, in the form in which a 
 it, too: `ohr-bench(results=FILE)` scores it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any

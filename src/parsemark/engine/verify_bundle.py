@@ -6,8 +6,6 @@ run takes, and matches, scores and summary are compared row by row. What cannot 
 the raw outputs came from the parser, and that its times were measured: for that, parse again.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

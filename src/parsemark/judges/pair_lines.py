@@ -1,7 +1,5 @@
 """Files of pairs, `{"id", "truth", "pred"}` on each line, read for judges."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

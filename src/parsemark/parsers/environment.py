@@ -5,8 +5,6 @@ is complete, so that a folder under its final name is always whole; a lock lets 
 same one build it once. A killed build leaves only a temporary folder, which the next build removes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -6,8 +6,6 @@ a file whose hash is not in the lock is refused. A lock knows which list it was 
 the list it must be made again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

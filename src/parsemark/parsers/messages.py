@@ -5,8 +5,6 @@ gives a `Hello` or an `Answer` whose parts have their types and bounds, or a `Pr
 anything else.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

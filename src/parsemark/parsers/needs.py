@@ -1,7 +1,5 @@
 """What parsers need that `uv` cannot install, and whether it is here."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

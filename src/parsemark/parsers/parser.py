@@ -1,7 +1,5 @@
 """A parser as the rest of parsemark sees it: a name, facts, and a command that starts its worker."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

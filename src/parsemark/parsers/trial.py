@@ -1,7 +1,5 @@
 """One parser on one page, as a user tries it."""
 
-from __future__ import annotations
-
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path

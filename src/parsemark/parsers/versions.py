@@ -5,8 +5,6 @@ needs is kept at the versions that the parser is locked to, as far as that versi
 that two versions differ in as little as they can. What was found is kept as a lock in the cache folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

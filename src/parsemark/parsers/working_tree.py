@@ -4,8 +4,6 @@ These change without changing their name or version. So they are hashed: a chang
 environment and another fingerprint, and no result of the old code is taken for one of the new.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import os

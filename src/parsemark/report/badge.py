@@ -1,7 +1,5 @@
 """A badge: a figure with its interval, corpus and rule, as an SVG that is made here."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr

@@ -1,7 +1,5 @@
 """A public leaderboard from many bundles: corpora × parsers, history, and the report of every league."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

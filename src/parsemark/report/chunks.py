@@ -5,8 +5,6 @@ whose arguments are base64 and nothing else: no text of a parser can end the str
 parser returned is kept within what a browser can show.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

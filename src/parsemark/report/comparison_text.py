@@ -1,7 +1,5 @@
 """What `compare` decided, as sentences, Markdown, JSON and JUnit."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable, Sequence

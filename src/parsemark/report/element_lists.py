@@ -1,7 +1,5 @@
 """For each parser the list of all elements, true and invented, that the viewer steps through."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A parser over its versions: as a page of the report with a chart of every figure, and as Markdown."""
 
-from __future__ import annotations
-
 import math
 from textwrap import fill
 from typing import Any

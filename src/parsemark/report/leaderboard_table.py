@@ -1,7 +1,5 @@
 """The leaderboard's table: cells with intervals, places with their uncertainty, and the answer in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

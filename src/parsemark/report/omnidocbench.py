@@ -1,7 +1,5 @@
 """A run as the result files of OmniDocBench's own program, to be put where those were."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A run as files to take along: what parsers returned, named after the PDFs, and the files of a board."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """One chunk of data for each page: its truth, and all that every parser made of it."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

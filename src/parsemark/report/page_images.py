@@ -1,7 +1,5 @@
 """Pictures of the pages: one to read, a small one to choose by."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Tables of a run for papers: Markdown, LaTeX and CSV, with intervals and the best of each column in bold."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One page for each parser: where it is weak, its worst pages, its failures, its versions and settings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """One page on which a parser fails, in a folder to attach to an issue; and the difference of two outputs."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import shlex

@@ -1,7 +1,5 @@
 """The leaderboard for a terminal, from the summary of any protocol."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

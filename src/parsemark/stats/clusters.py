@@ -8,8 +8,6 @@ the sums of a kind in place of a document's. Fewer than `FEWEST_DOCUMENTS` kinds
 new ones; what is said about these very kinds takes them as given (`contrasts(strata=…)`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

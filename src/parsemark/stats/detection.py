@@ -5,8 +5,6 @@ none). Recall divides by the number of truths, precision by the number of positi
 is a true positive if J > θ, strictly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

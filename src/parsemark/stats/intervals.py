@@ -9,8 +9,6 @@ is exact for the share of documents that could differ unseen. `bench/unlike_docu
 cover.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache

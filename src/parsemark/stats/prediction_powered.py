@@ -13,8 +13,6 @@ estimation.
 Which pages are labelled, and how likely each was, says who asks for labels (`choose.label_order`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Parquet tables of a run: read whole or in parts, through one open file each, and replaced whole."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import re

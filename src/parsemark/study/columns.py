@@ -1,7 +1,5 @@
 """The columns of a study: our metrics, the stored ones, and the judges, one value per rated pair."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,10 +11,7 @@ from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
 STORED = "stored:"
 """Prefix of the columns of values that came with the file, where one of ours has the same name."""
 
-MEANS = {
-    "grits_avg": ("grits_top", "grits_con"),
-    "score_avg": ("score_index", "score_content"),
-}
+MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "score_content")}
 """Means over several metrics, by name."""
 
 SAME_METRIC = {

@@ -1,7 +1,5 @@
 """Scatter plots of scores against people's ratings, with both distributions at the margins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

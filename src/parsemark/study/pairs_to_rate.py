@@ -8,8 +8,6 @@ It is a ratings file without ratings. Pictures are files below the folder of the
 table lies on the picture, in parts of its width and height.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath

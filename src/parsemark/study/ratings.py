@@ -12,8 +12,6 @@ Our format is one JSON object::
 `picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark rate` add.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

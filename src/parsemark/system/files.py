@@ -6,8 +6,6 @@ into it, and a rename replaces a link instead of following it. Folders below a r
 here too, and a link in their place is refused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import lzma

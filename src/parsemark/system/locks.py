@@ -1,7 +1,5 @@
 """Locks between processes: files that are held. A dead process holds nothing, however it died."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -55,12 +55,7 @@ class Supervised:
     """
 
     def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        cwd: str,
-        confinement: Confinement | None = None,
+        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, confinement: Confinement | None = None
     ) -> None:
         lifeline, self._lifeline = os.pipe()
         self._mark = f"{_MARK}={secrets.token_hex(8)}"

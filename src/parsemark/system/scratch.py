@@ -1,7 +1,5 @@
 """Folders that are removed also if the process that made them was killed: by the next one."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect

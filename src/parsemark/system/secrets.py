@@ -4,8 +4,6 @@ A secret is the value of a variable whose name says so (`…_KEY`, `…_TOKEN`, 
 stored or printed of programs that were given one goes through `masked` first.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

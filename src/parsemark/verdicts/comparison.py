@@ -3,8 +3,6 @@
 The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, for leaderboards and `compare`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

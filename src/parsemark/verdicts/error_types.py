@@ -1,7 +1,5 @@
 """What went wrong, by type: counted for each parser, explained for each pair that people look at."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ Each check has a name, the question that it answers, what was found, what was al
 Pages that got worse are listed with their reasons, whether the gate is passed or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -7,8 +7,6 @@ them. Where two versions give equal outputs on every page nothing can have chang
 Pages whose output changed are known, not estimated; they are listed whether the step is real or not.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@ Names belong to someone: a name of a built-in parser to the built-in worker, any
 first; outputs that were made elsewhere are marked. What is not so gets a name that says it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The verdict on a run in plain words: what to take, where it fails, what would settle it, what it costs."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Sequence

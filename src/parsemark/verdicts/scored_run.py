@@ -1,7 +1,5 @@
 """A run under one protocol, as errors, gates and reports read it."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The same failure on a smaller page: what is painted is removed bit by bit while the failure stays."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ failure on one of both is a move and a change, as large as can be. Without a tru
 are is the score.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

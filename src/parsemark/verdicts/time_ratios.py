@@ -7,8 +7,6 @@ installed here they are timed again, page by page in turns, and what the machine
 allowances are above what `bench/timing.py` measures with several parsers: see docs/gate.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ One thread writes. It takes all that is waiting into one transaction, so that fi
 same moment wait for one sync of the disk and not for fifty. Readers have connections of their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import secrets

@@ -1,7 +1,5 @@
 """What both apps share: templates, assets, JSON answers, and how the server is started."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import json

@@ -9,8 +9,6 @@
 - *Headers*: nothing from elsewhere, nothing inline, no frames.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

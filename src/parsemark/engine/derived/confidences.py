@@ -1,7 +1,5 @@
 """Confidences of a scored run: how good they are, calibrated ones, and ours for parsers that give none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

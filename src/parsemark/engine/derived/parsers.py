@@ -4,8 +4,6 @@ They stand in the run as parsers of their own, so that all figures and pages of 
 the ones that they are made of. Nothing is parsed again.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -9,8 +9,6 @@ tried once more where that makes sense:
 - The parser itself reported an error: not again, it would report it again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import threading

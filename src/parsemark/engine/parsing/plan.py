@@ -1,7 +1,5 @@
 """What is to be done: every sample by every parser, less what is done already, and who does what next."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 import threading

@@ -5,8 +5,6 @@ the same there as here. A node that dies costs time only: its chunks are given t
 and that is no failure of a page. What is under way is all that the driver holds of outputs and rows.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterator

@@ -236,9 +236,7 @@ def regions_model(min_confidence: float) -> Any:
     import rapid_layout
 
     return rapid_layout.RapidLayout(
-        model_type="pp_layout_cdla",
-        conf_thresh=min_confidence,
-        engine_cfg={"intra_op_num_threads": 1},
+        model_type="pp_layout_cdla", conf_thresh=min_confidence, engine_cfg={"intra_op_num_threads": 1}
     )
 
 

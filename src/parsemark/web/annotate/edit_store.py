@@ -6,8 +6,6 @@ that spoke of the page before; until then the folder is as it was. Work is kept 
 hash of its PDF, which the truth names too, so that neither is ever another document's.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

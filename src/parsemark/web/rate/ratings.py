@@ -5,8 +5,6 @@ the last row of a place counts. An answer that is sent twice (a lost connection,
 `nonce` and is kept once.
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 import sqlite3
