@@ -289,11 +289,8 @@ FILTERS: dict[str, Callable[..., str]] = {
 
 
 def first_problem(error: ValidationError, whole: str = "the file") -> str:
-    """What is wrong in data from outside, and where, in plain words: `bench.bogus: there is no such key`.
-
-    Args:
-        error: What pydantic found.
-        whole: What to name where the data as a whole are wrong.
+    """What pydantic found wrong in data from outside, and where, in plain words: `bench.bogus: there is no
+    such key`. `whole`: what to name where the data as a whole are wrong.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or whole

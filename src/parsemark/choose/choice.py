@@ -290,12 +290,8 @@ def rank(
 ) -> ParserRanking:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 
-    Args:
-        agreement: Of their outputs.
-        scores: Of each parser and page; used where labelled.
-        labels: The labelled pages and their chances.
-        trust: What each parser's guesses are multiplied with; see `Sanity.trust`.
-        cpu_s: Of each parser for a page: of equal ones the cheaper comes first.
+    Scores (of each parser and page) are used where labelled, guesses are multiplied with `trust`
+    (`Sanity.trust`), and of equal parsers the one that needs less CPU for a page comes first.
     """
 
     def place(means: Floats) -> list[int]:

@@ -29,12 +29,8 @@ Kind = TypeVar("Kind")
 
 
 def fill(kind: type[Kind], given: Mapping[str, Any], **others: Any) -> Kind:
-    """An object of a dataclass, from the options of a command that are called like its fields.
-
-    Args:
-        kind: The dataclass.
-        given: The options by name.
-        others: Fields that the command states in another form.
+    """An object of a dataclass, from the options of a command that are called like its fields, and from
+    `others`, which the command states in another form.
     """
     own = {field.name: given[field.name] for field in fields(cast(Any, kind)) if field.name in given}
     return kind(**{**own, **others})

@@ -24,11 +24,7 @@ SIZE, TOP = 1024, 2
 
 
 def questions_of(run: Run) -> list[Mapping[str, Any]]:
-    """The questions of all pages, each once.
-
-    Raises:
-        UsageError: The run has none.
-    """
+    """The questions of all pages, each once; UsageError if the run has none."""
     found: dict[str, Mapping[str, Any]] = {}
     for sample in run.table("samples")["sample"]:
         truth = run.truth(sample)

@@ -70,14 +70,8 @@ def verify_bundle(
 ) -> Verification:
     """Check a bundle, as far as its parts let that happen; the first check that fails ends it.
 
-    Args:
-        path: The file.
-        corpus: The corpus that it must be of. Without one the truth in the bundle is taken as it stands.
-        n_workers: Processes that score.
-        events: Receives progress.
-
-    Raises:
-        StoreError: There is no such file, it is of a newer parsemark, or it needs the corpus.
+    Without a corpus the truth in the bundle is taken as it stands. StoreError if there is no such file, it is
+    of a newer parsemark, or it needs the corpus.
     """
     found = Verification(str(path))
     parts = BundleCheck("parts")

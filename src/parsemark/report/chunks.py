@@ -37,12 +37,8 @@ def write_chunk(root: Path, name: str, value: Any) -> None:
 
 
 def write_text_chunk(root: Path, name: str, text: str) -> None:
-    """Write JSON text as `data/NAME.js` below `root`.
-
-    Args:
-        root: The site's folder.
-        name: Made by us (see `names`): letters, digits, hyphens and slashes.
-        text: JSON.
+    """Write JSON text as `data/NAME.js` below `root`; the name is made by us (see `names`): letters, digits,
+    hyphens and slashes.
     """
     path = root / "data" / f"{name}.js"
     make_folder(path.parent)

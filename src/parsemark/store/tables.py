@@ -31,11 +31,7 @@ _OTHER_ROWS = 16_384
 
 
 class TableFiles:
-    """The tables of one run directory as files. Hold the run's lock to replace one.
-
-    Args:
-        path: The run directory.
-    """
+    """The tables of one run directory as files. Hold the run's lock to replace one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

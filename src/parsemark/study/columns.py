@@ -50,14 +50,10 @@ class StudyColumn:
 def metric_columns(
     ratings: Ratings, metrics: Sequence[str], preparation: str, advance: Callable[[], None]
 ) -> list[StudyColumn]:
-    """Compute metrics for all pairs.
+    """Compute metrics, given by specs or names of `MEANS`, for all pairs.
 
-    Args:
-        ratings: The rated pairs.
-        metrics: Specs of metrics, and names of `MEANS`.
-        preparation: `none` gives the metrics the truth and the extraction as they are; `study` gives the
-            structural metrics the HTML that the published study used. `reader` always reads the originals.
-        advance: Called after each pair.
+    As preparation, `none` gives the metrics the truth and the extraction as they are; `study` gives the
+    structural metrics the HTML that the published study used. `reader` always reads the originals.
     """
     wanted = list(dict.fromkeys(part for name in metrics for part in MEANS.get(name, (name,))))
     chosen = [get_metric(spec) for spec in wanted]

@@ -63,10 +63,7 @@ class Tasks:
 
 def read_tasks(path: Path) -> Tasks:
     """Read pairs to rate, from a file of `study sample` or from any ratings file, whose ratings are not
-    looked at.
-
-    Raises:
-        StudyError: The file cannot be read, or has no pairs, or two with the same id.
+    looked at. StudyError if the file cannot be read, or has no pairs, or two with the same id.
     """
     data = read_json(path)
     problems: tuple[str, ...] = ()

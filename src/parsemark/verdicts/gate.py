@@ -101,10 +101,8 @@ def gate_runs(
     time_again: int = 0,
 ) -> GateResult:
     """Check a run, against an older one if there is one; old and new are timed in turns on some pages.
-
-    Raises:
-        UsageError: The new run is a baseline, or the runs are of different corpora, pages, or protocol
-            versions, or share no parser.
+    UsageError if the new run is a baseline, or the runs are of different corpora, pages, or protocol
+    versions, or share no parser.
     """
     if old is not None and new.is_baseline and not old.is_baseline:
         raise UsageError(

@@ -267,13 +267,8 @@ def builtin_worker(name: str) -> str | None:
 def join_league(
     league: League, entries: Mapping[str, Entry], folder: Path, corpora: Sequence[Corpus] = ()
 ) -> Run:
-    """Make one run of the entries of a league, summarised anew.
-
-    Args:
-        league: The league.
-        entries: The entries by the names that they get in the run.
-        folder: The run directory to make.
-        corpora: Where PDFs and truths come from if the league's corpus is among them.
+    """Make one run of the entries of a league, by the names that they get in it, summarised anew. PDFs and
+    truths come from the corpora if the league's is among them.
     """
     newest = max((e.submission for e in entries.values()), key=lambda s: (s.has_truth, s.created))
     run = Run.create(

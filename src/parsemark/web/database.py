@@ -23,13 +23,7 @@ _SECRET_BYTES = 32
 
 
 class Database:
-    """An open file.
-
-    Args:
-        path: The file; it is made if it does not exist.
-        schema: SQL that makes the tables, without effect where they exist.
-        version: Of the schema. A file of another version is refused.
-    """
+    """An open file, made if it does not exist; one whose schema is of another version is refused."""
 
     def __init__(self, path: Path, schema: str, version: int) -> None:
         self.path = path

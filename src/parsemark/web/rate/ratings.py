@@ -47,10 +47,8 @@ MIN_DISTANCE = 5
 
 
 def sequence(pairs: list[str], share_repeated: float, seed: int) -> list[tuple[str, bool]]:
-    """A rater's own order: all pairs by chance, and some of them hidden among them a second time.
-
-    Returns:
-        Pair and whether it is a repeat. A repeat never stands before the pair itself.
+    """A rater's own order: all pairs by chance, and some of them hidden among them a second time. Whether a
+    pair is a repeat stands beside it; a repeat never stands before the pair itself.
     """
     rng = random.Random(seed)
     order = list(pairs)
