@@ -308,12 +308,7 @@ def gate(
 
     older = None if old is None else _opened(old)
     return gate_runs(
-        _opened(new),
-        older,
-        limits or GateLimits(),
-        parsers=parsers,
-        protocol=protocol,
-        time_again=time_again,
+        _opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol, time_again=time_again
     )
 
 
