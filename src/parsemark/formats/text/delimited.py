@@ -82,18 +82,15 @@ def _whole(text: str, delimiter: str, name: str, start: int = 0) -> list[FoundTa
         return []
     # A quotation mark that nothing closes is a sign like others: it must not swallow the rows below it.
     opening = rf'(^|{re.escape(delimiter)})"'
-    closed = re.sub(rf'{opening}(?:[^"]|"")*"', r"\1", text, flags=re.MULTILINE)
-    is_open = re.search(opening, closed, re.MULTILINE)
-    quoting = csv.QUOTE_NONE if is_open else csv.QUOTE_MINIMAL
-    table = _read(io.StringIO(text[start:], newline=""), delimiter, start, quoting)
+    quotes = not re.search(opening, re.sub(rf'{opening}(?:[^"]|"")*"', r"\1", text, flags=re.M), re.M)
+    table = _read(io.StringIO(text[start:], newline=""), delimiter, start, quotes)
     return [FoundTable(table, name, 0, len(text), text)]
 
 
-def _read(
-    lines: Iterable[str], delimiter: str, position: int, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
-) -> Table:
+def _read(lines: Iterable[str], delimiter: str, position: int, quotes: bool = True) -> Table:
     rows: list[list[str]] = []
     n_cols = 0
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
         for row in csv.reader(lines, delimiter=delimiter, quoting=quoting):
             if not row:
