@@ -93,20 +93,20 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
         elements=tuple(numbered),
         relations=(),
         annotation=None,
-        facts=_joined_facts(truths),
+        facts=joined_facts([truth.facts if truth else () for truth in truths]),
         only_tables=any(truth.only_tables for truth in known),
         covered=frozenset.intersection(*covered) if covered else None,  # what every page covers
     )
 
 
-def _joined_facts(truths: Sequence[Page | None]) -> tuple[Fact, ...]:
+def joined_facts(pages: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     """The facts of all pages; that something is absent from one of several says nothing of the others."""
-    if len(truths) == 1:
-        return truths[0].facts if truths[0] else ()
+    if len(pages) == 1:
+        return tuple(pages[0])
     return tuple(
         replace(fact, id=_named(number, fact.id))
-        for number, page in enumerate(truths, start=1)
-        for fact in (() if page is None else page.facts)
+        for number, facts in enumerate(pages, start=1)
+        for fact in facts
         if fact.kind != "absent"
     )
 
@@ -263,6 +263,7 @@ def joined_prediction(
     return replace(
         first,
         sample=predictions[0].sample,
+        pages=tuple(prediction.sample for prediction in predictions),
         elements=tuple(elements),
         text="\n\n".join(texts) if texts else None,
     )
