@@ -21,13 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.kernels.ngrams import (
-    Bag,
-    multiset_f1,
-    multiset_jaccard,
-    shared_count,
-    text_bag,
-)
+from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard, shared_count, text_bag
 from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
 from parsemark.matching.fragments import assign_pieces, claim_pieces

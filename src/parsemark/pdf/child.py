@@ -57,9 +57,7 @@ Result = TypeVar("Result")
 _is_child = False
 
 
-def in_child(
-    cpu_s: int = CPU_S,
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def in_child(cpu_s: int = CPU_S) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Have a function at the top of a module, which opens PDFs, run where that is safe.
 
     Its arguments and result are plain values, paths, or dataclasses, tuples and enums of ours; it may read

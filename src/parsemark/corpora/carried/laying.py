@@ -14,12 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
-from parsemark.corpora.carried.page_letters import (
-    REFERENCE,
-    PageLetters,
-    folded_letters,
-    signs_of,
-)
+from parsemark.corpora.carried.page_letters import REFERENCE, PageLetters, folded_letters, signs_of
 from parsemark.corpora.carried.source_places import (
     CAPTION_LABEL,
     CAPTIONS,

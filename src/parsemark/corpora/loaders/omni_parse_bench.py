@@ -58,12 +58,7 @@ def _manifest(root: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def _sample(
-    root: Path,
-    path: Path,
-    row: Mapping[str, Any],
-    ids: SampleIds,
-    seen: set[str],
-    remarks: list[Remark],
+    root: Path, path: Path, row: Mapping[str, Any], ids: SampleIds, seen: set[str], remarks: list[Remark]
 ) -> Sample:
     data = read_json(path)
     tests = data.get("tests") if isinstance(data, dict) else None

@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][^\s/>\x00]*+)")
 _REST = re.compile(r"(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>")
-_ATTRIBUTE = re.compile(
-    r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""",
-)
+_ATTRIBUTE = re.compile(r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""")
 _HUGE_REFERENCE = re.compile(r"&#(?:\d{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 _FRAME = re.compile(r"<(?:!doctype\b[^<>]*+|/?(?:html|head|body)(?:\s[^<>]*+)?)>", re.IGNORECASE)
 _QUOTED_TAG_CHARS = 2_000
