@@ -145,7 +145,7 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
 
 
 def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
-    family = {name: k for k, members in enumerate(agreement.families()) for name in members}
+    family = {name: members for members in agreement.families() for name in members}
     return numbered([family[name] for name in agreement.parsers])
 
 

@@ -109,11 +109,7 @@ def row_tree_distance(a: RowTree, b: RowTree, structure_only: bool = False) -> f
         return 0.0 if structure_only else rename_cost(x[1], y[1], costs)
 
     positions = [(s, c) for s, row in enumerate(b.rows) for c in [*range(len(row)), None]]
-    starts: list[int] = []
-    for j in range(len(positions)):
-        if j == 0 or positions[j - 1][1] is None:
-            starts.append(j)
-
+    starts = [j for j in range(len(positions)) if j == 0 or positions[j - 1][1] is None]
     here = [float(j) for j in range(len(positions) + 1)]
     for row in a.rows:
         before_row = here

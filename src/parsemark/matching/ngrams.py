@@ -152,10 +152,8 @@ def _keep_best(
         answers[rows[0]] = table
         return rows[0]
     parts = [slice_rows(table, start, stop) for start, stop in _deal_rows(truths, table)]
-    fits = [
-        multiset_jaccard(truth_bags[row], text_bag(table_text(part)))
-        for row, part in zip(rows, parts, strict=True)
-    ]
+    bags = [text_bag(table_text(part)) for part in parts]
+    fits = [multiset_jaccard(truth_bags[row], bag) for row, bag in zip(rows, bags, strict=True)]
     best = max(range(len(rows)), key=lambda k: (fits[k], -k))
     answers[rows[best]] = parts[best]
     return rows[best]

@@ -116,6 +116,14 @@ class Box:
         """The same place where y is counted from the other edge of a page of this height."""
         return Box(self.x0, height - self.y1, self.x1, height - self.y0)
 
+    def moved(self, right: float, down: float) -> Box:
+        """The box at another place."""
+        return Box(self.x0 + right, self.y0 + down, self.x1 + right, self.y1 + down)
+
+    def scaled(self, across: float, down: float) -> Box:
+        """The box in other units."""
+        return Box(self.x0 * across, self.y0 * down, self.x1 * across, self.y1 * down)
+
     def expanded(self, margin: float) -> Box:
         """The box grown by `margin` on each side."""
         return Box(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)
