@@ -5,8 +5,6 @@ dependent parsers has one vote (`families`), and votes weigh by competence, whic
 agreements themselves, as Dawid and Skene do for annotators: who agrees with the competent is competent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 

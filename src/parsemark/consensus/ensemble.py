@@ -6,8 +6,6 @@ silence of a parser that finds ruled tables alone says little. The grid is that 
 like all others; each cell takes the text of most votes, and who agrees more with the others has more weight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations

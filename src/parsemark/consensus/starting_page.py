@@ -5,8 +5,6 @@ agreement of a cell is the share of the engines that see its table which have it
 table that one of several sees alone nothing is agreed on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Which tables of several parsers are the same, and what they say together, cell by cell."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A cell's text is *clean*: lines are separated by one newline, none is empty, and
 separated by one space. White space carries no meaning in any table format, so all readers agree on this.
 """
 
-from __future__ import annotations
-
 import codecs
 from dataclasses import replace
 from unicodedata import normalize

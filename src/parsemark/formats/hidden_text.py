@@ -5,8 +5,6 @@ It answers nothing, so every reader blanks it first. What follows a `%` is LaTeX
 cent sign is one everywhere else (`latex/environments.py`, `latex/scanner.py`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

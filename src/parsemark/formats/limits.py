@@ -3,8 +3,6 @@
 They are far above what pages hold, and low enough that reading stays within seconds and a few hundred MB.
 """
 
-from __future__ import annotations
-
 from parsemark.errors import FormatError
 
 MAX_CHARS = 5_000_000

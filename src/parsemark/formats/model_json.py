@@ -4,8 +4,6 @@ Only what is known is written; a missing key reads back as None. Reading checks 
 file gives a FormatError and not a wrong page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache

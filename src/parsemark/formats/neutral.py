@@ -7,8 +7,6 @@ all alike: which cells a table calls its header (the first row is, as Markdown h
 one paragraph (they are where a line breaks off within a sentence).
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator

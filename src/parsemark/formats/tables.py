@@ -5,8 +5,6 @@ table is found twice and all offsets stay true. Then come drawn tables, pipe tab
 left, delimited and aligned text.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable

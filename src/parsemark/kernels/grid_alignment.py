@@ -1,7 +1,5 @@
 """Matching two grids row by row and column by column, as GriTS does: the twin of grid_alignment.cpp."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -4,8 +4,6 @@
 are salted per process; here the smallest start wins, so that the same inputs give the same places.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby

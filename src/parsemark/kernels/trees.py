@@ -4,8 +4,6 @@ Of ordered trees (Zhang and Shasha 1989; the twin of ordered_tree.cpp), and of t
 row_tree.cpp, where the recurrence is proven, without its band).
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 

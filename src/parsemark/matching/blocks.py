@@ -6,8 +6,6 @@ blocks, or nothing. What answers nothing there may have been moved: the second s
 place. There is no threshold of time; pages that are too large are matched by equal blocks alone, and say so.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -11,8 +11,6 @@ pieces are in reading order, so two pieces should not answer truths the other wa
 one truth be far from each other or the lower one come first.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ The overlap of a match is the multiset Jaccard of 3-grams between the truth and 
 thresholds of the other rules apply.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

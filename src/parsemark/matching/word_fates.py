@@ -6,8 +6,6 @@ whole blocks may stand elsewhere; what lies between two words that both sides ha
 characters, so that hyphens, blanks and ligatures make no difference.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a page looks like: as a picture, as what is painted on it, and pictures as pages."""
 
-from __future__ import annotations
-
 import ctypes
 import io
 import time

@@ -4,8 +4,6 @@ What is wrong with a tree (an element that is reached twice, a page that does no
 only itself; a tree that is too large or too deep is a PdfError.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """From parts and words to a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Rows and columns: which boxes stand for one, and in which order they follow each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """Where a table lies on its page, what a structure model sees in it, and by which numbers that is read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

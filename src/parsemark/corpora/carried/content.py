@@ -1,7 +1,5 @@
 """What the elements of a structure tree say and where: their marked content, put together as it is read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

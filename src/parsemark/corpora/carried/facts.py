@@ -4,8 +4,6 @@ An entry of an outline is a fact only if a line of its page says it, with the nu
 so the fact has the words of the page, and what the outline merely names is none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

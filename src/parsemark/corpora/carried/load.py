@@ -2,8 +2,6 @@
 `pairs:DIR`: PDFs with what the sources beside them say.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

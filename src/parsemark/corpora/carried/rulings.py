@@ -1,7 +1,5 @@
 """Lines that are drawn in a table: where others have one and an empty cell has none, a span is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

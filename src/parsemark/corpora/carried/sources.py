@@ -4,8 +4,6 @@ What is none of the last three becomes HTML first, so that one reader knows what
 Nothing that a source names is fetched or opened: no pictures, no entities, no other files.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import zipfile

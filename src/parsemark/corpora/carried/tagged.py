@@ -1,7 +1,5 @@
 """The pages of a tagged PDF as truth: what its structure tree says, as far as the pages agree."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

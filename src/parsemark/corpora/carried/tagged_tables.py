@@ -5,8 +5,6 @@ columns beside each other, spans where they say, and no word of the page stands 
 none of them. Else it is refused with the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, groupby, pairwise

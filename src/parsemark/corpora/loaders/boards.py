@@ -7,8 +7,6 @@
 PDFs may be missing (upstream keeps them in Git LFS): then outputs can be imported, not parsed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 What of a file of facts is not used is counted and named.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -21,8 +21,6 @@ A file that cannot be used costs itself: the page that it was for has no truth. 
 PDF than the one it lies beside.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

@@ -11,8 +11,6 @@ touched, and `icdar2013-uncorrected:DIR` gives them as they are. A document whos
 out, and one whose files contradict themselves has no truth; both are named.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator

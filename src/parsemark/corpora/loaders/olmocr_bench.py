@@ -8,8 +8,6 @@ does it. Where the PDFs are missing, the pages that tests name are samples whose
 Candidates' folders are imported as they are: `sub/a_pg1_repeat1.md`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

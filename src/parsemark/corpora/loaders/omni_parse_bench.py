@@ -7,8 +7,6 @@
 Tests become facts; suites are attributes of pages. Without a manifest every gold file is a page of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

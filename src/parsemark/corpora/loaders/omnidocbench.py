@@ -11,8 +11,6 @@ page keeps its annotation as it is, for the published versions of the evaluation
 elements have.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,6 @@ Every PDF is a sample, its first page; its rules are facts, grouped by category.
 outputs can be imported.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

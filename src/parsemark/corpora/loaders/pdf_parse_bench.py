@@ -6,8 +6,6 @@ r"""`pdf-parse-bench:DIR`: one-page PDFs with LaTeX truth (Horn & Keuper).
 Blocks are in reading order; there are no boxes.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -10,8 +10,6 @@ beside it. A structure file gives a page that is the table's picture, with a tab
 the boxes and the words. There are no PDFs; a pixel counts as a point. Samples are read when asked for.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

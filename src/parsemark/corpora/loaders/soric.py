@@ -10,8 +10,6 @@ Boxes are pixels; with a PDF they become its points. Where the number of HTML fi
 boxes nobody can say which is which: the tables then have no content, and `truth_error` says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ them. Such a document has no pages: a sample is a whole document, its truth are 
 without boxes, and the parts of a table that runs over pages are one table again.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

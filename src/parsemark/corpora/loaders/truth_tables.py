@@ -4,8 +4,6 @@ A truth that cannot be read costs only itself: its element keeps the source and 
 attribute `truth_error`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

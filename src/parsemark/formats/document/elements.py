@@ -1,7 +1,5 @@
 """The elements of a document as they are found: their place in the source, and what they are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

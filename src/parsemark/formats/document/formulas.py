@@ -1,7 +1,5 @@
 r"""Display formulas as texts of every format have them: `$$…$$`, `\[…\]` and TeX's environments."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.formats.document.elements import Block

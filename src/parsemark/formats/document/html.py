@@ -1,7 +1,5 @@
 """HTML as a document: one pass over its tags, which knows where everything stands."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 r"""LaTeX as a document, without TeX: sections, paragraphs, lists, formulas, floats with their captions."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from itertools import islice

@@ -5,8 +5,6 @@ what Markdown cannot say, such as that a text is a footnote, stands in a comment
 (`<!-- page_footnote -->`), which nobody sees on a rendered page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

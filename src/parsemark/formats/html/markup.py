@@ -4,8 +4,6 @@ For what works on the markup itself and needs no tree. Regular expressions such 
 their end again and again where there is none; here each search that fails is the last of its kind.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterator

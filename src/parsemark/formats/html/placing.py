@@ -1,7 +1,5 @@
 """Places cells on the grid as HTML and GriTS do: each cell takes the first free column of its row."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.errors import FormatError

@@ -1,7 +1,5 @@
 """Where the tables of an HTML text begin and end: one linear pass over the tags, before any tree is built."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

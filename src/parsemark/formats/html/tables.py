@@ -7,8 +7,6 @@ a `thead`; in a table with neither, nobody said what is a header, and it is None
 (`<row><cell>`, as GROBID gives them) and of DocBook (`<row><entry>`) are read alike.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

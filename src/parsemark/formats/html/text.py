@@ -5,8 +5,6 @@ keep their meaning (`10<sup>-3</sup>` is `10^{-3}`, `x<sub>i</sub>` is `x_i`). M
 carries it (`$\alpha$`) and else its characters; an image gives its alternative text. All other markup goes.
 """
 
-from __future__ import annotations
-
 from lxml import etree
 
 from parsemark.formats.cell_text import clean_limited

@@ -4,8 +4,6 @@ Reading is lenient where parsers are: a star that closes nothing (`0.31**`) is t
 begins no tag.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

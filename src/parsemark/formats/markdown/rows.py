@@ -1,7 +1,5 @@
 """One line of a Markdown pipe table: its cells, or whether it is the delimiter row."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.errors import FormatError

@@ -4,8 +4,6 @@ Math is `$…$`, `$$…$$` and `\(…\)`; a single dollar opens math only before
 after one and not before a digit (pandoc's rule), so that prices stay text. All scans are linear.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import defaultdict

@@ -5,8 +5,6 @@ is None. A header row of empty cells alone is Markdown's way to write a table wi
 out, and headers are None. A short row leaves holes, a long one widens the table.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from parsemark.formats.found_table import FoundTable, TextLine, split_lines

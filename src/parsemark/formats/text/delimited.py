@@ -5,8 +5,6 @@ document only blocks whose lines all have the same number of fields are taken, a
 not look like prose.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
