@@ -32,9 +32,8 @@ def load(root: Path) -> Corpus:
     known = {truth.stem for truth in truths}
     for pdf in files_inside(root / "pdfs", "*.pdf"):
         if pdf.stem not in known:
-            remarks.append(
-                Remark(f"pdfs/{pdf.name}", f"is left out: there is no ground_truth/{pdf.stem}.json.")
-            )
+            why = f"is left out: there is no ground_truth/{pdf.stem}.json."
+            remarks.append(Remark(f"pdfs/{pdf.name}", why))
     return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT", remarks=remarks)
 
 

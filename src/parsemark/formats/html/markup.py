@@ -31,10 +31,8 @@ class Tag(NamedTuple):
 
     def attributes(self) -> dict[str, str]:
         """The attributes, names in lower case; of two with one name the last counts."""
-        return {
-            found[1].lower(): unescape(next((v for v in found.groups()[1:] if v is not None), ""))
-            for found in _ATTRIBUTE.finditer(self.inside)
-        }
+        found = (match.groups("") for match in _ATTRIBUTE.finditer(self.inside))
+        return {name.lower(): unescape("".join(values)) for name, *values in found}
 
 
 def read_tags(text: str, start: int = 0) -> Iterator[Tag]:

@@ -74,9 +74,7 @@ def _read(lines: Iterable[str], delimiter: str, position: int) -> Table:
     rows: list[list[str]] = []
     n_cols = 0
     try:
-        for row in csv.reader(lines, delimiter=delimiter):
-            if not row:
-                continue
+        for row in filter(None, csv.reader(lines, delimiter=delimiter)):
             n_cols = max(n_cols, len(row))
             check_grid(len(rows) + 1, n_cols, position)
             rows.append([clean_limited(field, position) for field in row])
