@@ -18,8 +18,7 @@ from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tre
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
@@ -49,11 +48,6 @@ class DpBenchProtocol(MeasuredProtocol):
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid", "tables": "teds"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (PAGE,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("nid", "NID", "Similarity of the text without tables, figures and charts.", main=True),
-        score_info("teds", "TEDS", "Of the first table of a page.", "pages with tables", main=True),
-        score_info("teds_s", "TEDS-S", "TEDS without content.", "pages with tables", main=True),
-    )
 
     empty_is_hundredth: bool = True
 

@@ -20,8 +20,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
@@ -50,10 +49,6 @@ class GetomniProtocol(MeasuredProtocol):
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("text_similarity", "Text", "1 − Levenshtein distance over the longer length.", main=True),
-        score_info("json_accuracy", "JSON", "Changed fields over true ones.", "pages with JSON", main=True),
-    )
 
     ignore_cases: bool = False
     empty_left_out: bool = True

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.model import Box, Category, Element, Page, Prediction, Status
 from parsemark.protocols.board_truth import UNREADABLE, UnreadableTruthError, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
@@ -32,8 +33,10 @@ class MeasuredProtocol(PageProtocol):
     A page without output is measured as an empty one.
     """
 
-    infos: ClassVar[tuple[FigureInfo, ...]]
-    """The one that ranks first."""
+    @cached_property
+    def infos(self) -> Sequence[FigureInfo]:
+        """What it says of figures; the one that ranks first."""
+        return tuple(read_figures(__package__, self.name).values())
 
     @abstractmethod
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
@@ -119,9 +122,9 @@ class MeasuredProtocol(PageProtocol):
         means = [mean_sums(i, own, "value", tables) for i, own in zip(self.infos, rows, strict=True)]
         return [*means, *run_sums(tables)]
 
+    def mean_of_means(self, parts: Sequence[FigureSums]) -> FigureSums:
+        """The mean of some of its figures, which `figures.toml` has apart."""
+        from parsemark.protocols.figures.aggregate import mean_of_figures
 
-def score_info(
-    name: str, label: str, definition: str, denominator: str = "all pages", **more: Any
-) -> FigureInfo:
-    """A figure of a board."""
-    return FigureInfo(name=name, label=label, definition=definition, denominator=denominator, **more)
+        [info] = read_figures(__package__, f"{self.name}-of-means").values()
+        return mean_of_figures(info, parts)

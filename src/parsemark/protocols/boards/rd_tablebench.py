@@ -19,8 +19,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
@@ -50,15 +49,6 @@ class RdTableBenchProtocol(MeasuredProtocol):
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (HTML,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info(
-            "similarity",
-            "Similarity",
-            "Alignment of two grids, row by row and cell by cell, with free gaps at the ends.",
-            "pages with one table",
-            main=True,
-        ),
-    )
 
     choose: Literal["longest", "largest", "first"] = "longest"
     missing_left_out: bool = False

@@ -204,7 +204,6 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
     """What came of each element, in the board's words."""
     check_pairs("blocks", len(truth), len(pred), MAX_POSITION_PAIRS // 100)
     found = []
-    counts = Counter[int]()
     for element in truth:
         own = [block for block in pred if block.page == element.page]
         localised, matched, order = _located(element, own)
@@ -214,7 +213,6 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
         found.append(
             {
                 "page": element.page,
-                "element_index": counts[element.page],
                 "localization_pass": localised,
                 "classification_pass": classed,
                 "attribution_applicable": asked,
@@ -226,7 +224,6 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
                 "passes": classed and (why == "pass" or not asked),
             }
         )
-        counts[element.page] += 1
     return found
 
 

@@ -10,12 +10,13 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.boards.parsebench.charts import TablesValuesError
+from parsemark.protocols.boards.parsebench.content import AskedMarkdown
 from parsemark.protocols.boards.parsebench.layout_measures import layout_metrics
-from parsemark.protocols.boards.parsebench.rules import RuledOutput, document_metrics
+from parsemark.protocols.boards.parsebench.rules import document_scores
 from parsemark.protocols.boards.parsebench.tables import table_metrics
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.run_data.tables import RunTables
@@ -36,9 +37,6 @@ _LABELS: dict[str, str] = {
     Category.EQUATION_ISOLATED: "Formula",
     Category.PAGE_FOOTNOTE: "Footnote",
 }
-_OVERALL = score_info(
-    "overall", "Overall", "Mean of the five dimensions' means.", "all dimensions", main=True
-)
 _METRICS = {
     "chart": ("charts", "rule_pass_rate"),
     "text_content": ("content_faithfulness", "content_faithfulness"),
@@ -74,22 +72,6 @@ class ParsebenchProtocol(MeasuredProtocol):
     truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = RULES
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("tables", "Tables", "GriTS of contents and matched records.", "table cases", main=True),
-        score_info("charts", "Charts", "Values under their labels.", "chart cases", main=True),
-        score_info(
-            "content_faithfulness", "Content", "Words, sentences, digits, order.", "text cases", main=True
-        ),
-        score_info("semantic_formatting", "Formatting", "Styles, titles, code.", "text cases", main=True),
-        score_info("grounding", "Grounding", "Elements found where they are.", "layout cases", main=True),
-        score_info("grounding_map", "mAP", "Mean average precision at IoU .50 to .95.", "layout cases"),
-        score_info("grounding_order", "Order", "Elements between their neighbours.", "cases that say them"),
-        score_info("grounding_lap", "LAP", "Tokens of blocks that stand where they belong.", "layout cases"),
-        score_info(
-            "grounding_lar", "LAR", "Tokens of elements that stand where they belong.", "layout cases"
-        ),
-        score_info("grounding_af1", "AF1", "Harmonic mean of LAP and LAR.", "layout cases"),
-    )
 
     crashes_left_out: bool = True
     no_boxes_left_out: bool = True
@@ -102,13 +84,14 @@ class ParsebenchProtocol(MeasuredProtocol):
                 by_category.setdefault(fact.group, []).append(fact)
         cases: Mapping[str, Any] = own_truth(truth, CASES, dict, _FORM) or {}
         markdown = markdown_of(prediction)
+        asked = AskedMarkdown(markdown)
         values: dict[str, float | None] = {}
         crashed = None if self.crashes_left_out else 0.0
         for category, (name, metric) in _METRICS.items():
             if category in by_category:
                 rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
                 try:
-                    values[name] = document_metrics(rules, RuledOutput(markdown))["metrics"].get(metric)
+                    values[name] = document_scores(rules, asked).get(metric)
                 except TablesValuesError:
                     values[name] = crashed
                 except FormatError:
@@ -145,10 +128,8 @@ class ParsebenchProtocol(MeasuredProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The mean of the dimensions that a run has, and each."""
-        from parsemark.protocols.figures.aggregate import mean_of_figures
-
         own = super().figure_sums(tables)
-        return [mean_of_figures(_OVERALL, own[: sum(info.main for info in self.infos)]), *own]
+        return [self.mean_of_means(own[: sum(info.main for info in self.infos)]), *own]
 
     def result_files(self, board: BoardRun) -> Files:
         """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
