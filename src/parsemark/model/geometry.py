@@ -26,13 +26,8 @@ class Box:
     @classmethod
     def hull(cls, boxes: Iterable[Box]) -> Box:
         """The smallest box that holds all `boxes` (at least one)."""
-        all_boxes = list(boxes)
-        return cls(
-            min(b.x0 for b in all_boxes),
-            min(b.y0 for b in all_boxes),
-            max(b.x1 for b in all_boxes),
-            max(b.y1 for b in all_boxes),
-        )
+        x0, y0, x1, y1 = zip(*(box.as_tuple() for box in boxes), strict=True)
+        return cls(min(x0), min(y0), max(x1), max(y1))
 
     def as_tuple(self) -> tuple[float, float, float, float]:
         """The four coordinates."""
