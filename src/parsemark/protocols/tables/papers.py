@@ -20,7 +20,7 @@ from parsemark.pdf import made_with
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
 from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.presentation import RunView
-from parsemark.protocols.tables.figure_definitions import metric_label, short_name
+from parsemark.protocols.tables.figure_definitions import metric_words, short_name
 
 _RULES = {"bbox": "place", "content": "content", "ngrams": "characters"}
 _NUMBERS = {("ap", "bbox"): "3", ("f1", "bbox"): "4", ("ap", "content"): "6", ("f1", "content"): "7"}
@@ -109,7 +109,7 @@ def _scores(run: RunView, what: str, rule: str) -> DataTable | None:
         + (" Tables that were never found add nothing." if what == "ap" else ""),
         (
             TableColumn(label, group="TD"),
-            *(TableColumn(f"{label} {metric_label(m)}", group="TE") for m in run.metrics),
+            *(TableColumn(f"{label} {metric_words(m, short=True)}", group="TE") for m in run.metrics),
         ),
         tuple(rows),
     )

@@ -21,10 +21,10 @@ from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation
-from parsemark.protocols.tables.charts import charts_of_parser, sections
 from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
 from parsemark.protocols.tables.papers import NEEDS, soric_tables
+from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
 
 METRIC = "reader"
 MAX_CELLS = 1_000
