@@ -167,14 +167,16 @@ class DataTable:
         columns: Sequence[tuple[TableColumn, str, Slice | None]],
     ) -> DataTable:
         """A row for each parser, the best first; a column is a figure of all pages, or of some of them."""
-        rows = []
-        for parser in summary.ordered():
+
+        def row(parser: str) -> TableRow:
             own = [
-                (part.figures.get(parser, {}) if part else summary.parsers[parser]) for *_, part in columns
+                (part.figures.get(parser, {}) if part else summary.parsers[parser]).get(name)
+                for _, name, part in columns
             ]
-            cells = (figures.get(name) for figures, (_, name, _) in zip(own, columns, strict=True))
-            rows.append(TableRow(parser, tuple(cells)))
-        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
+            return TableRow(parser, tuple(own))
+
+        rows = tuple(map(row, summary.ordered()))
+        return cls(key, title, caption, tuple(column for column, *_ in columns), rows)
 
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""
