@@ -50,8 +50,7 @@ class Meteor(Metric[str]):
 
 def meteor(reference: str, hypothesis: str) -> float:
     """METEOR of a hypothesis against a reference."""
-    cut = _tokenizer().tokenize  # where sentences end is not looked for
-    wanted, said = ([str(word).lower() for word in cut(text)] for text in (reference, hypothesis))
+    wanted, said = ([w.lower() for w in words(text)] for text in (reference, hypothesis))
     return score_of(len(wanted), len(said), match_words(wanted, said))
 
 
@@ -127,6 +126,11 @@ def _stemmer() -> Callable[[str], str]:
 @lru_cache(maxsize=1)
 def _tokenizer() -> Any:
     return nltk_module("tokenize.destructive").NLTKWordTokenizer()
+
+
+def words(text: str) -> list[str]:
+    """Words and punctuation as nltk cuts a sentence; where sentences end is not looked for."""
+    return [str(word) for word in _tokenizer().tokenize(text)]
 
 
 def words_of_sentences(text: str) -> list[str]:

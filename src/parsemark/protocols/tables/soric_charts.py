@@ -6,6 +6,7 @@ How good is what was found, can the confidence be trusted, and can content stand
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,11 +14,21 @@ import numpy as np
 import polars as pl
 
 from parsemark.plain_words import rounded
-from parsemark.protocols.charts import Chart, ChartAxis, Guide, Section, Series, interval_bars
+from parsemark.protocols.charts import (
+    Chart,
+    ChartAxis,
+    Guide,
+    Mark,
+    Section,
+    Series,
+    captioned,
+    interval_bars,
+)
 from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
 
+_captioned = partial(captioned, __package__)
 RULE_NAMES = {
     "bbox": "boxes (IoU)",
     "content": "content (content-Jaccard)",
@@ -37,35 +48,17 @@ RULE_WORDS = {"bbox": "boxes", "content": "content", "ngrams": "characters"}
 
 def sections(run: RunView) -> list[Section]:
     """All charts of a run, in the order in which they are shown."""
+    detection = [precision_recall(run, rule) for rule in RULE_WORDS]
+    detection += [rules_beside_each_other(run), threshold_sensitivity(run)]
+    weighted = [weighted_precision_recall(run, rule, m) for rule in RULE_WORDS for m in run.metrics]
+    structure = [structure_bars(run), *(score_histogram(run, metric, run.parsers) for metric in run.metrics)]
+    confidence = [reliability(run, parser) for parser in run.parsers]
+    confidence += [risk_over_coverage(run), content_against_boxes(run)]
     return [
-        Section.of(
-            "detection",
-            "Detection",
-            [
-                *(precision_recall(run, rule) for rule in RULE_WORDS),
-                rules_beside_each_other(run),
-                threshold_sensitivity(run),
-            ],
-        ),
-        Section.of(
-            "extraction",
-            "End to end",
-            [weighted_precision_recall(run, rule, m) for rule in RULE_WORDS for m in run.metrics],
-        ),
-        Section.of(
-            "structure",
-            "Structure",
-            [structure_bars(run), *(score_histogram(run, metric, run.parsers) for metric in run.metrics)],
-        ),
-        Section.of(
-            "confidence",
-            "Confidence",
-            [
-                *(reliability(run, parser) for parser in run.parsers),
-                risk_over_coverage(run),
-                content_against_boxes(run),
-            ],
-        ),
+        Section.of("detection", "Detection", detection),
+        Section.of("extraction", "End to end", weighted),
+        Section.of("structure", "Structure", structure),
+        Section.of("confidence", "Confidence", confidence),
         Section.of("metrics", "Metrics against each other", metric_scatters(run)),
     ]
 
@@ -98,18 +91,8 @@ def precision_recall(run: RunView, rule: str) -> Chart | None:
         else:
             series += _points(name, figures, ("td_recall", "td_precision"), label="overlap above one half")
             series += _points(name, figures, ("e05_recall", "e05_precision"), label="expected", faint=True)
-    return Chart.of(
-        f"pr-{rule}",
-        f"Precision and recall, matched by {RULE_WORDS[rule]}",
-        f"Matched by {RULE_NAMES[rule]}. Solid: a table counts as found if it overlaps by more than one "
-        "half. Dashed or faint: expected over all thresholds above one half. A curve for parsers that give a "
-        "confidence, a point for the others; it begins at the surest prediction and ends where the parser's "
-        "predictions end (in Soric et al. at recall 1). Grey: equal F1.",
-        (RECALL, PRECISION),
-        series,
-        iso_f1(),
-        square=True,
-    )
+    text = _captioned("pr", rule=rule, by=RULE_WORDS[rule], how=RULE_NAMES[rule])
+    return Chart.of(*text, (RECALL, PRECISION), series, iso_f1(), square=True)
 
 
 def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | None:
@@ -127,17 +110,9 @@ def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | N
             )
             keys = (f"te_recall_{short}", f"te_precision_{short}")
             series += _points(name, figures, keys, label="weighted by structure")
-    score = metric_words(metric)
-    return Chart.of(
-        f"pr-{rule}-{metric_key(short)}",
-        f"Precision and recall weighted by {score}, matched by {RULE_WORDS[rule]}",
-        f"Matched by {RULE_NAMES[rule]}; each found table counts by its {score} score. Shaded, or from the "
-        "faint point to the full one: what the structure costs.",
-        (RECALL, PRECISION),
-        series,
-        iso_f1(),
-        square=True,
-    )
+    words = {"rule": rule, "by": RULE_WORDS[rule], "how": RULE_NAMES[rule]}
+    text = _captioned("pr-weighted", metric=metric_key(short), score=metric_words(metric), **words)
+    return Chart.of(*text, (RECALL, PRECISION), series, iso_f1(), square=True)
 
 
 def rules_beside_each_other(run: RunView) -> Chart | None:
@@ -148,17 +123,9 @@ def rules_beside_each_other(run: RunView) -> Chart | None:
         by_rule = run.details("by_rule", parser.name)
         found = [by_rule.get(rule, {}).get(figure.name) for rule in RULE_WORDS]
         series += interval_bars(parser.name, [Figure.model_validate(d) if d else None for d in found])
-    return Chart.of(
-        "rules",
-        "How much does the matching decide?",
-        f"{figure.label} under every matching rule that applies to a parser, with 95 % intervals: by place, "
-        "by content, by characters. The leaderboard uses one of them for all.",
-        (
-            ChartAxis("tables matched by", kind="category", categories=tuple(RULE_WORDS.values())),
-            ChartAxis(figure.label, 0.0, 1.0),
-        ),
-        series,
-    )
+    rules = ChartAxis("tables matched by", kind="category", categories=tuple(RULE_WORDS.values()))
+    axes = rules, ChartAxis(figure.label, 0.0, 1.0)
+    return Chart.of(*_captioned("rules", figure=figure.label), axes, series)
 
 
 def threshold_sensitivity(run: RunView) -> Chart | None:
@@ -174,13 +141,8 @@ def threshold_sensitivity(run: RunView) -> Chart | None:
         if pairs:
             xs, ys = zip(*sorted(pairs), strict=True)
             series.append(Series(parser.name, "line", xs, ys, parser=parser.name))
-    return Chart.of(
-        "threshold",
-        "How strict is “found”?",
-        "Detection F1 when a table must overlap by more than the threshold to count as found.",
-        (ChartAxis("overlap threshold", 0.5, 0.9), ChartAxis("detection F1", 0.0, 1.0)),
-        series,
-    )
+    axes = ChartAxis("overlap threshold", 0.5, 0.9), ChartAxis("detection F1", 0.0, 1.0)
+    return Chart.of(*_captioned("threshold"), axes, series)
 
 
 def thin(points: Points) -> Points:
@@ -233,14 +195,7 @@ def structure_bars(run: RunView) -> Chart | None:
         series += interval_bars(parser.name, [figures.get(f"tsr_{short_name(m)}") for m in run.metrics])
     words = tuple(metric_words(m) for m in run.metrics)
     metrics = ChartAxis("structure metric", kind="category", categories=words)
-    return Chart.of(
-        "structure",
-        "Structure of the tables that were found",
-        "Mean score over found tables, with 95 % intervals. Each parser found other tables, so a parser that "
-        "finds only easy ones looks better here than it is.",
-        (metrics, ChartAxis("mean score", 0.0, 1.0)),
-        series,
-    )
+    return Chart.of(*_captioned("structure"), (metrics, ChartAxis("mean score", 0.0, 1.0)), series)
 
 
 def score_histogram(
@@ -251,19 +206,14 @@ def score_histogram(
     low, high = metric_range(metric)
     edges = np.linspace(low, high, N_BINS + 1)
     centres = tuple(float(c) for c in (edges[:-1] + edges[1:]) / 2)
+    mark: Mark = "bars" if bars else "line"
     for parser in parsers:
         shares = histogram_shares(run, metric, parser.name)
         if shares is not None:
-            mark = "bars" if bars else "line"
-            series.append(Series(parser.name, mark, centres, tuple(shares), parser=parser.name))  # type: ignore[arg-type] # one of two marks
-    return Chart.of(
-        f"histogram-{metric_key(metric)}",
-        f"Distribution of {metric_words(metric)}",
-        f"Share of the true tables by {metric_words(metric)} score, in {N_BINS} bins. Tables "
-        f"that were missed, or lost to a failure, count as {worst_value(metric):g}.",
-        (ChartAxis(metric_words(metric), low, high), ChartAxis("share of true tables", 0.0)),
-        series,
-    )
+            series.append(Series(parser.name, mark, centres, tuple(shares), parser=parser.name))
+    score, worst = metric_words(metric), worst_value(metric)
+    text = _captioned("histogram", metric=metric_key(metric), score=score, bins=N_BINS, worst=worst)
+    return Chart.of(*text, (ChartAxis(score, low, high), ChartAxis("share of true tables", 0.0)), series)
 
 
 def histogram_shares(run: RunView, metric: str, parser: str) -> list[float] | None:
@@ -315,19 +265,13 @@ def _scatter(run: RunView, a: str, b: str) -> Chart | None:
         )
     if not series:
         return None
-    name_a, name_b = (metric_words(m) for m in (a, b))
-    key = f"scatter-{metric_key(a)}-{metric_key(b)}"
-    top = [metric_range(m)[1] for m in (a, b)]
-    return Chart(
-        key,
-        f"{name_a} against {name_b}",
-        "One point for each table that was found; a click opens it. Far from the diagonal the metrics "
-        "disagree.",
-        ChartAxis(name_a, min(0.0, *(min(s.x) for s in series)), top[0]),
-        ChartAxis(name_b, min(0.0, *(min(s.y) for s in series)), top[1]),
-        tuple(series),
-        square=True,
+    names = metric_words(a), metric_words(b)
+    text = _captioned("scatter", a=metric_key(a), b=metric_key(b), name_a=names[0], name_b=names[1])
+    axes = (
+        ChartAxis(names[0], min(0.0, *(min(s.x) for s in series)), metric_range(a)[1]),
+        ChartAxis(names[1], min(0.0, *(min(s.y) for s in series)), metric_range(b)[1]),
     )
+    return Chart.of(*text, axes, series, square=True)
 
 
 def metric_key(metric: str) -> str:
@@ -350,20 +294,13 @@ def reliability(run: RunView, parser: RunParser) -> Chart | None:
     known = [(c, b["precision"]) for c, b in zip(centres, bins, strict=True) if b["precision"] is not None]
     d_ece = run.summary.figure(parser.name, "d_ece")
     note = f" D-ECE {rounded(d_ece.value)}." if d_ece and d_ece.value is not None else ""
-    return Chart(
-        f"reliability-{parser.key}",
-        f"Reliability of {parser.name}",
-        "Bars: precision of the predictions in each bin of confidence; on the diagonal it would equal the "
-        f"confidence.{note} Matched by {RULE_NAMES.get(run.rule, run.rule)}. Dashed: share of all "
-        "predictions in the bin.",
-        ChartAxis("confidence", 0.0, 1.0),
-        ChartAxis("precision", 0.0, 1.0),
-        (
-            Series("precision", "bars", *columns(known), parser=parser.name),
-            Series("share of predictions", "line", tuple(centres), shares, dash=True),
-        ),
-        (DIAGONAL,),
+    how = RULE_NAMES.get(run.rule, run.rule)
+    text = _captioned("reliability", key=parser.key, parser=parser.name, note=note, how=how)
+    series = (
+        Series("precision", "bars", *columns(known), parser=parser.name),
+        Series("share of predictions", "line", tuple(centres), shares, dash=True),
     )
+    return Chart.of(*text, (ChartAxis("confidence", 0.0, 1.0), PRECISION), series, (DIAGONAL,))
 
 
 def risk_over_coverage(run: RunView) -> Chart | None:
@@ -376,16 +313,8 @@ def risk_over_coverage(run: RunView) -> Chart | None:
             every = max(1, -(-len(points) // MOST_POINTS))
             shown = [*points[::every], points[-1]] if every > 1 else points
             series.append(Series(parser.name, "line", *columns(shown), parser=parser.name))
-    return Chart.of(
-        "risk-coverage",
-        "Risk over coverage",
-        "If only the predictions with the highest confidence were taken: the share of all that this is, and "
-        "how many of them are wrong (an overlap of at most one half, matched by "
-        f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 "
-        "and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
-        (ChartAxis("coverage", 0.0, 1.0), ChartAxis("risk", 0.0, 1.0)),
-        series,
-    )
+    text = _captioned("risk-coverage", how=RULE_NAMES.get(run.rule, run.rule))
+    return Chart.of(*text, (ChartAxis("coverage", 0.0, 1.0), ChartAxis("risk", 0.0, 1.0)), series)
 
 
 def content_against_boxes(run: RunView) -> Chart | None:
@@ -399,16 +328,8 @@ def content_against_boxes(run: RunView) -> Chart | None:
             xs, ys = tuple(shown["bbox"]), tuple(shown["content"])
             series.append(Series(parser.name, "points", xs, ys, parser=parser.name, faint=True))
     halves = (Guide("", (0.5, 0.5), (0.0, 1.0)), Guide("", (0.0, 1.0), (0.5, 0.5)))
-    return Chart.of(
-        "content-iou",
-        "Content-Jaccard against IoU",
-        "One point for each predicted table with a box: how much it overlaps its match by place and content; "
-        "0 where it has no match. In the upper right and lower left quarter both rules agree.",
-        (ChartAxis("IoU", 0.0, 1.0), ChartAxis("content-Jaccard", 0.0, 1.0)),
-        series,
-        halves,
-        square=True,
-    )
+    axes = ChartAxis("IoU", 0.0, 1.0), ChartAxis("content-Jaccard", 0.0, 1.0)
+    return Chart.of(*_captioned("content-iou"), axes, series, halves, square=True)
 
 
 def predicted_overlaps(run: RunView) -> pl.DataFrame:
