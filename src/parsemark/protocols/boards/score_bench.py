@@ -27,8 +27,9 @@ from parsemark.metrics.html_rows import RowCell
 from parsemark.metrics.score_alignment import index_shares
 from parsemark.metrics.score_cells import ScoreCell
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark.model import Category, Element, Page, Prediction
+from parsemark.model import Element, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
+from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
@@ -41,16 +42,6 @@ _FORM = {
     "metadata": {"text_as_html": None},
 }
 BoardElement = Mapping[str, Any]
-_TYPES: dict[str, str] = {
-    Category.TITLE: "Title",
-    Category.TABLE: "Table",
-    Category.FIGURE: "Image",
-    Category.LIST_GROUP: "ListItem",
-    Category.HEADER: "Header",
-    Category.FOOTER: "Footer",
-    Category.PAGE_NUMBER: "PageNumber",
-    Category.EQUATION_ISOLATED: "Formula",
-}
 _BULLET = (
     "[\x95\u2022\u2023\u2043\u3164\u204c\u204d\u2219\u25cb\u25cf\u25d8\u25e6\u2619\u2765\u2767\u29be\u29bf\\-"
     "\uf0b7*\xb7]"
@@ -123,8 +114,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
     """An element in the form of the board's files."""
-    kind = _TYPES.get(str(element.category), "NarrativeText")
-    text = (element.text if element.text is not None else element.latex) or ""
+    kind, text = board_label("score-bench", element), text_of(element)
     if kind != "Table":
         return {"type": kind, "text": text}
     cells = () if element.table is None else element.table.cells

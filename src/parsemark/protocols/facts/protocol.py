@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -52,13 +52,17 @@ class FactsProtocol(PageProtocol):
     """Every test of a board is passed or not; the score is the mean of the shares of groups of tests."""
 
     reads_facts: ClassVar[bool] = True
-    headline: ClassVar[FigureInfo]
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
     group_word: ClassVar[str]
     """What the board calls a group of tests."""
     crashed: ClassVar[bool | None]
     """What a fact is on which the board's own code fails."""
+
+    @cached_property
+    def headline(self) -> FigureInfo:
+        """The figure that ranks: the first one of the protocol in `figures.toml`."""
+        return next(iter(read_figures(__package__, self.name).values()))
 
     @abstractmethod
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:

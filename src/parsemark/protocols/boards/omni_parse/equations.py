@@ -25,11 +25,7 @@ _KEPT_FONTS = {
     "bold-fraktur": "fraktur",
 }
 _ALIASES = str.maketrans(
-    {
-        **dict(zip("⩽⩾∥−′∣⋅·∗⋆ϵϕϑ∶…\\♯", "≤≥‖-'|..**εφθ:⋯∖#", strict=True)),
-        "≔": ":=",
-        "≕": "=:",
-    }
+    {**dict(zip("⩽⩾∥−′∣⋅·∗⋆ϵϕϑ∶…\\♯", "≤≥‖-'|..**εφθ:⋯∖#", strict=True)), "≔": ":=", "≕": "=:"}
 )
 _INVISIBLE = frozenset("\u2061\u2062\u2063\u2064\u200b")
 _DROPPED = frozenset(("mspace", "mphantom", "annotation", "annotation-xml", "none", "mprescripts"))
