@@ -116,11 +116,6 @@ def page_tables(page: PageData) -> str:
     return f"<html><body>{''.join(parts)}</body></html>"
 
 
-def has_tables(page: PageData) -> bool:
-    """Whether a page counts for TEDS."""
-    return page_tables(page) != "<html><body></body></html>"
-
-
 def page_teds(truth: PageData, pred: PageData) -> tuple[float, float] | None:
     """TEDS and TEDS-S of the first tables; None where the truth has no table.
 
@@ -129,9 +124,10 @@ def page_teds(truth: PageData, pred: PageData) -> tuple[float, float] | None:
         ZeroDivisionError: Both tables are empty; upstream's run ends there.
         FormatError: The tables are too large.
     """
-    if not has_tables(truth):
+    wanted = page_tables(truth)
+    if wanted == "<html><body></body></html>":
         return None
-    a, b = _tree(page_tables(truth)), _tree(page_tables(pred))
+    a, b = _tree(wanted), _tree(page_tables(pred))
     if a is None or b is None:
         return 0.0, 0.0
     return tree_similarity(a, b, False), tree_similarity(a, b, True)

@@ -203,13 +203,14 @@ class _Differ:
     depth: int = 0
     known: dict[tuple[int, int], _Found] = field(default_factory=dict)
 
-    def diff(self, a: Json, b: Json) -> _Found:
+    def diff(self, a: Any, b: Any) -> _Found:
         """What differs, and how alike both are."""
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             raise FormatError("The JSON is too large or too deep to compare")
-        if not isinstance(a, dict | list) or type(a) is not type(b):
-            same = _kind(a) == _kind(b) and _value(a) == _value(b)
+        is_alike = _kind(a) == _kind(b)
+        if not is_alike or not isinstance(a, dict | list):
+            same = is_alike and _value(a) == _value(b)
             return _Found(100.0, True) if same else _Found(0.0, False, {"__old": a, "__new": b})
         key = (id(a), id(b))  # the same parts of both sides are compared again and again
         if key not in self.known:

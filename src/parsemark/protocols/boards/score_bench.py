@@ -92,8 +92,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
         wanted = wanted or [board_element(element, truth=True) for element in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
         values: dict[str, float | None] = {}
-        for name, own in document_scores(found, wanted).items():
-            value = own["detection_f1"] if isinstance(own, dict) else own
+        for name, value in document_scores(found, wanted).items():
             values[name] = (None if self.errors_left_out else 0.0) if isinstance(value, Exception) else value
         tables = table_scores(found, wanted)
         missed = any(e["type"] == "Table" for e in wanted) and not self.no_tables_left_out
@@ -225,7 +224,7 @@ def document_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement])
         "percent_tokens_added": lambda: token_shares(*both())[1],
         "adjusted_cct": lambda: adjusted_cct(pred, truth),
         "element_alignment": lambda: element_alignment(pred, truth),
-        "element_consistency": lambda: consistency(type_matrix(pred, truth)),
+        "element_consistency": lambda: round(consistency(type_matrix(pred, truth)), 2),
     }
     found: dict[str, Any] = {}
     for name, measure in measures.items():
@@ -301,12 +300,11 @@ def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> 
     return matrix
 
 
-def consistency(matrix: Mapping[tuple[str, str], int], digits: int | None = 2) -> dict[str, Any]:
-    """F1 of a matrix of kinds; that of a run is not rounded."""
+def consistency(matrix: Mapping[tuple[str, str], int]) -> float:
+    """F1 of a matrix of kinds."""
     right = sum(n for (a, b), n in matrix.items() if a == b != NO_MATCH)
     n_pred, n_truth = (sum(n for pair, n in matrix.items() if pair[side] != NO_MATCH) for side in (0, 1))
-    f1 = 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
-    return {"detection_f1": f1 if digits is None else round(f1, digits), "matrix": dict(matrix)}
+    return 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
 
 
 def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:

@@ -317,7 +317,8 @@ def in_words(fact: Fact) -> str:
     try:
         said = _WORDS[fact.kind].format(**fact.arguments)
     except (KeyError, IndexError, ValueError, AttributeError):
-        said = _table_words(fact) if fact.kind in ("table", "table_cell") else f"{fact.kind}: {_json(fact)}"
+        arguments = json.dumps(dict(fact.arguments), ensure_ascii=False, default=str)
+        said = _table_words(fact) if fact.kind in ("table", "table_cell") else f"{fact.kind}: {arguments}"
     differences = fact.arguments.get("max_diffs")
     return said[:_MAX_WORDS] + (f" It may differ in {differences}." if differences else "")
 
@@ -331,7 +332,3 @@ def _table_words(fact: Fact) -> str:
 
 def _text(value: Any) -> Any:
     return value["text"] if isinstance(value, Mapping) and "text" in value else value
-
-
-def _json(fact: Fact) -> str:
-    return json.dumps(dict(fact.arguments), ensure_ascii=False, default=str)

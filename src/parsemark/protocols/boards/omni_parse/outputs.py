@@ -8,7 +8,7 @@ import textwrap
 from typing import Any
 
 from parsemark.formats import markdown_of
-from parsemark.model import Category, Page, Prediction
+from parsemark.model import Box, Category, Page, Prediction
 from parsemark.protocols.boards.elements import board_label
 from parsemark.protocols.boards.omni_parse.rules import PlacedBlock
 from parsemark.protocols.boards.omni_parse.text import hold, release
@@ -82,6 +82,6 @@ def blocks_of_output(prediction: Prediction, page: Page) -> list[PlacedBlock] | 
     for element in prediction.elements:
         if element.box is not None:
             x0, y0, x1, y1 = element.box.as_tuple()
-            box = x0 / page.width, y0 / page.height, x1 / page.width, y1 / page.height
+            box = Box(x0 / page.width, y0 / page.height, x1 / page.width, y1 / page.height)
             blocks.append(PlacedBlock(board_label("omni-parse", element), box, element.text or ""))
     return blocks

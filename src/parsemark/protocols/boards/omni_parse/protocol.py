@@ -62,7 +62,9 @@ class OmniParseProtocol(FactsProtocol):
             for sample, *_ in board.pages():
                 truth, prediction = board.run.truth(sample), board.prediction(sample, parser)
                 blocks = blocks_of_output(prediction, truth) if truth else None
-                listed = [{"label": b.label, "bbox": list(b.box), "text": b.text} for b in blocks or ()]
+                listed = [
+                    {"label": b.label, "bbox": list(b.box.as_tuple()), "text": b.text} for b in blocks or ()
+                ]
                 outputs = {"html": html_of_output(prediction), **({"blocks": listed} if blocks else {})}
                 yield f"{parser}/predictions/{sample}.json", as_json({"outputs": outputs})
             rows = (

@@ -125,13 +125,6 @@ class ParsebenchProtocol(MeasuredProtocol):
         """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
-                prediction = board.prediction(sample, parser)
-                output = {
-                    "task_type": "parse",
-                    "example_id": document,
-                    "pipeline_name": parser,
-                    "markdown": markdown_of(prediction),
-                }
                 request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
                 data = {
                     "request": request,
@@ -139,6 +132,8 @@ class ParsebenchProtocol(MeasuredProtocol):
                     "product_type": "parse",
                     "raw_output": {},
                 }
+                output = {"task_type": "parse", "example_id": document, "pipeline_name": parser}
+                output["markdown"] = markdown_of(board.prediction(sample, parser))
                 yield f"{parser}/{document}.result.json", as_json({**data, "output": output})
         yield from super().result_files(board)
 
