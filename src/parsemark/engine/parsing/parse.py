@@ -55,7 +55,7 @@ _OTHER_FORMATS = frozenset({"docx", "html"})
 class ParseOptions:
     """How a corpus is parsed."""
 
-    pages: str | None = None
+    pages: str | int | None = None
     """Which samples: see `select_keys`."""
     n_workers: int | None = None
     """None for as many as the executor has CPUs."""
@@ -255,7 +255,12 @@ def _check_names(parsers: Sequence[Parser]) -> None:
 
 
 def add_samples(
-    run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True, events: Events | None = None
+    run: Run,
+    corpus: Corpus,
+    wanted: str | int | None,
+    *,
+    needs_pdf: bool = True,
+    events: Events | None = None,
 ) -> list[PlannedPage]:
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 

@@ -86,7 +86,7 @@ def _for_job(record: ParseRecord, job: Job) -> ParseRecord:
     return ParseRecord.from_json({**record.to_json(), "sample": job.page.sample, "parser": job.parser})
 
 
-def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
+def select_keys(keys: Sequence[str], pages: str | int | None) -> list[str]:
     """The samples that `--pages` names: a number (the first ones), positions `5-9`, or ids with `*`.
 
     >>> select_keys(["a1", "a2", "b1"], "2")
@@ -96,7 +96,7 @@ def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
     """
     if pages is None:
         return list(keys)
-    parts = [part.strip() for part in pages.split(",") if part.strip()]
+    parts = [part.strip() for part in str(pages).split(",") if part.strip()]
     found = [_select(keys, part, alone=len(parts) == 1) for part in parts]
     if not found or not all(found):
         part = pages if not found else parts[found.index(set())]
