@@ -220,8 +220,9 @@ def _loadable() -> Iterator[type[PageProtocol]]:
                 yield cls
 
 
-def canonical_specs(specs: Iterable[str]) -> list[str]:
-    """The specs as they are stored, each once; wrong ones are refused."""
+def canonical_specs(specs: str | Iterable[str]) -> list[str]:
+    """One or several specs as they are stored, each once; wrong ones are refused."""
+    specs = [specs] if isinstance(specs, str) else specs
     return list(dict.fromkeys(str(get_protocol(spec)) for spec in specs))
 
 

@@ -242,7 +242,7 @@ def attributes(data: object) -> dict[str, AttributeValue]:
         return {}
     spelt: dict[str, AttributeValue] = {}
     for key, value in data.items():
-        name = str(key).strip().lower()
+        name = _WORDS.get(name := str(key).strip().lower(), name)
         if isinstance(value, list | tuple):
             spelt |= {_word(item): True for item in value if not _is_nothing(item)}
         elif isinstance(value, str):

@@ -31,8 +31,9 @@ from parsemark.protocols.document.published.measures import (
 )
 from parsemark.protocols.document.published.normalise import inline_to_text, norm_formula, norm_text
 from parsemark.protocols.document.published.page import image_name
-from parsemark.protocols.document.published.profile import V1_5, Profile
+from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1_5, Profile
 from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.strict.page import in_one_notation
 
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
@@ -164,7 +165,9 @@ def _record(
     truth: str, pred: str, attribute: Mapping[str, Any], page: str, task: Task, profile: Profile
 ) -> Record:
     record = Record([0], [0] if pred else [""], gt=truth, pred=pred, gt_attribute=[attribute], img_id=page)
-    if task != "table":
+    if task == "ocr" and profile is STRICT_COMPONENTS:
+        record.norm_gt, record.norm_pred = in_one_notation(truth), in_one_notation(pred)
+    elif task != "table":
         norm = norm_formula if task == "formula" else norm_text
         record.norm_gt, record.norm_pred = norm(truth, profile), norm(pred, profile)
     return record
