@@ -14,7 +14,7 @@ from tests.protocols.boards.parsebench_forms import decide_field, form_text
 
 from parsemark.metrics.edit_tree import EditTree, reference_tree
 from parsemark.metrics.teds import tree_similarity
-from parsemark.protocols.boards.parsebench import layout, layout_measures, rules, styling, tables
+from parsemark.protocols.boards.parsebench import layout, rules, styling, tables
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule
 from parsemark.protocols.boards.parsebench.grids import html_grids, soup_of, table_slices
 from parsemark.protocols.boards.parsebench.text import norm_cell
@@ -101,13 +101,13 @@ def table_metrics(truth: str, pred: str, flags: Mapping[str, Any]) -> dict[str, 
 
 def layout_metrics(given: Mapping[str, Any]) -> dict[str, Any]:
     """All that is said of visual grounding."""
-    found = layout_measures.layout_metrics(**given)
+    found = layout.layout_metrics(**given)
     ontology, sizes = (
         given.get("ontology", "basic"),
         [given.get(f"image_{s}", 1.0) for s in ("width", "height")],
     )
     every = layout.true_blocks(given["rules"], ontology)
-    truth = [element for element in every if not layout.is_ignored(element)]
+    truth = [element for element in every if not element.has("ignore")]
     blocks = layout.predicted_blocks(given["predictions"], sizes[0], sizes[1], ontology)
     elements, counts = found["elements"], Counter[int]()
     for number, own in enumerate(elements):
@@ -144,11 +144,11 @@ def _detections(
 ) -> dict[str, float]:
     """Precision, recall and F1 of each class of the truth, and what is said of all."""
     values: dict[str, float] = {}
-    precisions = layout_measures.average_precisions(truth, pred)
+    precisions = layout.average_precisions(truth, pred)
     for kind in precisions:
         wanted, own = ([block for block in side if block.kind == kind] for side in (truth, pred))
         own.sort(key=lambda block: -block.score)
-        n = sum(layout_measures.hits(wanted, own, 0.5))
+        n = sum(layout.hits(wanted, own, 0.5))
         precision, recall = n / len(own) if own else 0.0, n / len(wanted)
         values[f"f1_{kind}"] = 2 * precision * recall / (precision + recall) if n else 0.0
         values |= {f"precision_{kind}": precision, f"recall_{kind}": recall}

@@ -63,6 +63,9 @@ def document_scores(pred: list[dict[str, Any]], truth: str) -> dict[str, Any]:
     found = score_bench.document_scores(pred, [{"text": truth}] if elements is None else elements)
     if elements is None:
         found |= dict.fromkeys(("adjusted_cct", "element_alignment", "element_consistency"), ValueError())
+    elif not isinstance(found["element_consistency"], ValueError):
+        matrix = dict(score_bench.type_matrix(pred, elements))
+        found["element_consistency"] = {"detection_f1": found["element_consistency"], "matrix": matrix}
     return found
 
 
@@ -94,7 +97,7 @@ def run_of(docs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         found[name] = {"valid": n, "total": len(docs), "zeros": zeros, "skipped": len(docs) - n}
         found[name] |= statistics_of(own, name)
     matrix = sum((Counter(s["element_consistency"]["matrix"]) for s in scores), Counter[tuple[str, str]]())
-    found["element_consistency"] = score_bench.consistency(matrix, None)
+    found["element_consistency"] = {"detection_f1": score_bench.consistency(matrix), "matrix": dict(matrix)}
     own_tables = [score_bench.table_scores(doc["pred"], doc["table_gt"]) for doc in both]
     tables: dict[str, float] = {"valid": len(both), "total": len(docs), "zeros": len(docs), "skipped": 0}
     for name in score_bench.TABLES:

@@ -35,6 +35,10 @@ CUTOFF = 70
 BLOCK_SHARE, ORDER_SHARE = 0.8, 0.2
 PANDOC_TIMEOUT_S = 60
 _INSTALL = "pip install 'parsemark[marker]'"
+_PLAIN_SIGNS = {
+    r"\times": "*", r"\cdot": "*", r"\div": "/", r"\le": "<=", r"\ge": ">=", r"\neq": "!=",
+    r"\to": r"\rightarrow",
+}  # fmt: skip
 MAX_MARKS = 100_000_000
 """Opening marks times characters; more are refused, since each mark is looked for to the end."""
 
@@ -194,15 +198,7 @@ def _mathml(latex: str) -> str:
 def _plain_latex(latex: str) -> str:
     latex = re.sub(r"\s+", " ", latex).strip()
     latex = re.sub(r"\\(?:text|mathrm|mathbf|textbf)\{([^}]*)\}", r"\1", latex)
-    for old, new in (
-        (r"\times", "*"),
-        (r"\cdot", "*"),
-        (r"\div", "/"),
-        (r"\le", "<="),
-        (r"\ge", ">="),
-        (r"\neq", "!="),
-        (r"\to", r"\rightarrow"),
-    ):
+    for old, new in _PLAIN_SIGNS.items():
         latex = latex.replace(old, new)
     return latex
 

@@ -16,7 +16,7 @@ from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figu
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
-from parsemark.protocols.run_data.rows import PageScores, ScoreRow
+from parsemark.protocols.run_data.rows import PAGE_LEVEL, PageScores, ScoreRow
 from parsemark.protocols.run_data.tables import RunTables
 
 Measures = Mapping[str, float | list[float] | Mapping[str, float | None] | None]
@@ -73,14 +73,9 @@ class MeasuredProtocol(PageProtocol):
             value = None if values is None else values.get(name)
             if isinstance(value, list):
                 value = {str(number): one for number, one in enumerate(value, 1)}
-            if isinstance(value, Mapping):
-                for part, one in value.items():
-                    told = Status.NO_TRUTH if one is None else Status.OK
-                    rows.append(replace(ScoreRow.of_page(prediction, name, one, told), element=part))
-                continue
-            rows.append(
-                ScoreRow.of_page(prediction, name, value, status if value is None else Status.OK, why)
-            )
+            for part, one in (value if isinstance(value, Mapping) else {PAGE_LEVEL: value}).items():
+                row = ScoreRow.of_page(prediction, name, one, status if one is None else Status.OK, why)
+                rows.append(replace(row, element=part))
         return PageScores(scores=rows + (stray_facts(truth, prediction) if self.reads_facts else []))
 
     def _measured(self, truth: Page, prediction: Prediction) -> Measures | None:

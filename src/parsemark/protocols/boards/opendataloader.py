@@ -23,6 +23,7 @@ from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
+from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol
 from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.page_elements import html_of, in_order
@@ -31,7 +32,6 @@ from parsemark.protocols.run_data.tables import RunTables
 
 MARKDOWN = "opendataloader_markdown"
 """Where a page keeps its true Markdown."""
-_MARKS = {str(Category.TITLE): "# ", str(Category.LIST_GROUP): "- "}
 MEASURES = ("nid", "nid_s", "teds", "teds_s", "mhs", "mhs_s")
 OVERALL = ("nid", "teds", "mhs")
 MAX_MARKUP = 5_000_000
@@ -119,10 +119,8 @@ def true_markdown(page: Page) -> str:
     for element in in_order(page):
         if element.category == Category.TABLE:
             parts.append(BeautifulSoup(html_of(element), "html.parser").prettify().strip())
-            continue
-        text = (element.text if element.text is not None else element.latex) or ""
-        mark = _MARKS.get(str(element.category), "")
-        parts.append(mark + text if text else "")
+        elif text := text_of(element):
+            parts.append(board_label("opendataloader", element) + text)
     return "\n\n".join(part for part in parts if part)
 
 

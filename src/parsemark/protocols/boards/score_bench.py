@@ -27,8 +27,9 @@ from parsemark.metrics.html_rows import RowCell
 from parsemark.metrics.score_alignment import index_shares
 from parsemark.metrics.score_cells import ScoreCell
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark.model import Category, Element, Page, Prediction
+from parsemark.model import Element, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
+from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
@@ -41,16 +42,6 @@ _FORM = {
     "metadata": {"text_as_html": None},
 }
 BoardElement = Mapping[str, Any]
-_TYPES: dict[str, str] = {
-    Category.TITLE: "Title",
-    Category.TABLE: "Table",
-    Category.FIGURE: "Image",
-    Category.LIST_GROUP: "ListItem",
-    Category.HEADER: "Header",
-    Category.FOOTER: "Footer",
-    Category.PAGE_NUMBER: "PageNumber",
-    Category.EQUATION_ISOLATED: "Formula",
-}
 _BULLET = (
     "[\x95\u2022\u2023\u2043\u3164\u204c\u204d\u2219\u25cb\u25cf\u25d8\u25e6\u2619\u2765\u2767\u29be\u29bf\\-"
     "\uf0b7*\xb7]"
@@ -101,8 +92,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
         wanted = wanted or [board_element(element, truth=True) for element in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
         values: dict[str, float | None] = {}
-        for name, own in document_scores(found, wanted).items():
-            value = own["detection_f1"] if isinstance(own, dict) else own
+        for name, value in document_scores(found, wanted).items():
             values[name] = (None if self.errors_left_out else 0.0) if isinstance(value, Exception) else value
         tables = table_scores(found, wanted)
         missed = any(e["type"] == "Table" for e in wanted) and not self.no_tables_left_out
@@ -123,8 +113,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
     """An element in the form of the board's files."""
-    kind = _TYPES.get(str(element.category), "NarrativeText")
-    text = (element.text if element.text is not None else element.latex) or ""
+    kind, text = board_label("score-bench", element), text_of(element)
     if kind != "Table":
         return {"type": kind, "text": text}
     cells = () if element.table is None else element.table.cells
@@ -235,7 +224,7 @@ def document_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement])
         "percent_tokens_added": lambda: token_shares(*both())[1],
         "adjusted_cct": lambda: adjusted_cct(pred, truth),
         "element_alignment": lambda: element_alignment(pred, truth),
-        "element_consistency": lambda: consistency(type_matrix(pred, truth)),
+        "element_consistency": lambda: round(consistency(type_matrix(pred, truth)), 2),
     }
     found: dict[str, Any] = {}
     for name, measure in measures.items():
@@ -311,12 +300,11 @@ def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> 
     return matrix
 
 
-def consistency(matrix: Mapping[tuple[str, str], int], digits: int | None = 2) -> dict[str, Any]:
-    """F1 of a matrix of kinds; that of a run is not rounded."""
+def consistency(matrix: Mapping[tuple[str, str], int]) -> float:
+    """F1 of a matrix of kinds."""
     right = sum(n for (a, b), n in matrix.items() if a == b != NO_MATCH)
     n_pred, n_truth = (sum(n for pair, n in matrix.items() if pair[side] != NO_MATCH) for side in (0, 1))
-    f1 = 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
-    return {"detection_f1": f1 if digits is None else round(f1, digits), "matrix": dict(matrix)}
+    return 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
 
 
 def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:

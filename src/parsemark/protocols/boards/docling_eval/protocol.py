@@ -16,15 +16,13 @@ from parsemark.protocols.boards.docling_eval.items import (
     table_html,
     walk,
 )
-from parsemark.protocols.boards.docling_eval.layout import (
+from parsemark.protocols.boards.docling_eval.measures import (
+    TEXT,
     common_labels,
     layout_evaluation,
     pixel_matrix,
     pixel_pages,
     pixel_scores,
-)
-from parsemark.protocols.boards.docling_eval.measures import (
-    TEXT,
     statistics_of,
     structure_distance,
     table_teds,

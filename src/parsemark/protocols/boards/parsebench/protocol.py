@@ -10,10 +10,11 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
+from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.boards.parsebench.charts import TablesValuesError
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown
-from parsemark.protocols.boards.parsebench.layout_measures import layout_metrics
+from parsemark.protocols.boards.parsebench.layout import layout_metrics
 from parsemark.protocols.boards.parsebench.rules import document_scores
 from parsemark.protocols.boards.parsebench.tables import table_metrics
 from parsemark.protocols.figures.figure import FigureSums
@@ -26,17 +27,6 @@ CASES = "parsebench_cases"
 """Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
 FLAGS = ("allow_splitting_ambiguous_merged_tables", "trm_unsupported", "max_top_title_rows")
 _FORM = {"*": {"expected_markdown": None, "flags": dict.fromkeys(FLAGS)}}
-_LABELS: dict[str, str] = {
-    Category.TITLE: "Section-header",
-    Category.LIST_GROUP: "List-item",
-    Category.FIGURE: "Picture",
-    Category.TABLE: "Table",
-    Category.HEADER: "Page-header",
-    Category.FOOTER: "Page-footer",
-    Category.PAGE_NUMBER: "Page-footer",
-    Category.EQUATION_ISOLATED: "Formula",
-    Category.PAGE_FOOTNOTE: "Footnote",
-}
 _METRICS = {
     "chart": ("charts", "rule_pass_rate"),
     "text_content": ("content_faithfulness", "content_faithfulness"),
@@ -135,13 +125,6 @@ class ParsebenchProtocol(MeasuredProtocol):
         """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
-                prediction = board.prediction(sample, parser)
-                output = {
-                    "task_type": "parse",
-                    "example_id": document,
-                    "pipeline_name": parser,
-                    "markdown": markdown_of(prediction),
-                }
                 request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
                 data = {
                     "request": request,
@@ -149,6 +132,8 @@ class ParsebenchProtocol(MeasuredProtocol):
                     "product_type": "parse",
                     "raw_output": {},
                 }
+                output = {"task_type": "parse", "example_id": document, "pipeline_name": parser}
+                output["markdown"] = markdown_of(board.prediction(sample, parser))
                 yield f"{parser}/{document}.result.json", as_json({**data, "output": output})
         yield from super().result_files(board)
 
@@ -160,14 +145,12 @@ def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
         if element.box is None:
             continue
         is_table = element.category == Category.TABLE
-        text = element.text if element.text is not None else element.latex
-        content = (
-            {"type": "table", "html": html_of(element)} if is_table else {"type": "text", "text": text or ""}
-        )
+        text = {"type": "text", "text": text_of(element)}
+        content = {"type": "table", "html": html_of(element)} if is_table else text
         found.append(
             {
                 "bbox": list(element.box.as_tuple()),
-                "label": _LABELS.get(str(element.category), "Text"),
+                "label": board_label(RULES, element),
                 "page": 1,
                 "content": content,
                 "score": element.confidence if element.confidence is not None else 1.0,

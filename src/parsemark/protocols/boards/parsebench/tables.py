@@ -59,29 +59,37 @@ def _span(cell: Any, name: str = "colspan") -> int:
     return int(cell.get(name) or 1)
 
 
+def _width(row: Any) -> int:
+    return sum(map(_span, row.find_all(["td", "th"])))
+
+
+def _lone_cell(row: Any) -> Any:
+    """The only cell of a row, where it spans several columns."""
+    cells = row.find_all(["td", "th"])
+    return cells[0] if len(cells) == 1 and _span(cells[0]) > 1 else None
+
+
 def with_titles_inside(truth: str, pred: str) -> str:
     """A document whose titles before tables are put into them, where the truth has them inside."""
     titles = []
     for table in soup_of(truth).find_all("table"):
         row = table.find("tr")
-        cells = row.find_all(["td", "th"]) if row is not None else []
-        following = row.find_next_sibling("tr") if row is not None else None
-        below = sum(_span(c) for c in following.find_all(["td", "th"])) if following is not None else 0
-        if len(cells) == 1 and _span(cells[0]) > 1 and _span(cells[0]) >= below:
-            titles += [text for text in [cells[0].get_text().strip()] if text]
+        if row is not None and (title := _lone_cell(row)) is not None:
+            following = row.find_next_sibling("tr")
+            below = _width(following) if following is not None else 0
+            titles += [text for text in [title.get_text().strip()] if text and _span(title) >= below]
     if not titles:
         return pred
     soup, changed = soup_of(pred), False
     for table in soup.find_all("table"):
         row = table.find("tr")
-        cells = row.find_all(["td", "th"]) if row is not None else []
-        if row is None or (len(cells) == 1 and _span(cells[0]) > 1):
+        if row is None or _lone_cell(row) is not None:
             continue
         before = next((s for s in table.previous_siblings if s.name or str(s).strip()), None)
         if before is None:
             continue
         text = before.get_text().strip()
-        width = max(sum(_span(c) for c in r.find_all(["td", "th"])) for r in table.find_all("tr"))
+        width = max(map(_width, table.find_all("tr")))
         if width < 2 or max(ratio(norm(text), norm(title)) for title in titles) < 0.8:
             continue
         new, cell = soup.new_tag("tr"), soup.new_tag("th", colspan=str(width))
@@ -329,12 +337,9 @@ def _shortened(keys: Sequence[str], titles: Sequence[str], keys_of: Sequence[str
 
 def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
     """The share of records that two tables have in common, cell by cell under aligned keys."""
-    sides = [
-        TrimmedTable(normal_form(t.grid), list(t.head), list(t.titles), t.stripped) for t in (truth, pred)
-    ]
-    for side in sides:
+    a, b = (replace(side, grid=normal_form(side.grid)) for side in (truth, pred))
+    for side in (a, b):
         side.keys = _keys(side.grid, side.head, side.titles)
-    a, b = sides
     check_pairs("columns", len(a.keys), len(b.keys), MAX_LINE_PAIRS)
     check_pairs("rows", len(a.grid.data), len(b.grid.data), MAX_LINE_PAIRS // 100)
     _recover(a, b)
