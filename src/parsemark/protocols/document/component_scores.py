@@ -34,6 +34,8 @@ from parsemark.protocols.document.published.page import image_name
 from parsemark.protocols.document.published.profile import V1_5, Profile
 from parsemark.protocols.document.published.records import Record
 
+Pages = Sequence[Mapping[str, Any]]
+"""Annotated ones."""
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
 _ELEMENT = {"ocr": "text_block", "table": "table", "formula": "display_formula"}
@@ -84,12 +86,7 @@ class TaskResult:
 
 
 def component_task(
-    pages: Sequence[Mapping[str, Any]],
-    task: Task,
-    *,
-    counts_missing: bool = True,
-    cdm: bool = False,
-    profile: Profile = V1_5,
+    pages: Pages, task: Task, *, counts_missing: bool = True, cdm: bool = False, profile: Profile = V1_5
 ) -> TaskResult:
     """Score the key `pred` of annotated elements.
 
@@ -205,7 +202,7 @@ def _bleu(
     return corpus_bleu(preds, truths)
 
 
-def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskResult:
+def layout_task(pages: Pages, predictions: Any) -> TaskResult:
     """Score boxes: `{"results": [{image_name, bbox, category_id, score}], "categories": {"0": name}}`.
 
     With `"relations": [[PARENT, CHILD], …]`, places in `results`, also what captions and footnotes belong to.
@@ -241,10 +238,7 @@ def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskRes
 
 
 def _by_source(
-    pages: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    truth: Sequence[LayoutBox],
-    pred: Sequence[LayoutBox],
+    pages: Pages, names: Sequence[str], truth: Sequence[LayoutBox], pred: Sequence[LayoutBox]
 ) -> GroupTable | None:
     """Precision on the pages of each source, and the plain mean of these."""
     by_source: dict[str, list[str]] = {}
@@ -266,7 +260,7 @@ def _by_source(
     return GroupTable("Table 6: mAP · 100 by type of page", values, {**counts, "average": len(names)})
 
 
-def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
+def _true_relations(pages: Pages) -> list[Relation]:
     """What the annotation calls `parent_son`: captions and footnotes of figures and tables."""
     found: list[Relation] = []
     for page in pages:
@@ -321,11 +315,7 @@ def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
 
 
 def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
-    """One box.
-
-    Raises:
-        ValueError: What is wrong, in words.
-    """
+    """One box; a ValueError says what is wrong with it."""
     if not isinstance(item, Mapping) or not isinstance(item.get("image_name"), str):
         raise ValueError("it has no image_name")
     category = names.get(str(item.get("category_id")))
