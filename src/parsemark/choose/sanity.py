@@ -103,7 +103,10 @@ def measure_sanity(
         for k, sample, prediction in given:
             # Where such a parser finds no table, nobody asks it for words.
             if seen and sample in seen and (prediction.elements or not finds_tables_alone):
-                lost[i, k] = _lost(seen[sample], prediction)
+                counts = compare(seen[sample], prediction).counts
+                lost[i, k] = (
+                    (counts["lost"] + counts["altered"]) / counts["words"] if counts["words"] else np.nan
+                )
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]
             if tables:
@@ -111,11 +114,6 @@ def measure_sanity(
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
     return Sanity(_means(invented), _means(ragged), _means(lost))
-
-
-def _lost(page: SeenPage, prediction: Prediction) -> float:
-    counts = compare(page, prediction).counts
-    return (counts["lost"] + counts["altered"]) / counts["words"] if counts["words"] else np.nan
 
 
 def _means(values: Floats) -> Floats:

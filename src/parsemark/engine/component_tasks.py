@@ -68,7 +68,10 @@ def _content(prediction: Prediction, task: CropTask) -> str:
         return ""
     try:
         if task == "table":
-            return _table(prediction)
+            tables = [e.table for e in prediction.tables if e.table is not None]
+            if not tables and prediction.text is not None:
+                tables = [found.table for found in read_tables(prediction.text)]
+            return write_table(max(tables, key=lambda table: table.n_cells), "html") if tables else ""
         return _formula(prediction) if task == "formula" else _predicted_text(prediction)
     except FormatError:
         return ""
@@ -78,14 +81,6 @@ def _predicted_text(prediction: Prediction) -> str:
     if prediction.text is not None:
         return prediction.text
     return "\n".join(e.text or e.latex or "" for e in prediction.elements)
-
-
-def _table(prediction: Prediction) -> str:
-    """The largest table of the output."""
-    tables = [e.table for e in prediction.tables if e.table is not None]
-    if not tables and prediction.text is not None:
-        tables = [found.table for found in read_tables(prediction.text)]
-    return write_table(max(tables, key=lambda table: table.n_cells), "html") if tables else ""
 
 
 def _formula(prediction: Prediction) -> str:

@@ -70,7 +70,10 @@ def import_predictions(
             f"No file of {folder} is named after a sample or a document of {corpus.name}; "
             f"expected names like {first}.md, or {places[first].document}.md for all its pages."
         )
-    _tell_unused(folder, [*unused, *_passed_over(places, files)], events or Events())
+    unused = [*unused, *_passed_over(places, files)]
+    if unused:
+        more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
+        (events or Events()).note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
     _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
@@ -443,12 +446,6 @@ def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: E
     if (n_more := len(shared) - _MAX_LISTED) > 0:
         are = "is" if n_more == 1 else "are"
         events.note(f"{counted(n_more, 'more file')} {are} used for pages of several documents.")
-
-
-def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:
-    if unused:
-        more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
-        events.note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
 
 
 def _record(

@@ -144,7 +144,11 @@ def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
     if data.get("structure") is not None:
         return _read_structure(data["structure"], _read_box(data.get("box")))
     if data.get("cells") is not None:
-        return _table_of_cells([_read_cell(cell) for cell in data["cells"]])
+        cells = [_read_cell(cell) for cell in data["cells"]]
+        n_rows = max((c.row + c.rowspan for c in cells), default=0)
+        n_cols = max((c.col + c.colspan for c in cells), default=0)
+        check_grid(n_rows, n_cols)
+        return Table(n_rows, n_cols, tuple(cells))
     given = (
         (html, "html"),
         (_given_text(data.get("markdown")), None),
@@ -173,13 +177,6 @@ def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
 def _needed_box(data: Any) -> Box:
     x0, y0, x1, y1 = (float(v) for v in data)
     return Box(x0, y0, x1, y1)
-
-
-def _table_of_cells(cells: list[Cell]) -> Table:
-    n_rows = max((c.row + c.rowspan for c in cells), default=0)
-    n_cols = max((c.col + c.colspan for c in cells), default=0)
-    check_grid(n_rows, n_cols)
-    return Table(n_rows, n_cols, tuple(cells))
 
 
 def _read_cell(data: Mapping[str, Any]) -> Cell:

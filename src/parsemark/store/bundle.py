@@ -23,7 +23,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -412,7 +412,10 @@ class Bundle:
             raise self._damaged(f"{name} has {info.file_size:,} bytes instead of at most {limit:,}")
         try:
             with self._archive.open(info) as member:
-                return _all_of(member, info.file_size)
+                data = member.read(info.file_size)
+                if len(data) != info.file_size or member.read(1):
+                    raise ValueError("it has another size than it states")
+                return data
         except BROKEN_ARCHIVE as error:
             raise self._damaged(f"{name} cannot be unpacked ({error})") from error
 
@@ -430,10 +433,3 @@ class Bundle:
 
     def _damaged(self, what: str) -> DamagedBundleError:
         return DamagedBundleError(f"{self.path} is damaged or no bundle of parsemark: {what}.")
-
-
-def _all_of(member: IO[bytes], size: int) -> bytes:
-    data = member.read(size)
-    if len(data) != size or member.read(1):
-        raise ValueError("it has another size than it states")
-    return data

@@ -14,7 +14,7 @@ from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
-from parsemark.protocols.presentation import ErrorKind, Explanation
+from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run, report_damage
 from parsemark.system.files import write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
@@ -94,7 +94,11 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
         )
         explanation = shown.explain(truth, pred) if shown.explain and pred else None
         if explanation is not None:
-            explained[key] = _plain(explanation)
+            explained[key] = {
+                "title": explanation.title,
+                "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
+                "n_errors": explanation.n_findings,
+            }
             inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
     found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
@@ -205,14 +209,6 @@ def _size(element: Element) -> int:
     if element.table is not None:
         return element.table.n_cells
     return len(element.html or element.latex or element.text or "") // _CHARACTERS_PER_CELL
-
-
-def _plain(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "title": explanation.title,
-        "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
-        "n_errors": explanation.n_findings,
-    }
 
 
 def _answered(source: ScoredRun) -> pl.DataFrame:

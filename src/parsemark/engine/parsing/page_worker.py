@@ -131,7 +131,10 @@ class PageWorker:
     def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[PageOutcome, bool]:
         """One attempt, and whether another one makes sense."""
         worn = self._session is not None
-        session, watched = self._running()
+        if self._session is None or self._watched is None:
+            self._start()
+        assert self._session is not None and self._watched is not None
+        session, watched = self._session, self._watched
         session.prepare(self.parser.options, timeout_s=self._limits.start_timeout_s)
         watched.begin(timeout_s)
         started = time.perf_counter()
@@ -147,12 +150,6 @@ class PageWorker:
         elapsed = time.perf_counter() - started
         watched.look()
         return self._answered(answer, watched, elapsed), False
-
-    def _running(self) -> tuple[WorkerSession, Watched]:
-        if self._session is None or self._watched is None:
-            self._start()
-        assert self._session is not None and self._watched is not None
-        return self._session, self._watched
 
     def _start(self) -> None:
         try:

@@ -18,7 +18,7 @@ from parsemark.corpora.base import Remark
 from parsemark.corpora.render import FirstLook, look_at, page_size, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.page_worker import PageLimits
-from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
+from parsemark.engine.parsing.plan import PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.worker_pool import LocalWorkers, ParsePool
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
@@ -93,7 +93,10 @@ def parse_corpus(
     since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
     plan = make_plan(run, pages, named, cache, str(options.limits), since)
     events.apart(frozenset(sample.id for sample in corpus.broken))
-    _announce(plan, events)
+    for name, jobs in plan.jobs.items():
+        cached = sum(record.parser == name for record in plan.from_cache)
+        done = plan.n_done[name]
+        events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
     for parser in parsers:
         _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None, why is None)
     pool = ParsePool(
@@ -329,13 +332,6 @@ def _page(sample: Sample, hashes: dict[Path, str]) -> PlannedPage:
     if sample.pdf not in hashes:
         hashes[sample.pdf] = file_sha256(sample.pdf)
     return PlannedPage(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)
-
-
-def _announce(plan: Plan, events: Events) -> None:
-    for name, jobs in plan.jobs.items():
-        cached = sum(record.parser == name for record in plan.from_cache)
-        done = plan.n_done[name]
-        events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
 
 
 def _workers(options: ParseOptions, hidden: Collection[Path]) -> LocalWorkers | RayWorkers:

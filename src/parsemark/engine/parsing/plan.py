@@ -77,13 +77,9 @@ def make_plan(
             if cached is None:
                 plan.jobs[name].append(job)
             else:
-                plan.from_cache.append(_for_job(cached, job))
+                here = {"sample": job.page.sample, "parser": job.parser}  # the names that this run has
+                plan.from_cache.append(ParseRecord.from_json({**cached.to_json(), **here}))
     return plan
-
-
-def _for_job(record: ParseRecord, job: Job) -> ParseRecord:
-    """A cached record under the names that this run has for the page and the parser."""
-    return ParseRecord.from_json({**record.to_json(), "sample": job.page.sample, "parser": job.parser})
 
 
 def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:

@@ -165,15 +165,12 @@ class ParsePool:
                 name = names.popleft()
             except IndexError:  # another has taken the last
                 return
-            self._install(name)
-
-    def _install(self, name: str) -> None:
-        try:
-            self._workers.install(self._parsers[name], self._events)
-        except ParsemarkError as error:
-            self._give_up(name, str(error))
-        else:
-            self._dispatcher.open(name)
+            try:
+                self._workers.install(self._parsers[name], self._events)
+            except ParsemarkError as error:
+                self._give_up(name, str(error))
+            else:
+                self._dispatcher.open(name)
 
     def _work(self) -> None:
         worker: PageWorker | RayWorker | None = None

@@ -143,18 +143,15 @@ class _TaskReader:
                 within = rows[(rows >= row) & (rows < row + _READ_PAGES)]
                 self._read(int(row), max(int(within.max()) + 1, int(row) + 1))
             page = self._pages[row - self._first]
-            self._count(page)
+            for output in page.outputs:
+                if output.blob is not None:
+                    self.n_blobs += 1
+                    self.n_lost += not RunFolder.of(self._run).blobs.holds(output.blob)
+                elif output == _missing(output.parser):
+                    self.missing[output.parser] += 1
+                elif output.error == _NO_OUTPUT:
+                    self.n_empty += 1
             yield page
-
-    def _count(self, page: PageTask) -> None:
-        for output in page.outputs:
-            if output.blob is not None:
-                self.n_blobs += 1
-                self.n_lost += not RunFolder.of(self._run).blobs.holds(output.blob)
-            elif output == _missing(output.parser):
-                self.missing[output.parser] += 1
-            elif output.error == _NO_OUTPUT:
-                self.n_empty += 1
 
     def _read(self, first: int, last: int) -> None:
         self._first, self._last = first, last
@@ -165,10 +162,12 @@ class _TaskReader:
         for row in self._parses.filter(own).select(_RECORD).collect().iter_rows(named=True):
             found.setdefault(row["sample"], {})[row["parser"]] = self._output(row)
         texts = RunFolder.of(self._run).files.texts(own)
-        self._pages = [
-            self._page(row, found.get(row["sample"], {}), texts.get(row["sample"]))
-            for row in samples.iter_rows(named=True)
-        ]
+        self._pages = []
+        for row in samples.iter_rows(named=True):
+            place = (row["sample"], row["pdf"], row["page_number"], row["truth"])
+            given = found.get(row["sample"], {})
+            outputs = tuple(given.get(parser) or _missing(parser) for parser in self._parsers)
+            self._pages.append(PageTask(*place, outputs, texts.get(row["sample"]), row["document"]))
 
     def _output(self, row: dict[str, Any]) -> Output:
         blob = row["blob"]
@@ -186,17 +185,6 @@ class _TaskReader:
                 f"The record of {row['sample']} by {row['parser']} in {where} is "
                 f"not valid: {error}. Remove it; its page is parsed again."
             ) from error
-
-    def _page(self, row: dict[str, Any], outputs: dict[str, Output], text: str | None) -> PageTask:
-        return PageTask(
-            row["sample"],
-            row["pdf"],
-            row["page_number"],
-            row["truth"],
-            tuple(outputs.get(parser) or _missing(parser) for parser in self._parsers),
-            text,
-            row["document"],
-        )
 
 
 def _missing(parser: str) -> Output:

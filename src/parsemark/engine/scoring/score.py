@@ -73,7 +73,8 @@ def score_run(
             plan = _chunks(run, specs, events)
             final = _score_all(plan, session, make_pool, events)
             with RunFolder.of(run).publishing():
-                if _is_current(run, specs, plan, final):
+                # Whether what was scored is what the run holds now, and the parts have not been removed.
+                if _plan(run, specs).keys == plan.keys and all(files.are_there() for files in final):
                     return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with RunFolder.of(run).publishing():  # it keeps changing: now nobody else may publish until we have
@@ -88,11 +89,6 @@ def _session(specs: Iterable[str]) -> str:
     from parsemark.judges.ask import session_name
 
     return session_name()
-
-
-def _is_current(run: Run, specs: tuple[str, ...], plan: ChunkPlan, final: Sequence[PartFiles]) -> bool:
-    """Whether what was scored is what the run holds now, and the parts have not been removed."""
-    return _plan(run, specs).keys == plan.keys and all(files.are_there() for files in final)
 
 
 def _publish(

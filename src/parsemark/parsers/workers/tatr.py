@@ -219,12 +219,6 @@ def without_seconds(found):
 # --- XY-cut ---------------------------------------------------------------------------------------------
 
 
-def chunks(image):
-    """The parts of a page that white space separates, as pixel boxes (black on white is assumed)."""
-    ink = np.asarray(image.convert("L")) < 128
-    return cut(ink, (0, 0, image.width, image.height))
-
-
 def cut(ink, box):
     """Recursive cuts at the widest white gap, across or down, until no gap is wide enough."""
     x0, y0, x1, y1 = shrunk(ink, box)
@@ -260,7 +254,9 @@ def widest_gap(profile, at_least):
 
 def tables_in_chunks(image, min_confidence):
     found = []
-    for x0, y0, x1, y1 in chunks(image):
+    # The parts of a page that white space separates, as pixel boxes (black on white is assumed).
+    ink = np.asarray(image.convert("L")) < 128
+    for x0, y0, x1, y1 in cut(ink, (0, 0, image.width, image.height)):
         left, top = x0 - CHUNK_PADDING, y0 - CHUNK_PADDING
         part = cropped(image, (left, top, x1 + CHUNK_PADDING, y1 + CHUNK_PADDING))
         for score, rotated, box in tables_in(part, min_confidence, PER_CHUNK):

@@ -244,16 +244,12 @@ def _dress(axes: Axes, chart: Chart) -> None:
     ):
         if axis.kind == "log":
             set_scale("log")
-            _plain_ticks(drawn)
+            # 0.1, 0.2, 0.5 instead of powers of ten.
+            from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-
-def _plain_ticks(drawn: Any) -> None:
-    """0.1, 0.2, 0.5 instead of powers of ten."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
-
-    drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    drawn.set_major_formatter(FormatStrFormatter("%g"))
-    drawn.set_minor_formatter(NullFormatter())
+            drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            drawn.set_major_formatter(FormatStrFormatter("%g"))
+            drawn.set_minor_formatter(NullFormatter())
 
 
 def _limits(axis: ChartAxis, set_limits: Any) -> None:

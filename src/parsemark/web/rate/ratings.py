@@ -19,23 +19,7 @@ from parsemark.study.pairs_to_rate import Tasks
 from parsemark.study.ratings import PairToRate, RatedPair
 from parsemark.web.database import Database
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS raters (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, code TEXT NOT NULL UNIQUE,
-  created REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS places (
-  rater INTEGER NOT NULL, place INTEGER NOT NULL, pair TEXT NOT NULL, is_repeat INTEGER NOT NULL,
-  PRIMARY KEY (rater, place)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS browsers (browser TEXT PRIMARY KEY, rater INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (
-  id INTEGER PRIMARY KEY, rater INTEGER NOT NULL, place INTEGER NOT NULL, score REAL, comment TEXT NOT NULL,
-  seconds REAL, nonce TEXT NOT NULL UNIQUE, created REAL NOT NULL);
-CREATE INDEX IF NOT EXISTS answers_of ON answers (rater, place, id);
-CREATE TABLE IF NOT EXISTS marked (
-  rater INTEGER NOT NULL, place INTEGER NOT NULL, created REAL NOT NULL,
-  PRIMARY KEY (rater, place)) WITHOUT ROWID;
-"""
+_SCHEMA = Path(__file__).with_name("ratings.sql").read_text(encoding="utf-8")
 _VERSION = 1
 _CURRENT = (
     "SELECT p.rater, p.place, p.pair, p.is_repeat, a.score, a.comment, m.created IS NOT NULL "
