@@ -21,8 +21,7 @@ class InstallExtra:
 
     name: str
     enables: str
-    modules: tuple[str, ...]
-    """As they are imported; the first one tells whether the extra is installed."""
+    modules: tuple[str, ...]  # as they are imported; the first one tells whether the extra is installed
 
     @property
     def install(self) -> str:

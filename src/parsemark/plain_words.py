@@ -60,8 +60,7 @@ def name_for(n: int, name: str) -> str:
 
 
 _MOST_DIGITS = 6
-UNDEFINED = "–"
-"""Stands for a figure that a run does not define: it is neither 0 nor left blank."""
+UNDEFINED = "–"  # stands for a figure that a run does not define: it is neither 0 nor left blank
 
 
 def rounded(value: float | None, digits: int = 3) -> str:
@@ -175,8 +174,7 @@ def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> s
     return ", ".join(parts)
 
 
-MAX_NAME = 300
-"""Characters of the name of a parser."""
+MAX_NAME = 300  # characters of the name of a parser
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"

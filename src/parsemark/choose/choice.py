@@ -32,10 +32,8 @@ Floats = NDArray[np.float64]
 LOOK_EVERY = 5
 """Labels between two looks at the result. Each look may err, so each gets its share of the 5 %."""
 ALPHA = 0.05
-MUCH_LOST = 0.05
-"""Share of lost words from which on a parser is named for it."""
-MIN_DRAWN = 2
-"""Labels from which on there is an interval."""
+MUCH_LOST = 0.05  # share of lost words from which on a parser is named for it
+MIN_DRAWN = 2  # labels from which on there is an interval
 
 
 @dataclass(frozen=True)
@@ -43,24 +41,19 @@ class ParserCandidate:
     """One parser and what is known of it on these documents."""
 
     parser: str
-    family: tuple[str, ...]
-    """Parsers that it shares its vote with, itself included."""
+    family: tuple[str, ...]  # parsers that it shares its vote with, itself included
     guess: float
     """Mean score as the other families would give it. Needs no label and is no measurement."""
-    estimate: Estimate | None
-    """Mean score over all pages; None without labels."""
+    estimate: Estimate | None  # mean score over all pages; None without labels
     behind: Estimate | None
     """How far it is behind the first (its score minus that of the first), with an interval that holds for all
     candidates at once; None for the first itself and without labels."""
-    cpu_s: float | None
-    """Per page."""
+    cpu_s: float | None  # per page
     cost_usd: float | None
-    failed: int
-    """Pages on which it failed."""
+    failed: int  # pages on which it failed
     invented: float | None = None
     """Share of the words in its tables that the pages' text layers do not have; None where unknown."""
-    ragged: float | None = None
-    """Share of the rows of its tables with one filled cell at most."""
+    ragged: float | None = None  # share of the rows of its tables with one filled cell at most
     errors: tuple[tuple[str, int], ...] = ()
     """Kinds of errors with the number of labelled pages that have them, most frequent first."""
     standing: float | None = None
@@ -82,16 +75,12 @@ class Choice:
     """The answer."""
 
     protocol: str
-    figure: str
-    """What is estimated: the mean over pages of this figure."""
-    candidates: tuple[ParserCandidate, ...]
-    """The best first."""
+    figure: str  # what is estimated: the mean over pages of this figure
+    candidates: tuple[ParserCandidate, ...]  # the best first
     n_pages: int
     n_documents: int
-    labelled: tuple[str, ...]
-    """Pages whose truth was used, in the order in which they were to be labelled."""
-    next_pages: tuple[str, ...]
-    """Pages to label, the most telling first."""
+    labelled: tuple[str, ...]  # pages whose truth was used, in the order in which they were to be labelled
+    next_pages: tuple[str, ...]  # pages to label, the most telling first
     budget: int
     certain: bool
     """Whether the first is better than all others at 95 %, all looks so far counted. Those that gave the same
@@ -99,8 +88,7 @@ class Choice:
     same_as_best: tuple[str, ...] = ()
     """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
     notes: tuple[str, ...] = field(default=())
-    by_kind: tuple[KindStanding, ...] = ()
-    """Who is best on each kind of page."""
+    by_kind: tuple[KindStanding, ...] = ()  # who is best on each kind of page
 
     @property
     def best(self) -> ParserCandidate:
@@ -226,8 +214,7 @@ class UsableLabels:
     """Labelled pages and with what chance each page was to be among them."""
 
     pages: NDArray[np.int64]
-    inclusion: Floats
-    """Of every page."""
+    inclusion: Floats  # of every page
     n_out_of_turn: int = 0
     as_if_drawn: bool = False
     """Whether labels count as drawn that were not: too few were labelled in their turn."""
@@ -281,8 +268,7 @@ class ParserRanking:
     guesses: list[float]
     estimates: list[Estimate | None]
     behind: list[Estimate | None]
-    standings: list[float] = field(default_factory=list)
-    """What the order follows; empty without labels."""
+    standings: list[float] = field(default_factory=list)  # what the order follows; empty without labels
 
 
 def rank(
@@ -405,8 +391,7 @@ def _lost_words(candidates: Sequence[ParserCandidate]) -> list[str]:
 
 
 MISSED, EXTRA, FAILED = "table_missed", "table_invented", "no_answer"
-LEAST_POINTS = 0.5
-"""Events that cost less are not typical errors but blemishes."""
+LEAST_POINTS = 0.5  # events that cost less are not typical errors but blemishes
 
 
 def typical_errors(

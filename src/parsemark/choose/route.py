@@ -29,13 +29,10 @@ from parsemark.system.files import write_text
 
 Floats = NDArray[np.float64]
 
-SHRINKAGE = 3.0
-"""Pages' worth of the overall mean that each kind starts with."""
-MIN_PAGES, MIN_DOCUMENTS = 3, 2
-"""Labelled pages and documents of a kind before it gets a parser of its own."""
+SHRINKAGE = 3.0  # pages' worth of the overall mean that each kind starts with
+MIN_PAGES, MIN_DOCUMENTS = 3, 2  # labelled pages and documents of a kind before it gets a parser of its own
 FOLDS = 10
-WORTH = 0.01
-"""A gain below this is none."""
+WORTH = 0.01  # a gain below this is none
 REACH = 0.975
 """Quantile of the stated limit. Together with the correction for folds that share their documents (Nadeau and
 Bengio 2003) it makes the limit hold in 95 % of draws (`python -m bench route`); .95 alone held in 86 %."""
@@ -63,18 +60,14 @@ class Routing:
     """A rule with what is known of it."""
 
     rule: RoutingRule
-    single: str
-    """The best parser for all pages."""
-    score: float
-    """Mean score with the rule on documents that it has not seen."""
+    single: str  # the best parser for all pages
+    score: float  # mean score with the rule on documents that it has not seen
     single_score: float
     gain: float
-    low: float
-    """With 95 % confidence the rule gains at least this on unseen documents; below 0 it may lose."""
+    low: float  # with 95 % confidence the rule gains at least this on unseen documents; below 0 it may lose
     n_labels: int
     n_documents: int
-    cpu_s: float | None = None
-    """Per page, over all pages of the run."""
+    cpu_s: float | None = None  # per page, over all pages of the run
     single_cpu_s: float | None = None
     cost_usd: float | None = None
 

@@ -25,10 +25,8 @@ from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
-_RAGGED_WEIGHT = 0.5
-"""A torn row still says what it says."""
-_LOST_WEIGHT = 0.5
-"""Of words that a parser of tables has lost: it may have been right to leave out a line."""
+_RAGGED_WEIGHT = 0.5  # a torn row still says what it says
+_LOST_WEIGHT = 0.5  # of words that a parser of tables has lost: it may have been right to leave out a line
 _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 
 
@@ -36,10 +34,8 @@ _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 class Sanity:
     """Means over the pages, by parser; NaN where no page tells."""
 
-    invented: Floats
-    """Share of the words in tables that the page does not have."""
-    ragged: Floats
-    """Share of the rows of tables with one filled cell at most."""
+    invented: Floats  # share of the words in tables that the page does not have
+    ragged: Floats  # share of the rows of tables with one filled cell at most
     lost: Floats
     """Share of the words seen on the pages (inside of its tables, where it gives nothing else) that it has
     lost or altered."""

@@ -14,8 +14,7 @@ from parsemark.plain_words import UNDEFINED, counted, rounded
 if TYPE_CHECKING:
     from parsemark.engine.derived.confidences import ConfidenceRow, Quality
 
-_NAME_WIDTH = 27
-"""Longer names take two lines: the table is to fit into 80 columns."""
+_NAME_WIDTH = 27  # longer names take two lines: the table is to fit into 80 columns
 _RISK = "risk: area under risk over coverage, in brackets that of the best possible order"
 
 RunFolder = Annotated[Path, typer.Argument(help="Run directory, scored by the protocol `tables`.")]

@@ -60,8 +60,7 @@ class JudgeOptions:
     answers: Path | None
     concurrency: int
     max_cost: float | None
-    prompt_file: Path | None = None
-    """Asked by every judge whose spec names no file of its own."""
+    prompt_file: Path | None = None  # asked by every judge whose spec names no file of its own
 
     def judges(self) -> list[Judge]:
         """The judges, each once; a prompt that cannot be used is refused before anything is asked."""
@@ -99,8 +98,7 @@ class Bill:
 
     spent_usd: float
     counted_usd: float
-    over_usd: float
-    """By how much the limit was passed, which was reported when it happened."""
+    over_usd: float  # by how much the limit was passed, which was reported when it happened
 
     @classmethod
     def of(cls, asker: Asker) -> Bill:

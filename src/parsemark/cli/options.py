@@ -53,8 +53,7 @@ Pages = Annotated[str | None, typer.Option(help=PAGES)]
 Workers = Annotated[int | None, typer.Option(min=1, help="At a time.", show_default="one per CPU")]
 TimeoutS = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
 TrialTimeoutS = Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")]
-TRIAL_TIMEOUT_S = 300
-"""More than in a run: a parser may load its models on the first page."""
+TRIAL_TIMEOUT_S = 300  # more than in a run: a parser may load its models on the first page
 MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
 MaxCost = Annotated[
     float | None, typer.Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop.")

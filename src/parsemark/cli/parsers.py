@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from parsemark.model import Element, Table
     from parsemark.parsers import Parser
 
-_SHOWN_CHARS = 60
-"""Of each cell in the terminal."""
+_SHOWN_CHARS = 60  # of each cell in the terminal
 
 parsers = typer.Typer(name="parsers", cls=Commands, help="List the parsers, install them, try one on a page.")
 
@@ -48,8 +47,7 @@ def list_parsers(context: typer.Context) -> None:
 
 
 HEADS = ("parser", "licence", "gives", "needs", "options (default first)", "state")
-_WIDE = 140
-"""Columns that the whole table needs; in fewer, each parser has lines of its own."""
+_WIDE = 140  # columns that the whole table needs; in fewer, each parser has lines of its own
 
 
 def _print_narrow(console: Console, name: str, *facts: str) -> None:

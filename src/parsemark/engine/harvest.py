@@ -37,8 +37,7 @@ create index if not exists of_file on files (file);
 create table if not exists settings (root text, kind text);
 """
 _MEMORY_MB = 4096
-_CLONE = 0x40049409
-"""Linux's call that has two files share their bytes until one of them is written to."""
+_CLONE = 0x40049409  # Linux's call that has two files share their bytes until one of them is written to
 _TIMEOUT_S = 1800.0
 
 Outcome = tuple[CarriedTask, CarriedDocument | None, str]

@@ -29,8 +29,7 @@ from parsemark.plain_words import counted, visible, why_no_name
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
-IMPORTED = "imported"
-"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
+IMPORTED = "imported"  # key of records, and beginning of the fingerprint, of outputs that were made elsewhere
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _TEXT_FORMATS = {suffix: kind for suffix, kind in SUFFIXES.items() if kind not in ("csv", "tsv")}
 
@@ -243,20 +242,17 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
 _MAX_LISTED = 5
-UNSAFE = re.compile(r"[^\w.@=,+()-]+")
-"""What names of files are written without."""
+UNSAFE = re.compile(r"[^\w.@=,+()-]+")  # what names of files are written without
 
 
 class _Place(NamedTuple):
     """Where a sample lies."""
 
-    document: str
-    """As files are named after it: the name without its folders."""
+    document: str  # as files are named after it: the name without its folders
     page: int
     n_pages: int
     aliases: tuple[str, ...] = ()
-    whole_name: str = ""
-    """Of the document, with its folders."""
+    whole_name: str = ""  # of the document, with its folders
 
 
 def page_name(pdf: Path, page: int) -> str:

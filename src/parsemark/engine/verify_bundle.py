@@ -51,8 +51,7 @@ class Verification:
     bundle: str
     index: Index | None = None
     checks: list[BundleCheck] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What the reader must know: what was not checked, and why."""
+    notes: list[str] = field(default_factory=list)  # what the reader must know: what was not checked, and why
 
     @property
     def passed(self) -> bool:

@@ -35,16 +35,12 @@ from parsemark.judges.base import (
     request_key,
 )
 
-SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"
-"""Processes that share this variable share one limit on cost."""
-MAX_WAIT_S = 120.0
-"""No pause is longer; an endpoint that asks for a longer one is not asked any more."""
-TOLD_WAIT_S = 5.0
-"""Report a pause of all requests that is as long as this."""
+SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"  # processes that share this variable share one limit on cost
+MAX_WAIT_S = 120.0  # no pause is longer; an endpoint that asks for a longer one is not asked any more
+TOLD_WAIT_S = 5.0  # report a pause of all requests that is as long as this
 MAX_RESERVED_S = 900.0
 _ROUNDING = 1 + 1e-9
-_AHEAD = 2
-"""For each request under way one question more is made ready."""
+_AHEAD = 2  # for each request under way one question more is made ready
 _FAILURES_IN_A_ROW = 24
 """So many questions without any reply, one after the other, and the endpoint counts as gone."""
 
@@ -74,15 +70,12 @@ class _Endpoint:
 
     judge: Judge
     connection: Any
-    ahead: asyncio.Semaphore
-    """Room for further questions that are ready or under way."""
+    ahead: asyncio.Semaphore  # room for further questions that are ready or under way
     todo: asyncio.Queue[_Asked] = field(default_factory=asyncio.Queue)
     spec: str = ""
-    not_before: float = 0.0
-    """No request before this time: the endpoint asked for a pause."""
+    not_before: float = 0.0  # no request before this time: the endpoint asked for a pause
     n_failed: int = 0
-    gone: str | None = None
-    """Why no further request is sent."""
+    gone: str | None = None  # why no further request is sent
 
 
 @dataclass(slots=True)
@@ -90,11 +83,9 @@ class _Asked:
     """A call, and what has come of it so far."""
 
     call: Call
-    request: dict[str, Any]
-    """The first one; further ones differ in their seed."""
+    request: dict[str, Any]  # the first one; further ones differ in their seed
     key: str
-    packed: bytes
-    """The first request as it is stored."""
+    packed: bytes  # the first request as it is stored
     outcome: JudgeOutcome = field(default_factory=lambda: JudgeOutcome(Answered.NOT_ASKED))
 
     def take(self, reply: Reply, *, now: bool) -> None:

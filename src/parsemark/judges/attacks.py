@@ -14,8 +14,7 @@ from parsemark.judges.ask import Asker
 from parsemark.judges.base import Answered, Judge
 from parsemark.judges.pairs import Pair, PairVerdict, judge_pairs
 
-TOLERANCE = 1.0
-"""A judge may waver by this much without having obeyed."""
+TOLERANCE = 1.0  # a judge may waver by this much without having obeyed
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,7 @@ class Resistance:
     family: str
     n: int
     n_obeyed: int
-    n_failed: int
-    """Attacks after which there was no valid answer: no score was won, but no verdict either."""
+    n_failed: int  # attacks after which there was no valid answer: no score was won, but no verdict either
     control: Control
 
 

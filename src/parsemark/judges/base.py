@@ -28,18 +28,13 @@ class Answered(StrEnum):
     """How asking a judge ended. Everything but `ok` is a failure that stays in the data."""
 
     OK = "ok"
-    REFUSED = "refused"
-    """The model declined, or a filter of the endpoint stopped it."""
-    BROKEN = "broken_answer"
-    """No answer in the form that was asked for, however often it was asked."""
-    CUT_OFF = "cut_off"
-    """The answer reached the limit of its length before it was complete."""
+    REFUSED = "refused"  # the model declined, or a filter of the endpoint stopped it
+    BROKEN = "broken_answer"  # no answer in the form that was asked for, however often it was asked
+    CUT_OFF = "cut_off"  # the answer reached the limit of its length before it was complete
     TIMED_OUT = "timed_out"
     RATE_LIMITED = "rate_limited"
-    UNREACHABLE = "unreachable"
-    """No connection, or an error of the server."""
-    REJECTED = "rejected"
-    """The endpoint accepts no request of this judge (unknown model, wrong key)."""
+    UNREACHABLE = "unreachable"  # no connection, or an error of the server
+    REJECTED = "rejected"  # the endpoint accepts no request of this judge (unknown model, wrong key)
     UNFIT = "unfit"
     """This one request was not accepted, mostly since what it holds is too long: a matter of the output."""
     NOT_ASKED = "not_asked"
@@ -56,12 +51,9 @@ class Question:
 
     system: str
     user: str
-    schema: Mapping[str, Any]
-    """JSON schema of the answer."""
-    repeat: int = 0
-    """Asked so many times before, to measure a judge's consistency with itself."""
-    key: str = ""
-    """A nonce that the author of the data cannot have known; an answer repeats it."""
+    schema: Mapping[str, Any]  # JSON schema of the answer
+    repeat: int = 0  # asked so many times before, to measure a judge's consistency with itself
+    key: str = ""  # a nonce that the author of the data cannot have known; an answer repeats it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +66,9 @@ class Reply:
     refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
-    cost_usd: float | None
-    """None where the price or the tokens are not known."""
+    cost_usd: float | None  # none where the price or the tokens are not known
     seconds: float
-    model: str | None = None
-    """The model that the endpoint says answered."""
+    model: str | None = None  # the model that the endpoint says answered
 
 
 @dataclass(eq=False)
@@ -86,12 +76,9 @@ class CallFailedError(Exception):
     """No reply came. The type of failure says whether to try again."""
 
     status: Answered
-    message: str
-    """What is wrong, without secrets."""
-    retry: bool = field(default=False, kw_only=True)
-    """Whether the same request may succeed later."""
-    retry_after_s: float | None = field(default=None, kw_only=True)
-    """How long the endpoint asks to wait."""
+    message: str  # what is wrong, without secrets
+    retry: bool = field(default=False, kw_only=True)  # whether the same request may succeed later
+    retry_after_s: float | None = field(default=None, kw_only=True)  # how long the endpoint asks to wait
     lasting: bool = field(default=False, kw_only=True)
     """Whether every further request to this judge would fail in the same way."""
     may_cost: bool = field(default=False, kw_only=True)
@@ -187,13 +174,10 @@ class JudgeOutcome:
     message: str | None = None
     cost_usd: float | None = 0.0
     """Of all replies that the question took, now or earlier; None if one of them has no known price."""
-    spent_usd: float = 0.0
-    """What was paid for it this time."""
-    seconds: float = 0.0
-    """Time that the endpoint took to answer, over all replies."""
+    spent_usd: float = 0.0  # what was paid for it this time
+    seconds: float = 0.0  # time that the endpoint took to answer, over all replies
     n_replies: int = 0
-    stored: bool = False
-    """Whether no request was sent, because the answer was known."""
+    stored: bool = False  # whether no request was sent, because the answer was known
 
 
 Reader = Callable[[Reply], JudgeOutcome]
@@ -207,8 +191,7 @@ class Call:
     judge: Judge
     question: Question
     read: Reader
-    tag: Any = None
-    """Whatever the caller knows the call by."""
+    tag: Any = None  # whatever the caller knows the call by
 
 
 Deliver = Callable[[Call, JudgeOutcome], None]

@@ -22,10 +22,8 @@ MIN_LIKENESS = 80.0
 """Of a returned text and the span taken for it, from 0 to 100; below this there is no span."""
 MAX_ALIGNED = 20_000
 """Characters of a returned text that is not literally there and still looked for; alignment is quadratic."""
-MIN_LENGTH = 4
-"""Shorter texts occur by chance."""
-SAME_PLACE = 0.8
-"""Two spans that share this part of the shorter one are the same place."""
+MIN_LENGTH = 4  # shorter texts occur by chance
+SAME_PLACE = 0.8  # two spans that share this part of the shorter one are the same place
 
 _TASK = (
     "A program has turned a printed page into text. You are shown the tables that stood on the page, each as "
@@ -65,20 +63,16 @@ class OutputSpan:
 
     start: int
     end: int
-    exact: bool
-    """Whether the model copied it character by character."""
+    exact: bool  # whether the model copied it character by character
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedTruths:
     """Where an output renders each truth; an empty tuple where it does not."""
 
-    spans: tuple[tuple[OutputSpan, ...], ...]
-    """For each truth, in their order."""
-    n_lost: int
-    """Texts that the model returned and that are not in the output."""
-    n_unknown: int
-    """Entries for tables that do not exist."""
+    spans: tuple[tuple[OutputSpan, ...], ...]  # for each truth, in their order
+    n_lost: int  # texts that the model returned and that are not in the output
+    n_unknown: int  # entries for tables that do not exist
 
 
 def locate_question(truths: Sequence[str], output: str) -> Question:

@@ -45,8 +45,7 @@ _LASTING = {
 _NO_QUOTA = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """Codes of errors that come as a limit on the rate, but that no waiting mends."""
 _LONGEST_TEXT = 200
-_OVERHEAD_TOKENS = 64
-"""What the chat format adds to the texts, at most."""
+_OVERHEAD_TOKENS = 64  # what the chat format adds to the texts, at most
 
 
 @dataclass(frozen=True)

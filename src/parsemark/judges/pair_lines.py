@@ -79,12 +79,9 @@ class RowsInOrder:
 class JudgedLines:
     """What judges said of the lines of a file."""
 
-    failed: set[int] = field(default_factory=set)
-    """Numbers of lines that did not get all their verdicts."""
-    scores: dict[str, list[float]] = field(default_factory=dict)
-    """By judge."""
-    statuses: dict[str, Counter[str]] = field(default_factory=dict)
-    """By judge, what became of the questions."""
+    failed: set[int] = field(default_factory=set)  # numbers of lines that did not get all their verdicts
+    scores: dict[str, list[float]] = field(default_factory=dict)  # by judge
+    statuses: dict[str, Counter[str]] = field(default_factory=dict)  # by judge, what became of the questions
 
 
 def judge_lines(

@@ -73,18 +73,15 @@ class Info(BaseModel):
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
-    needs: tuple[str, ...] = ()
-    """Beyond Python packages: see `parsemark.parsers.needs`."""
-    weights: str = ""
-    """What to put where, for parsers whose models are not in their packages."""
+    needs: tuple[str, ...] = ()  # beyond Python packages: see `parsemark.parsers.needs`
+    weights: str = ""  # what to put where, for parsers whose models are not in their packages
     weight_files: tuple[str, ...] = Field(default=(), alias="weight-files")
     """Paths (or patterns) below the folder of weights without which the parser cannot run."""
     scope: Literal["page", "document"] = "page"
     """Whether it is asked for one page at a time, or once for a whole document (`parsemark_document`)."""
     paid: bool = False
     """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
-    paper: str = ""
-    """The papers in whose tables it stands, and under which name."""
+    paper: str = ""  # the papers in whose tables it stands, and under which name
     network: bool = False
     """Whether it speaks with others: without this it has no network, where the system can do that."""
     variables: tuple[str, ...] = ()

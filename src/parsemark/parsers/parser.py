@@ -38,8 +38,7 @@ class State:
     """Whether a parser can be used now."""
 
     kind: Literal["ready", "installable", "missing"]
-    missing: tuple[str, ...] = ()
-    """What is missing and cannot be installed by us, each with what to do."""
+    missing: tuple[str, ...] = ()  # what is missing and cannot be installed by us, each with what to do
 
     def __str__(self) -> str:
         return f"missing {'; '.join(self.missing)}" if self.missing else self.kind
@@ -54,8 +53,7 @@ class WorkerCommand:
     cwd: str
     confinement: Confinement | None = None
     """What it may use; a folder of its own comes to that. None for all that we may use."""
-    file_names: bool = True
-    """Whether it sees the names of the files that it is given."""
+    file_names: bool = True  # whether it sees the names of the files that it is given
 
 
 @dataclass(frozen=True)
@@ -65,15 +63,11 @@ class Parser:
     short_name: str
     script: Path
     declaration: Declaration
-    options: Mapping[str, OptionValue]
-    """All of them, defaults included."""
+    options: Mapping[str, OptionValue]  # all of them, defaults included
     builtin: bool = True
-    lock: tuple[str, ...] = ()
-    """All packages of its environment, where it has a lock."""
-    version: str = ""
-    """Of its own package, where one was asked for: see `parsemark.parsers.versions`."""
-    threads: int = 1
-    """Of its worker."""
+    lock: tuple[str, ...] = ()  # all packages of its environment, where it has a lock
+    version: str = ""  # of its own package, where one was asked for: see `parsemark.parsers.versions`
+    threads: int = 1  # of its worker
 
     @cached_property
     def name(self) -> str:

@@ -13,8 +13,7 @@ from parsemark.model import Box, Category, Cell, Element, Prediction, Status, Ta
 
 MAX_RAW_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 5_000
-MAX_PARTS = 2_000
-"""Boxes that a structure model may see in one table."""
+MAX_PARTS = 2_000  # boxes that a structure model may see in one table
 MAX_WORDS = 20_000
 TEXT_FORMATS = ("markdown", "html", "text", "latex")
 _CATEGORIES = frozenset(Category)

@@ -42,10 +42,8 @@ class OwnPackage:
     """The package that a parser stands for, among those that its script lists."""
 
     name: str
-    position: int
-    """Of its dependency."""
-    tree: Path | None
-    """The project that it is installed from; None for a package from an index."""
+    position: int  # of its dependency
+    tree: Path | None  # the project that it is installed from; None for a package from an index
 
 
 def own_package(parser: Parser) -> OwnPackage:

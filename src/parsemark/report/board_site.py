@@ -27,10 +27,8 @@ from parsemark.verdicts.leagues import (
     read_submissions,
 )
 
-MARK = ".parsemark-board"
-"""A file that says that a folder holds a board, which may be replaced."""
-SAME_AS_TRUTH = 1e-6
-"""A figure that is as near as this to the best possible one is that of the truth itself."""
+MARK = ".parsemark-board"  # a file that says that a folder holds a board, which may be replaced
+SAME_AS_TRUTH = 1e-6  # a figure that is as near as this to the best possible one is that of the truth itself
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,7 @@ class LeagueColumn:
     note: str
     href: str
     axis: Scale | None
-    standings: Mapping[str, Mapping[str, Any]]
-    """Parser to what it has reached."""
+    standings: Mapping[str, Mapping[str, Any]]  # parser to what it has reached
 
 
 def build_board(

@@ -23,8 +23,7 @@ from parsemark.report.source import RunSource
 from parsemark.store import Run, report_damage
 from parsemark.verdicts.scored_run import readable_protocols
 
-MARK = ".parsemark-report"
-"""A file that says that a folder holds a report, which may be replaced."""
+MARK = ".parsemark-report"  # a file that says that a folder holds a report, which may be replaced
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
     leaderboard.PAGE,

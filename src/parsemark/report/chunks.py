@@ -49,8 +49,7 @@ MAX_CELL_CHARACTERS = 4_000
 MAX_TEXT_CHARACTERS = 20_000
 MAX_CELLS = 20_000
 MAX_ELEMENTS = 2_000
-SMALL_JSON = 200_000
-"""Up to this length the stored JSON is passed on as it is."""
+SMALL_JSON = 200_000  # up to this length the stored JSON is passed on as it is
 
 
 def prediction_json(stored: str) -> str:

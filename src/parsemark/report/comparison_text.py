@@ -28,8 +28,7 @@ from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
 LINKED_PAGES = 3
-PageLink = Callable[[str, str], str]
-"""Parser and page to where the page can be looked at."""
+PageLink = Callable[[str, str], str]  # parser and page to where the page can be looked at
 
 
 def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = True) -> str:

@@ -42,10 +42,8 @@ class Rank:
 
     low: int
     text: str
-    mark: str = ""
-    """What the data say about the distance to the best, where that is not "worse"."""
-    to_best: str = ""
-    """The difference to the best with its interval."""
+    mark: str = ""  # what the data say about the distance to the best, where that is not "worse"
+    to_best: str = ""  # the difference to the best with its interval
 
 
 @dataclass(frozen=True, slots=True)

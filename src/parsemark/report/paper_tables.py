@@ -38,8 +38,7 @@ class RunTableSet:
     """The tables that can be made of a run, and those of its protocol that cannot."""
 
     found: tuple[DataTable, ...]
-    missing: Mapping[str, str]
-    """Key to what the run lacks, as what follows "needs"."""
+    missing: Mapping[str, str]  # key to what the run lacks, as what follows "needs"
 
 
 def _protocol_of(key: str) -> str | None:

@@ -19,10 +19,8 @@ from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource
 
-MAX_PAGES = 400
-"""Pages times parsers of a report; larger runs are looked at with fewer pages or parsers."""
-_A4 = (595.0, 842.0)
-"""Of a page that nobody knows the size of: there is nothing to draw on it."""
+MAX_PAGES = 400  # pages times parsers of a report; larger runs are looked at with fewer pages or parsers
+_A4 = (595.0, 842.0)  # of a page that nobody knows the size of: there is nothing to draw on it
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 

@@ -19,8 +19,7 @@ from parsemark.extras import needed_for
 METHODS = ("temperature", "platt", "beta", "isotonic")
 _EDGE = 1e-6
 _N_FOLDS = 5
-MIN_PREDICTIONS = 20
-"""Below this a calibrator would fit noise."""
+MIN_PREDICTIONS = 20  # below this a calibrator would fit noise
 MIN_ISOTONIC = 300
 """Below this isotonic regression is not chosen by itself: its steps fit noise and tie what was ordered."""
 
@@ -31,10 +30,8 @@ class RiskCoverage:
 
     coverage: tuple[float, ...]
     risk: tuple[float, ...]
-    area: float
-    """Under the curve (AURC): the mean risk over all coverages; lower is better."""
-    best_area: float
-    """That of confidences which put every right prediction before every wrong one."""
+    area: float  # under the curve (AURC): the mean risk over all coverages; lower is better
+    best_area: float  # that of confidences which put every right prediction before every wrong one
 
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | None:

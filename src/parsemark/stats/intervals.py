@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 Interval = tuple[float, float]
-Range = Literal["unit", "positive"]
-"""Whether a figure lies between 0 and 1, or is only not negative."""
+Range = Literal["unit", "positive"]  # whether a figure lies between 0 and 1, or is only not negative
 
 LEVEL = 0.95
 UNSEEN = 0.1

@@ -39,14 +39,11 @@ from parsemark.stats.intervals import (
 Indices = NDArray[np.int64]
 
 N_DRAWS = 4_999
-ALL_SIGNS = 13
-"""Up to so many documents every pattern of signs is tried; of more, `N_DRAWS` are drawn."""
-MANY_DOCUMENTS = 2_000
-"""From so many on, what signs give is normal."""
+ALL_SIGNS = 13  # up to so many documents every pattern of signs is tried; of more, `N_DRAWS` are drawn
+MANY_DOCUMENTS = 2_000  # from so many on, what signs give is normal
 _CELLS = 2_000_000
 ALPHA = 1 - LEVEL
-FEWEST_DOCUMENTS = 6
-"""The fewest with which a difference can be told from chance: 2^(1 − 6) is below 5 %."""
+FEWEST_DOCUMENTS = 6  # the fewest with which a difference can be told from chance: 2^(1 − 6) is below 5 %
 UNSEEN_APART = 0.25
 """Share of one document on which two contestants may be entirely apart and that was not drawn. More than for
 a single figure: contestants that are nearly copies differ on few documents, which are easily not drawn."""
@@ -60,10 +57,8 @@ class Contrast:
     b: str
     difference: float
     low: float | None
-    high: float | None
-    """Simultaneous interval; None where a value is not defined without some document."""
-    p: float
-    """Probability of a largest difference, of all that were looked at, that stands out as much."""
+    high: float | None  # simultaneous interval; None where a value is not defined without some document
+    p: float  # probability of a largest difference, of all that were looked at, that stands out as much
     n_documents: int
     is_equal: bool = False
     """Whether A and B have the same sums on every document, so that nothing tells them apart."""
@@ -162,13 +157,11 @@ def within_strata(added: Floats, shares: Floats, kinds: Sequence[object]) -> Flo
 class _Signs:
     """The test of all pairs by exchanging the signs of documents."""
 
-    added: Floats
-    """(documents, contestants): what each document adds; columns sum to 0."""
+    added: Floats  # (documents, contestants): what each document adds; columns sum to 0
     shares: Floats
     differences: Floats
     pairs: tuple[Indices, Indices]
-    known: NDArray[np.bool_]
-    """Pairs whose difference is defined without any one document."""
+    known: NDArray[np.bool_]  # pairs whose difference is defined without any one document
     unseen: Floats
     seed: int
 

@@ -16,8 +16,7 @@ from parsemark.errors import StoreError, WriteError
 from parsemark.plain_words import first_problem, is_control
 from parsemark.system import cache_folder, write_bytes
 
-SCHEMA_VERSION = 2
-"""Raised whenever a reader of the former version would misread the run."""
+SCHEMA_VERSION = 2  # raised whenever a reader of the former version would misread the run
 
 
 class _StrictModel(BaseModel):
@@ -39,10 +38,8 @@ class ParserEntry(_StrictModel):
 
     name: str
     fingerprint: str
-    worker: str | None = None
-    """Hash of the script that ran; None for outputs that were made elsewhere."""
-    spec: str | None = None
-    """Of a script, its path with settings: how it is found again on this machine."""
+    worker: str | None = None  # hash of the script that ran; None for outputs that were made elsewhere
+    spec: str | None = None  # of a script, its path with settings: how it is found again on this machine
     settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, str] = Field(default_factory=dict)
@@ -52,8 +49,7 @@ class ParserEntry(_StrictModel):
     """Whether its workers could see neither truths nor other pages nor the network; None: not known."""
     engine: str = ""
     """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
-    installed_mb: float | None = None
-    """Of its environment; None where it was not there."""
+    installed_mb: float | None = None  # of its environment; None where it was not there
 
     @field_validator("name")
     @classmethod
@@ -84,8 +80,7 @@ class Manifest(_StrictModel):
     code_version: str
     corpus: CorpusEntry
     parsers: list[ParserEntry] = Field(default_factory=list)
-    protocols: list[str] = Field(default_factory=list)
-    """Specs of the protocols by which it is scored."""
+    protocols: list[str] = Field(default_factory=list)  # specs of the protocols by which it is scored
     parsing_anew: dict[str, float] = Field(default_factory=dict)
     """Parsers of which every page is being parsed anew (`--no-cache`), with the first record's sequence."""
     origin: str = ""

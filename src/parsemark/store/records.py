@@ -24,8 +24,7 @@ class ParseRecord:
     sample: str
     parser: str
     status: Status
-    key: str
-    """Identity of the work: see `work_key`."""
+    key: str  # identity of the work: see `work_key`
     blob: str | None = None
     n_bytes: int = 0
     wall_s: float | None = None

@@ -19,8 +19,7 @@ LATER_COLUMNS = ("identity", "kinds", "details")
 """Columns that runs of earlier versions lack; they are empty there."""
 SEQUENCE = "sequence"
 
-PROTOCOL_TABLES = ("matches", "scores")
-"""Every protocol of a run has its own."""
+PROTOCOL_TABLES = ("matches", "scores")  # every protocol of a run has its own
 
 SORT_KEYS: dict[str, list[str]] = {
     "samples": ["sample"],

@@ -38,11 +38,9 @@ class StudyColumn:
     """One value, or None, for each pair."""
 
     name: str
-    source: str
-    """`metric` (computed here), `stored` (came with the file) or `judge`."""
+    source: str  # `metric` (computed here), `stored` (came with the file) or `judge`
     values: tuple[float | None, ...]
-    failures: tuple[str, ...] = ()
-    """Why values are missing, by pair."""
+    failures: tuple[str, ...] = ()  # why values are missing, by pair
     prompt: str | None = None
     costs: tuple[float, ...] = field(default=())
 

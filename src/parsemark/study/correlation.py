@@ -26,8 +26,7 @@ class Correlation:
     n: int
     ci95: tuple[float, float] | None
     """Of Pearson's, from drawing tables with replacement; None with fewer than `FEWEST_TABLES`."""
-    why: str | None = None
-    """Why there is no correlation, or no interval."""
+    why: str | None = None  # why there is no correlation, or no interval
 
     def as_json(self) -> dict[str, object]:
         """The entry of `correlations.json`."""

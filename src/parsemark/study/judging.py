@@ -37,11 +37,9 @@ class Bias:
     """How much something that should not matter changes a judge's score."""
 
     judge: str
-    kind: str
-    """`order`, `format` or `length`."""
+    kind: str  # `order`, `format` or `length`
     what: str
-    effect: float | None
-    """In points of the score."""
+    effect: float | None  # in points of the score
     ci95: tuple[float, float] | None
     n: int
 
@@ -52,12 +50,9 @@ class Consistency:
 
     judge: str
     repeats: int
-    n: int
-    """Pairs with a score at every repeat."""
-    same: float | None
-    """Share of pairs with the same score every time."""
-    mean_range: float | None
-    """Mean of the largest minus the smallest score of a pair."""
+    n: int  # pairs with a score at every repeat
+    same: float | None  # share of pairs with the same score every time
+    mean_range: float | None  # mean of the largest minus the smallest score of a pair
     alpha: float | None
 
 
@@ -77,11 +72,9 @@ class StudyVerdicts:
     """All that judges said of the pairs of a study."""
 
     columns: tuple[StudyColumn, ...]
-    statuses: dict[str, dict[str, int]]
-    """Judge to status to number of questions."""
+    statuses: dict[str, dict[str, int]]  # judge to status to number of questions
     consistency: tuple[Consistency, ...]
-    alpha: float | None
-    """Krippendorff's alpha over judges."""
+    alpha: float | None  # Krippendorff's alpha over judges
     agreement: tuple[TwoJudges, ...]
     bias: tuple[Bias, ...]
     spent_usd: float
@@ -100,8 +93,7 @@ class JudgingOptions:
     bias: bool = False
 
 
-_Key = tuple[str, str]
-"""Position of a pair, perhaps with the notation it was rewritten in, and judge."""
+_Key = tuple[str, str]  # position of a pair, perhaps with the notation it was rewritten in, and judge
 _Rated = Sequence[tuple[str, RatedPair]]
 """Position of a pair in the file, which names it beyond doubt, and the pair."""
 

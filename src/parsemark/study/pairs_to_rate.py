@@ -33,8 +33,7 @@ class PairsFile(BaseModel):
 
     schema_version: int = Field(default=1, ge=1, le=1)
     kind: str = Field(default="table", pattern="^(table|formula)$")
-    question: str | None = None
-    """What raters are asked; a default for each kind."""
+    question: str | None = None  # what raters are asked; a default for each kind
     pairs: list[PairToRate]
 
 
@@ -45,10 +44,8 @@ class Tasks:
     kind: str
     question: str
     pairs: tuple[PairToRate, ...]
-    folder: Path
-    """Below which pictures lie."""
-    problems: tuple[str, ...] = ()
-    """Why further pairs of the file cannot be shown."""
+    folder: Path  # below which pictures lie
+    problems: tuple[str, ...] = ()  # why further pairs of the file cannot be shown
 
     def picture_of(self, pair: PairToRate) -> Path | None:
         """The picture of a pair's page; None if there is none inside of the folder."""

@@ -34,8 +34,7 @@ from parsemark.plain_words import counted, first_problem
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 500_000_000
 _SHOWN_ID = 80
-DEFAULT_PROMPT = "tuned"
-"""The prompt of judgements that name none; the published study's main one."""
+DEFAULT_PROMPT = "tuned"  # the prompt of judgements that name none; the published study's main one
 
 
 def _no_truth_value(value: object) -> object:
@@ -75,8 +74,7 @@ class PairToRate(BaseModel):
     pred: str
     parser: str = ""
     complexity: str = ""
-    picture: str | None = None
-    """A picture of the page, as a path below the folder of the file."""
+    picture: str | None = None  # a picture of the page, as a path below the folder of the file
     region: tuple[Part, Part, Part, Part] | None = None
     """Where the table lies on the picture, in parts of its width and height."""
 
@@ -85,8 +83,7 @@ class RatedPair(PairToRate):
     """A pair, and what people, metrics and judges said of it."""
 
     ratings: tuple[Number, ...] = Field(min_length=1)
-    raters: tuple[str, ...] = ()
-    """Who gave the ratings, in their order; empty where that is not known."""
+    raters: tuple[str, ...] = ()  # who gave the ratings, in their order; empty where that is not known
     comments: tuple[str, ...] = ()
     metrics: Mapping[str, Number] = Field(default_factory=dict)
     judges: tuple[Judgement, ...] = ()

@@ -55,12 +55,10 @@ class Compiled:
     """What came of a compilation."""
 
     ok: bool
-    pdf: Path | None
-    """None if no page was made."""
+    pdf: Path | None  # none if no page was made
     log: str
     cpu_s: float
-    reason: str | None = None
-    """Why it is not ok: TeX's first error, or the limit that was reached."""
+    reason: str | None = None  # why it is not ok: TeX's first error, or the limit that was reached
 
 
 def compile_latex(
@@ -158,8 +156,7 @@ class Ran:
 
     code: int
     cpu_s: float
-    exceeded: str | None
-    """The limit that was reached."""
+    exceeded: str | None  # the limit that was reached
 
 
 def run_confined(

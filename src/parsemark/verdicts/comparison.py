@@ -49,15 +49,11 @@ class Comparison:
     a: str
     b: str
     primary: Verdict
-    verdicts: tuple[Verdict, ...]
-    """Of the main figures, the primary one first."""
-    infos: tuple[FigureInfo, ...]
-    """What these figures are."""
+    verdicts: tuple[Verdict, ...]  # of the main figures, the primary one first
+    infos: tuple[FigureInfo, ...]  # what these figures are
     n_pages: int
-    extent: str
-    """On how many pages of how many documents."""
-    pages: tuple[PageDifference, ...]
-    """Pages that differ, largest difference first."""
+    extent: str  # on how many pages of how many documents
+    pages: tuple[PageDifference, ...]  # pages that differ, largest difference first
 
     @property
     def gain(self) -> float | None:
@@ -92,8 +88,7 @@ class RunComparison:
     comparisons: tuple[Comparison, ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
-    protocol: str | None = None
-    """By which both were scored."""
+    protocol: str | None = None  # by which both were scored
 
     def drops(self, below: float = 0.0) -> list[Comparison]:
         """Parsers whose primary figure is worse, and by more than allowed."""

@@ -23,16 +23,13 @@ MAX_FINDINGS = 40
 MAX_EXPLAINED_CELLS = 1_500_000
 """Cells, about a minute's work; what is left after it gets no explanation: a parser must not decide how long
 a report takes. It is no time, so that the same run has the same report on every machine."""
-_CHARACTERS_PER_CELL = 10
-"""Of a table that is only there as text."""
+_CHARACTERS_PER_CELL = 10  # of a table that is only there as text
 SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error": pl.String, "n": pl.Int64}
 
-Key = tuple[str, str, str]
-"""Sample, parser, and id of the truth."""
+Key = tuple[str, str, str]  # sample, parser, and id of the truth
 
 
-STORED = "errors.parquet"
-"""In the folder of a protocol of a baseline, which has no outputs to look into."""
+STORED = "errors.parquet"  # in the folder of a protocol of a baseline, which has no outputs to look into
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +44,7 @@ class ErrorChange:
         return f"{self.label.lower()} {self.old:,} → {self.new:,}"
 
 
-Changes = tuple[ErrorChange, ...] | None
-"""None where the protocol lists no errors by type."""
+Changes = tuple[ErrorChange, ...] | None  # none where the protocol lists no errors by type
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,8 @@ class Errors:
     """`sample`, `parser`, `element`, `error`, and how often it happened in that element."""
     explained: dict[Key, dict[str, Any]] = field(default_factory=dict)
     """Pairs with what explains them, as plain data."""
-    n_pairs: int = 0
-    """How many answered elements there are, explained or not."""
-    looks_inside: bool = False
-    """Whether the protocol tells errors inside of a pair."""
+    n_pairs: int = 0  # how many answered elements there are, explained or not
+    looks_inside: bool = False  # whether the protocol tells errors inside of a pair
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
         """Type of error to the number of elements that have it, and of errors in them."""

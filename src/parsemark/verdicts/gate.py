@@ -73,12 +73,9 @@ class GateResult:
 
     checks: tuple[GateCheck, ...]
     notes: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    """A limit that was not looked at must not look as if it had been kept."""
-    worse: tuple[WorsePage, ...] = ()
-    """Every page that got worse, of each parser the largest drop first."""
-    errors: Mapping[str, Changes] = field(default_factory=dict)
-    """Parser to its types of errors, old and new."""
+    skipped: tuple[Skipped, ...] = ()  # a limit that was not looked at must not look as if it had been kept
+    worse: tuple[WorsePage, ...] = ()  # every page that got worse, of each parser the largest drop first
+    errors: Mapping[str, Changes] = field(default_factory=dict)  # parser to its types of errors, old and new
 
     @property
     def passed(self) -> bool:

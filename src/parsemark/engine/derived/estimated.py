@@ -137,8 +137,7 @@ class ConfidenceModel:
     weights: tuple[float, ...]
     offset: float
     n_tables: int
-    source: str = ""
-    """The run that it was fitted on."""
+    source: str = ""  # the run that it was fitted on
 
     def __call__(self, features: Floats) -> Floats:
         """One probability for each row of features."""

@@ -38,12 +38,9 @@ class PageLimits:
     """CPU time of the worker and all processes that it has started, from the request to the whole answer."""
     patience: float = 3.0
     """The wall-clock time behind it, as a multiple: for workers that wait, and for busy machines."""
-    memory_mb: int = 4096
-    """Resident memory of the worker and all processes that it has started (Linux)."""
-    start_timeout_s: float = 120.0
-    """Wall-clock time until a new worker has shaken hands."""
-    max_answer_bytes: int = 64 * 1024 * 1024
-    """Size of an answer; no more than this is ever held in memory."""
+    memory_mb: int = 4096  # resident memory of the worker and all processes that it has started (Linux)
+    start_timeout_s: float = 120.0  # Wall-clock time until a new worker has shaken hands
+    max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory
 
     def __str__(self) -> str:
         """What makes a failure under other limits another failure; names failures in the cache."""
@@ -81,8 +78,7 @@ class PageWorker:
     ) -> None:
         self.parser = parser
         self._hidden = hidden
-        self.hello: Hello | None = None
-        """What the worker said of itself; None before the first page."""
+        self.hello: Hello | None = None  # what the worker said of itself; None before the first page
         self._limits = limits
         self._watch = watch
         self._session: WorkerSession | None = None

@@ -47,26 +47,21 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.ray import RayWorkers
 
 _MAX_LISTED = 10
-_OTHER_FORMATS = frozenset({"docx", "html"})
-"""Files of corpora that are no PDFs, by their suffix."""
+_OTHER_FORMATS = frozenset({"docx", "html"})  # files of corpora that are no PDFs, by their suffix
 
 
 @dataclass(frozen=True)
 class ParseOptions:
     """How a corpus is parsed."""
 
-    pages: str | None = None
-    """Which samples: see `select_keys`."""
-    n_workers: int | None = None
-    """None for as many as the executor has CPUs."""
+    pages: str | None = None  # which samples: see `select_keys`
+    n_workers: int | None = None  # none for as many as the executor has CPUs
     limits: PageLimits = field(default_factory=PageLimits)
-    cache: Path | None = None
-    """Folder of the cache of parses; None to use none."""
+    cache: Path | None = None  # folder of the cache of parses; None to use none
     anew: bool = False
     """Parse every page, also those that the run has. A run that was stopped goes on all the same."""
     executor: str = "local"
-    address: str | None = None
-    """Of a Ray cluster; None starts one on this machine."""
+    address: str | None = None  # of a Ray cluster; None starts one on this machine
     protocols: tuple[str, ...] = ()
     """Specs by which the run is to be scored; by default those that it has, or the default ones."""
     command: Sequence[str] = ()

@@ -38,12 +38,9 @@ class Job:
 class Plan:
     """The work of a run."""
 
-    jobs: dict[str, list[Job]]
-    """What is left to do, by parser, in the corpus's order."""
-    n_done: dict[str, int]
-    """How many pages of each parser were done before."""
-    from_cache: list[ParseRecord]
-    """What another run has done already."""
+    jobs: dict[str, list[Job]]  # what is left to do, by parser, in the corpus's order
+    n_done: dict[str, int]  # how many pages of each parser were done before
+    from_cache: list[ParseRecord]  # what another run has done already
 
 
 def make_plan(

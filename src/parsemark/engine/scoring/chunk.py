@@ -48,11 +48,9 @@ class PageTask:
     number: int
     truth: str | None
     outputs: tuple[Output, ...]
-    text: str | None = None
-    """The page's text layer, where it is known without the PDF."""
+    text: str | None = None  # the page's text layer, where it is known without the PDF
     document: str = ""
-    lost: str | None = None
-    """Why the page cannot be scored, where an earlier try ended its process."""
+    lost: str | None = None  # why the page cannot be scored, where an earlier try ended its process
 
 
 def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
@@ -69,8 +67,7 @@ class PartFiles:
 
     run: Path
     protocols: tuple[str, ...]
-    key: str
-    """Of the chunk."""
+    key: str  # of the chunk
 
     def part(self, table: str, protocol: str | None = None) -> Path:
         """The rows of one table."""
@@ -147,8 +144,7 @@ class PackedChunk:
 
     chunk: Chunk
     blobs: Mapping[str, bytes]
-    damaged: Mapping[str, str]
-    """Raw outputs that cannot be read, with the reason."""
+    damaged: Mapping[str, str]  # raw outputs that cannot be read, with the reason
     pdfs: Mapping[str, bytes]
 
 

@@ -23,8 +23,7 @@ from parsemark.protocols import get_protocol
 from parsemark.store import Run, RunFolder
 from parsemark.store.tables import NOT_PARSED
 
-_READ_PAGES = 256
-"""How many pages are read together while the plan is made."""
+_READ_PAGES = 256  # how many pages are read together while the plan is made
 _RECORD = ("sample", "parser", "status", "blob", "error")
 _NO_OUTPUT = "The record says ok, but there is no output."
 Rows = NDArray[np.int64]
@@ -37,18 +36,13 @@ class ChunkPlan(Sequence[Chunk]):
     run: Run
     protocols: tuple[str, ...]
     parsers: tuple[str, ...]
-    rows: Sequence[Rows]
-    """Of each chunk the rows of its pages in `samples.parquet`."""
-    keys: Sequence[str]
-    """Of each chunk the identity of its work."""
+    rows: Sequence[Rows]  # of each chunk the rows of its pages in `samples.parquet`
+    keys: Sequence[str]  # of each chunk the identity of its work
     n_pages: int
-    missing: Mapping[str, int]
-    """Parser to the number of pages that it was not run on."""
+    missing: Mapping[str, int]  # parser to the number of pages that it was not run on
     n_blobs: int
-    n_lost: int
-    """How many outputs are recorded, and how many of them are not there any more."""
-    n_empty: int
-    """How many records are called ok and have no output at all; their pages count as failed."""
+    n_lost: int  # how many outputs are recorded, and how many of them are not there any more
+    n_empty: int  # how many records are called ok and have no output at all; their pages count as failed
 
     @property
     def n_outputs(self) -> int:

@@ -32,15 +32,13 @@ from parsemark.system.locks import shared
 if TYPE_CHECKING:
     from parsemark.engine.scoring.ray import RayScoring
 
-    Pool = ProcessPool[Chunk] | RayScoring
-    """Processes of this machine, or a cluster."""
+    Pool = ProcessPool[Chunk] | RayScoring  # processes of this machine, or a cluster
 
 CHUNK_OUTPUTS = 256
 """At most in one chunk. A small run has smaller ones, so that all processes have work."""
 _MIN_CHUNK_OUTPUTS = 16
 _CHUNKS_WANTED = 16
-TIMEOUT_S = 120.0
-"""For one chunk, and for one page of a chunk that took longer."""
+TIMEOUT_S = 120.0  # for one chunk, and for one page of a chunk that took longer
 MEMORY_MB = 16_384
 _OPTIMISTIC_ROUNDS = 2
 """How often scoring starts over because somebody has added to the run, before it keeps others out."""

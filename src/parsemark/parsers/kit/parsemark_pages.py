@@ -30,10 +30,8 @@ class Word(NamedTuple):
 
     text: str
     box: Corners
-    glued: bool = False
-    """Whether no space follows in the source (a word divided at a line's end)."""
-    rise: float = 0.0
-    """By how much its end lies above its beginning: positive for text that runs up the page."""
+    glued: bool = False  # whether no space follows in the source (a word divided at a line's end)
+    rise: float = 0.0  # by how much its end lies above its beginning: positive for text that runs up the page
 
 
 @contextmanager

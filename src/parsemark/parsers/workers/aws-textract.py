@@ -28,8 +28,7 @@ from parsemark_pages import open_page, picture
 from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
 DPI = 200
-MAX_PICTURE_BYTES = 10_000_000
-"""More is refused; a noisy scan can be that large as PNG."""
+MAX_PICTURE_BYTES = 10_000_000  # more is refused; a noisy scan can be that large as PNG
 MARKS = {"SELECTED": "☒", "NOT_SELECTED": "☐"}
 
 

@@ -76,10 +76,8 @@ MAX_OVERLAP = 0.05
 """A table of which more than this share lies in a more confident one is dropped (TATR's own number)."""
 CHUNK_PADDING = 10
 PER_CHUNK = 2
-MIN_GAP = {"rows": 8.0, "columns": 16.0}
-"""White space, in points, at which XY-cut cuts."""
-MIN_CHUNK = 40.0 * 20.0
-"""Square points below which a part of the page is not cut further, and holds no table."""
+MIN_GAP = {"rows": 8.0, "columns": 16.0}  # white space, in points, at which XY-cut cuts
+MIN_CHUNK = 40.0 * 20.0  # square points below which a part of the page is not cut further, and holds no table
 
 
 # --- Weights --------------------------------------------------------------------------------------------

@@ -55,8 +55,7 @@ class Work:
                 run.prediction(record.sample, record.parser)  # a run that is not scored is refused at once
         self._db = Database(folder / DATABASE, _SCHEMA, _VERSION)
         corpus = load_corpus(f"folder:{folder}")
-        self.remarks = corpus.remarks
-        """What of the folder cannot be annotated, and what looks wrong in it."""
+        self.remarks = corpus.remarks  # what of the folder cannot be annotated, and what looks wrong in it
         self.by_hand: list[Remark] = []
         """Pages that were accepted, and whose files were changed by hand since."""
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}

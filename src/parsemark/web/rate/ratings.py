@@ -26,8 +26,7 @@ _CURRENT = (
     "FROM places p LEFT JOIN answers a ON a.id = (SELECT MAX(id) FROM answers WHERE rater = p.rater "
     "AND place = p.place) LEFT JOIN marked m ON m.rater = p.rater AND m.place = p.place "
 )
-MIN_DISTANCE = 5
-"""A repeat comes at least so many places after the pair, where there are so many."""
+MIN_DISTANCE = 5  # a repeat comes at least so many places after the pair, where there are so many
 
 
 def sequence(pairs: list[str], share_repeated: float, seed: int) -> list[tuple[str, bool]]:
@@ -70,8 +69,7 @@ class RatingPlace:
     is_repeat: bool
     score: float | None
     comment: str
-    marked: bool
-    """Whether differences were shown."""
+    marked: bool  # whether differences were shown
 
 
 class NameTakenError(Exception):
@@ -202,8 +200,7 @@ class Standing:
 
     raters: tuple[RaterSummary, ...]
     agreement: RaterAgreement
-    alpha_repeats: float | None
-    """Krippendorff's alpha of raters with themselves."""
+    alpha_repeats: float | None  # Krippendorff's alpha of raters with themselves
     n_ratings: int
     n_pairs_rated: int
 
