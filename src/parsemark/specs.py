@@ -197,7 +197,7 @@ class Registry:
         return name in self._targets()
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for; PluginError if the code of another package cannot be
+        """Import and return what `name` stands for; PluginError if code of another package cannot be
         imported.
         """
         targets = self._targets()

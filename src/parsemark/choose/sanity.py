@@ -41,8 +41,8 @@ class Sanity:
     lost or altered."""
 
     def trust(self, *, text: bool = False) -> Floats:
-        """What a guess from agreement (of whole texts, not tables, with `text`) is multiplied with: less for
-        what the page itself contradicts.
+        """What a guess from agreement (in whole `text`s, or tables) counts: less where the page contradicts
+        it.
         """
         lost = np.nan_to_num(self.lost)
         if text:

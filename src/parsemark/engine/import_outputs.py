@@ -93,9 +93,7 @@ def import_predictions(
 
 
 def read_output_file(path: Path) -> bytes:
-    """A file as a raw output, which `read_raw` reads; FormatError if it is too large, no text, or JSON of an
-    unknown kind.
-    """
+    """A file as a raw output for `read_raw`; FormatError if too large, no text, or unknown JSON."""
     return _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
 
 

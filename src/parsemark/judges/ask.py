@@ -155,9 +155,7 @@ class Asker:
         self._budget = self.answers.budget(self.session, self.options.max_cost_usd)
 
     def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
-        """Ask all questions and deliver every outcome, whatever it is; UsageError if there is a limit on cost
-        and a judge whose price is not known.
-        """
+        """Ask all questions and deliver every outcome; UsageError for a limit with an unknown price."""
         before = self.over_limit_usd()
         run_to_end(self._ask(iter(calls), deliver))
         over = self.over_limit_usd()

@@ -101,9 +101,7 @@ class Judge(ABC):
 
     @property
     def prompt_text(self) -> str:
-        """The prompt of `prompt_file`; empty without one. UsageError if it cannot be read, or lacks a place
-        for one of both tables.
-        """
+        """The prompt of `prompt_file`, or empty; UsageError if it lacks a place for one of both tables."""
         if not self.prompt_file:
             return ""
         try:

@@ -132,9 +132,7 @@ class Declaration(BaseModel):
 
 
 def read_declaration(script: Path) -> Declaration:
-    """Read the inline metadata of a worker script; ParserError if there is no such file, no block in it, or
-    the block is not valid.
-    """
+    """Read the inline metadata of a worker script; ParserError if there is no such file or no valid block."""
     try:
         if script.stat().st_size > _SIZE_LIMIT:
             raise ParserError(f"{script} is too large to be a worker script.")

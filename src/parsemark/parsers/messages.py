@@ -97,9 +97,7 @@ def read_answer(line: bytes, request_id: str) -> Answer:
 
 
 def pages_in(output: bytes) -> dict[int, bytes]:
-    """The output for a whole document as outputs of its pages: `{"format": "document", "pages": {…}}`;
-    ProtocolError if it is none.
-    """
+    """The pages of `{"format": "document", "pages": {…}}`, each as an output; ProtocolError if it is none."""
     data = json.loads(output)
     pages = data.get("pages")
     if data.get("format") != "document" or not isinstance(pages, dict):

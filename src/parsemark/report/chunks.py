@@ -37,9 +37,7 @@ def write_chunk(root: Path, name: str, value: Any) -> None:
 
 
 def write_text_chunk(root: Path, name: str, text: str) -> None:
-    """Write JSON text as `data/NAME.js` below `root`; the name is made by us (see `names`): letters, digits,
-    hyphens and slashes.
-    """
+    """Write JSON text as `data/NAME.js` below `root`; a name (`names`) has letters, digits, `-`, `/`."""
     path = root / "data" / f"{name}.js"
     make_folder(path.parent)
     path.write_text(f'{CALL}("{name}","{encode(text)}");\n', encoding="ascii")

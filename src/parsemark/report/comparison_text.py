@@ -170,8 +170,8 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
 
 
 def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
-    """Write a gate for a pull request: checks, errors by type, and the pages that got worse, with `link` to
-    look at them.
+    """Write a gate for a pull request: checks, errors by type, and pages that got worse, each with its
+    `link`.
     """
     failed = result.failed
     head = (

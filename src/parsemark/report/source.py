@@ -149,9 +149,7 @@ class Older:
 
 
 def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:
-    """The primary figure of each page (of `samples`, where those of another run are meant); None where the
-    page has none.
-    """
+    """The primary figure of each page (or of `samples`, those of another run); None where it has none."""
     pages = source.samples["sample"] if samples is None else samples
     values: list[float | None] = [None] * len(pages)
     figure = source.primary_sums

@@ -175,9 +175,7 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
 
 
 def document_folds(documents: Sequence[str]) -> dict[str, int]:
-    """A fold for each document: what is fitted on the others has not seen it. UsageError if there are fewer
-    than two.
-    """
+    """A fold for each document: what is fitted on the others has not seen it. UsageError below two."""
     names = sorted(set(documents))
     if len(names) < 2:
         raise UsageError("Confidences can only be judged on documents that were not seen: give at least two.")
@@ -187,9 +185,7 @@ def document_folds(documents: Sequence[str]) -> dict[str, int]:
 def calibrators_by_document(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> dict[str, Calibrator]:
-    """For each document a calibrator that has not seen it; UsageError as `document_folds` and
-    `fit_calibrator` raise it.
-    """
+    """For each document a calibrator that has not seen it; UsageError as `fit_calibrator` raises it."""
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     fold_of = document_folds(documents)
     folds = np.array([fold_of[d] for d in documents])

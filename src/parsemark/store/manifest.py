@@ -117,9 +117,7 @@ class Manifest(_StrictModel):
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read `manifest.json`; StoreError if the folder holds no run, a damaged one, or one of a newer
-    parsemark.
-    """
+    """Read `manifest.json`; StoreError if the folder holds no run, or a damaged or newer one."""
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -137,7 +135,7 @@ class NewerError(StoreError):
 
 
 def parse_manifest(text: bytes, where: str) -> Manifest:
-    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none, or one of a newer
+    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none, or of a newer
     parsemark.
     """
     try:

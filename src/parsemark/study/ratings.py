@@ -154,9 +154,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_ratings(path: Path) -> Ratings:
-    """Read a ratings file, ours or a published one; StudyError if it is none of the known formats, or has no
-    readable pair.
-    """
+    """Read a ratings file, ours or a published one; StudyError without a known format or a readable pair."""
     kind, pairs, problems = _read_pairs(path, RatedPair)
     return Ratings(kind, pairs, problems)
 

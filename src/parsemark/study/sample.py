@@ -55,9 +55,7 @@ class PairCandidate:
 
 
 def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) -> list[PairCandidate]:
-    """Draw up to `n` matched pairs of tables, in turn from all strata; StudyError if the run has no scored
-    pairs of that metric.
-    """
+    """Draw up to `n` matched pairs of tables, in turn from all strata; StudyError if none is scored so."""
     strata: defaultdict[tuple[str, str, int], list[PairCandidate]] = defaultdict(list)
     for candidate in _candidates(run, metric):
         strata[candidate.stratum].append(candidate)

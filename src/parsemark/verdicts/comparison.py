@@ -186,9 +186,7 @@ def _summary(run: Run, protocol: str | None) -> Summary:
 def compare_in_tables(
     protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
 ) -> Comparison:
-    """Compare two parsers in the tables of one run; UsageError if they are one, or have no figure to be
-    compared in.
-    """
+    """Compare two parsers in the tables of one run; UsageError if they are one, or share no figure."""
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
     compared = _compared(complete_sums(protocol, tables), summary.primary)

@@ -26,9 +26,7 @@ def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
 
 
 def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
-    """Sentences, the answer first; without truth what is known, and the next step, for which the corpus is
-    given.
-    """
+    """Sentences, the answer first; without truth what is known, and the next step."""
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None
     if best is None or figure is None or figure.value is None:

