@@ -49,7 +49,7 @@ class ParseRecord:
     def from_json(
         cls, data: Mapping[str, Any], where: str = "A record of a parse", remedy: str = REMEDY
     ) -> ParseRecord:
-        """Inverse of `to_json`; StoreError says where a field is missing, unknown or wrong, and the remedy."""
+        """Inverse of `to_json`; StoreError says where a field is missing, unknown or wrong, and a remedy."""
         try:
             record = cls(**{**data, "status": Status(data["status"])})
             for field, kinds in _KINDS.items():
