@@ -39,8 +39,7 @@ class Spec:
         return dict(self.options)
 
 
-DERIVED = ("calibrated", "ensemble", "estimated", "routed")
-"""Parsers that parsemark makes of other parsers' outputs."""
+DERIVED = ("calibrated", "ensemble", "estimated", "routed")  # made of other parsers' outputs
 
 
 def is_derived(parser: str) -> bool:

@@ -27,8 +27,7 @@ from parsemark.store import Run
 
 MIN_FAMILIES = 2  # so many must agree against the truth
 FAMILY_PAGES = 40  # pages from which families are found
-SLIPS = 0.15
-"""Share of the characters of a cell, and at least one, that may differ from what is printed in its place."""
+SLIPS = 0.15  # share of a cell's characters, and at least one, that may differ from what is printed there
 MIN_LIKENESS = 0.3  # GriTS-Con from which on a predicted table is taken for an answer to a truth at all
 
 

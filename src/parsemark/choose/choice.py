@@ -29,8 +29,7 @@ from parsemark.store import Run
 
 Floats = NDArray[np.float64]
 
-LOOK_EVERY = 5
-"""Labels between two looks at the result. Each look may err, so each gets its share of the 5 %."""
+LOOK_EVERY = 5  # labels between two looks at the result; each may err, so each gets its share of the 5 %
 ALPHA = 0.05
 MUCH_LOST = 0.05  # share of lost words from which on a parser is named for it
 MIN_DRAWN = 2  # labels from which on there is an interval
@@ -42,8 +41,7 @@ class ParserCandidate:
 
     parser: str
     family: tuple[str, ...]  # parsers that it shares its vote with, itself included
-    guess: float
-    """Mean score as the other families would give it. Needs no label and is no measurement."""
+    guess: float  # mean score as the other families would give it; needs no label and is no measurement
     estimate: Estimate | None  # mean score over all pages; None without labels
     behind: Estimate | None
     """How far it is behind the first (its score minus that of the first), with an interval that holds for all
@@ -54,13 +52,11 @@ class ParserCandidate:
     invented: float | None = None
     """Share of the words in its tables that the pages' text layers do not have; None where unknown."""
     ragged: float | None = None  # share of the rows of its tables with one filled cell at most
-    errors: tuple[tuple[str, int], ...] = ()
-    """Kinds of errors with the number of labelled pages that have them, most frequent first."""
+    errors: tuple[tuple[str, int], ...] = ()  # kinds with the number of labelled pages, most frequent first
     standing: float | None = None
     """The score that is shown and that the order follows: the estimate drawn towards what the agreement of
     the parsers says, within its interval; None without labels."""
-    lost: float | None = None
-    """Share of the words seen on the pages that its outputs have lost or altered; None where unknown."""
+    lost: float | None = None  # share of the words seen on pages that it has lost or altered; None if unknown
 
     @property
     def value(self) -> float:
@@ -85,8 +81,7 @@ class Choice:
     certain: bool
     """Whether the first is better than all others at 95 %, all looks so far counted. Those that gave the same
     outputs as the first do not count as others."""
-    same_as_best: tuple[str, ...] = ()
-    """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
+    same_as_best: tuple[str, ...] = ()  # gave the same outputs on every page: no label can tell them apart
     notes: tuple[str, ...] = field(default=())
     by_kind: tuple[KindStanding, ...] = ()  # who is best on each kind of page
 
@@ -216,8 +211,7 @@ class UsableLabels:
     pages: NDArray[np.int64]
     inclusion: Floats  # of every page
     n_out_of_turn: int = 0
-    as_if_drawn: bool = False
-    """Whether labels count as drawn that were not: too few were labelled in their turn."""
+    as_if_drawn: bool = False  # whether labels count as drawn that were not: too few came in their turn
 
 
 def usable_labels(order: LabelOrder, known: NDArray[np.bool_], budget: int) -> UsableLabels:

@@ -36,9 +36,7 @@ WORTH = 0.01  # a gain below this is none
 REACH = 0.975
 """Quantile of the stated limit. Together with the correction for folds that share their documents (Nadeau and
 Bengio 2003) it makes the limit hold in 95 % of draws (`python -m bench route`); .95 alone held in 86 %."""
-RARE = 0.6
-"""A difference on one document that is assumed to be missing from every sample, as in all intervals of
-`choose`."""
+RARE = 0.6  # a difference on one document assumed to miss in every sample, as in all intervals of `choose`
 
 
 @dataclass(frozen=True)

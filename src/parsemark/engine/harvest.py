@@ -40,8 +40,7 @@ _MEMORY_MB = 4096
 _CLONE = 0x40049409  # Linux's call that has two files share their bytes until one of them is written to
 _TIMEOUT_S = 1800.0
 
-Outcome = tuple[CarriedTask, CarriedDocument | None, str]
-"""What was to be done, what came of it, and why nothing did."""
+Outcome = tuple[CarriedTask, CarriedDocument | None, str]  # what to do, what came of it, and why nothing did
 
 
 def harvest(

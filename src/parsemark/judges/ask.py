@@ -41,8 +41,7 @@ TOLD_WAIT_S = 5.0  # report a pause of all requests that is as long as this
 MAX_RESERVED_S = 900.0
 _ROUNDING = 1 + 1e-9
 _AHEAD = 2  # for each request under way one question more is made ready
-_FAILURES_IN_A_ROW = 24
-"""So many questions without any reply, one after the other, and the endpoint counts as gone."""
+_FAILURES_IN_A_ROW = 24  # so many questions in a row without any reply, and the endpoint counts as gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,14 +35,11 @@ class Answered(StrEnum):
     RATE_LIMITED = "rate_limited"
     UNREACHABLE = "unreachable"  # no connection, or an error of the server
     REJECTED = "rejected"  # the endpoint accepts no request of this judge (unknown model, wrong key)
-    UNFIT = "unfit"
-    """This one request was not accepted, mostly since what it holds is too long: a matter of the output."""
-    NOT_ASKED = "not_asked"
-    """Asking would have passed `--max-cost`, or the endpoint had failed for good before."""
+    UNFIT = "unfit"  # this one request was not accepted, mostly as too long: a matter of the output
+    NOT_ASKED = "not_asked"  # asking would have passed `--max-cost`, or the endpoint had failed for good
 
 
-FINAL = frozenset({Answered.OK, Answered.REFUSED})
-"""Asking again would not change these; all others may be asked again."""
+FINAL = frozenset({Answered.OK, Answered.REFUSED})  # asking again would not change these
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +58,7 @@ class Reply:
     """What came back, as it is stored. `text` is the answer of the model, never trusted."""
 
     text: str
-    finish: str | None
-    """Why the model stopped: `stop`, `length`, `content_filter`; None where the endpoint does not say."""
+    finish: str | None  # why the model stopped: `stop`, `length`, `content_filter`; None where nobody says
     refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
@@ -79,10 +75,8 @@ class CallFailedError(Exception):
     message: str  # what is wrong, without secrets
     retry: bool = field(default=False, kw_only=True)  # whether the same request may succeed later
     retry_after_s: float | None = field(default=None, kw_only=True)  # how long the endpoint asks to wait
-    lasting: bool = field(default=False, kw_only=True)
-    """Whether every further request to this judge would fail in the same way."""
-    may_cost: bool = field(default=False, kw_only=True)
-    """Whether the endpoint may have done the work, and charge for it, all the same."""
+    lasting: bool = field(default=False, kw_only=True)  # whether every further request would fail so
+    may_cost: bool = field(default=False, kw_only=True)  # whether the work may be done, and charged
 
 
 @dataclass(frozen=True)
@@ -94,10 +88,8 @@ class Judge(ABC):
     prompt: Literal["tuned", "no_reasoning", "naive", "horn", "horn_no_cot", "horn_naive"] = "tuned"
     """`horn…` are the prompts of Horn & Keuper as they print them; the others say the same in our words."""
     order: Literal["truth_first", "pred_first"] = "truth_first"
-    fence: bool = True
-    """Whether data are fenced, so that nothing in them passes for an instruction; the paper has no fence."""
-    prompt_file: str = ""
-    """A text with `{gt_table}` and `{extracted_table}` that is asked in place of `prompt`."""
+    fence: bool = True  # whether data are fenced, so that nothing in them passes for an instruction
+    prompt_file: str = ""  # with `{gt_table}` and `{extracted_table}`, asked in place of `prompt`
 
     @property
     def prompt_text(self) -> str:
@@ -170,16 +162,14 @@ class JudgeOutcome:
     status: Answered
     value: Any = None
     message: str | None = None
-    cost_usd: float | None = 0.0
-    """Of all replies that the question took, now or earlier; None if one of them has no known price."""
+    cost_usd: float | None = 0.0  # of all replies that it took, now or earlier; None if a price is not known
     spent_usd: float = 0.0  # what was paid for it this time
     seconds: float = 0.0  # time that the endpoint took to answer, over all replies
     n_replies: int = 0
     stored: bool = False  # whether no request was sent, because the answer was known
 
 
-Reader = Callable[[Reply], JudgeOutcome]
-"""Turns a reply into an outcome; it sets only status, value and message."""
+Reader = Callable[[Reply], JudgeOutcome]  # sets only status, value and message of the outcome
 
 
 @dataclass(frozen=True, slots=True)

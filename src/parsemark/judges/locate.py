@@ -18,10 +18,8 @@ from parsemark.judges.fence import fenced
 from parsemark.judges.replies import read_reply
 
 MAX_CHARACTERS = 400_000
-MIN_LIKENESS = 80.0
-"""Of a returned text and the span taken for it, from 0 to 100; below this there is no span."""
-MAX_ALIGNED = 20_000
-"""Characters of a returned text that is not literally there and still looked for; alignment is quadratic."""
+MIN_LIKENESS = 80.0  # of a returned text and the span taken for it, from 0 to 100; below there is no span
+MAX_ALIGNED = 20_000  # of a returned text that is not literally there and looked for; alignment is quadratic
 MIN_LENGTH = 4  # shorter texts occur by chance
 SAME_PLACE = 0.8  # two spans that share this part of the shorter one are the same place
 

@@ -66,10 +66,8 @@ class Info(BaseModel):
     about: str = ""
     licence: str = "unknown"
     homepage: str = ""
-    engine: str = ""
-    """What it stands on, where another parser does too: tools on one engine are no independent voices."""
-    package: str = ""
-    """The package whose versions are the parser's (`NAME@1.2`), where its name does not tell."""
+    engine: str = ""  # what it stands on, as other parsers may: tools on one engine are no independent voices
+    package: str = ""  # whose versions are the parser's (`NAME@1.2`), where its name does not tell
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
@@ -79,13 +77,10 @@ class Info(BaseModel):
     """Paths (or patterns) below the folder of weights without which the parser cannot run."""
     scope: Literal["page", "document"] = "page"
     """Whether it is asked for one page at a time, or once for a whole document (`parsemark_document`)."""
-    paid: bool = False
-    """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
+    paid: bool = False  # whether pages cost money (`cost_usd` in the answer); stops at `--max-cost`
     paper: str = ""  # the papers in whose tables it stands, and under which name
-    network: bool = False
-    """Whether it speaks with others: without this it has no network, where the system can do that."""
-    variables: tuple[str, ...] = ()
-    """Names of environment variables that it is given, besides those that it needs; it sees no others."""
+    network: bool = False  # whether it speaks with others; else it has none, where the system can do that
+    variables: tuple[str, ...] = ()  # names of those that it sees besides those that it needs
     file_names: bool = Field(default=False, alias="file-names")
     """Whether it must know the names of files; else each is called the same."""
     options: Mapping[str, Option] = Field(default_factory=dict)
@@ -99,8 +94,7 @@ class ParserSource(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path
-    editable: bool = False
-    """Makes no difference here: the package is installed as it is now, and again when it has changed."""
+    editable: bool = False  # makes no difference here: it is installed anew when it has changed
 
 
 class Declaration(BaseModel):

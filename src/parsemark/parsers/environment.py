@@ -36,10 +36,8 @@ class Environment:
     dependencies: tuple[str, ...]
     requires_python: str
     no_deps: bool = False
-    trees: tuple[Path, ...] = ()
-    """Projects on this disk among the dependencies; the environment holds them as they are now."""
-    lock: tuple[str, ...] = ()
-    """Everything that is installed, with versions and hashes; empty if `uv` is to find out what is needed."""
+    trees: tuple[Path, ...] = ()  # projects on this disk among the dependencies, held as they are now
+    lock: tuple[str, ...] = ()  # all that is installed, with versions and hashes; empty for `uv` to find out
 
     @property
     def python_request(self) -> str:

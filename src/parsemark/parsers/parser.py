@@ -51,8 +51,7 @@ class WorkerCommand:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
-    confinement: Confinement | None = None
-    """What it may use; a folder of its own comes to that. None for all that we may use."""
+    confinement: Confinement | None = None  # what it may use, and a folder of its own; None for all
     file_names: bool = True  # whether it sees the names of the files that it is given
 
 

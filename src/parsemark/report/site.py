@@ -44,16 +44,12 @@ class ReportOptions:
     """Limits that keep the report of a large run small and quick to make."""
 
     max_images: int = 2_000  # runs with more pages get no page images; boxes are then drawn on an empty page
-    max_raw_outputs: int = 20_000
-    """Runs with more page × parser pairs get no raw outputs; the run directory keeps them."""
-    max_explanations: int = 2_000
-    """How many matched tables are explained by metrics that explain themselves, worst first."""
+    max_raw_outputs: int = 20_000  # runs with more page × parser pairs get none; the run directory keeps them
+    max_explanations: int = 2_000  # matched tables explained by metrics that explain themselves, worst first
     image_dpi: int = 110
     against: Path | None = None  # an older run to compare with
-    also: tuple[Path, ...] = ()
-    """Runs of the same parsers on other corpora, to choose from on the leaderboard."""
-    home: str | None = None
-    """The page that the report belongs to, where it is one of many: a link relative to it."""
+    also: tuple[Path, ...] = ()  # runs of the same parsers on other corpora, to choose on the leaderboard
+    home: str | None = None  # the page that the report belongs to, where it is one of many: a relative link
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,8 +126,7 @@ class Older:
     run: Run
     changes: RunComparison | None
     refused: str = ""  # why there is no comparison: a report is not lost because an old run does not fit
-    is_beside: bool = False
-    """Whether its pages can be shown: runs of other pages may stand beside each other, their figures not."""
+    is_beside: bool = False  # whether its pages can be shown, though its figures cannot be compared
 
     @classmethod
     def of(cls, source: RunSource, path: Path) -> Older:

@@ -60,8 +60,7 @@ class Contrast:
     high: float | None  # simultaneous interval; None where a value is not defined without some document
     p: float  # probability of a largest difference, of all that were looked at, that stands out as much
     n_documents: int
-    is_equal: bool = False
-    """Whether A and B have the same sums on every document, so that nothing tells them apart."""
+    is_equal: bool = False  # whether both have the same sums on every document: nothing tells them apart
 
     def times(self, scale: float) -> Contrast:
         """The same in another unit."""

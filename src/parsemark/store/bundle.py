@@ -97,8 +97,7 @@ class Index(_Entry):
     corpus: CorpusEntry
     protocols: list[ProtocolEntry]
     has_truth: bool
-    submitter: str | None = Field(default=None, max_length=200)
-    """Whose results they are, as they say themselves."""
+    submitter: str | None = Field(default=None, max_length=200)  # whose results they are, as they say
     raw: RawParts
     parts: dict[str, BundlePart]
 

@@ -45,10 +45,8 @@ class ParserEntry(_StrictModel):
     weights: dict[str, str] = Field(default_factory=dict)
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
-    confined: bool | None = None
-    """Whether its workers could see neither truths nor other pages nor the network; None: not known."""
-    engine: str = ""
-    """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
+    confined: bool | None = None  # whether workers saw no truths, other pages or network; None: not known
+    engine: str = ""  # what it stands on; parsers of one engine are one voice; older runs do not say it
     installed_mb: float | None = None  # of its environment; None where it was not there
 
     @field_validator("name")
@@ -83,8 +81,7 @@ class Manifest(_StrictModel):
     protocols: list[str] = Field(default_factory=list)  # specs of the protocols by which it is scored
     parsing_anew: dict[str, float] = Field(default_factory=dict)
     """Parsers of which every page is being parsed anew (`--no-cache`), with the first record's sequence."""
-    origin: str = ""
-    """Mark of the machine that made it; only there is its corpus looked for where the manifest says."""
+    origin: str = ""  # mark of the machine that made it; only there is its corpus looked for at its path
     seed: int = 0
     limits: RunLimits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)

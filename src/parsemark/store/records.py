@@ -34,12 +34,9 @@ class ParseRecord:
     error: str | None = None
     stderr_tail: str | None = None
     cost_usd: float | None = None
-    cached: bool = False
-    """Whether the output was taken from the cache; times and memory are those of the original parse."""
-    finished: float = 0.0
-    """Seconds since the epoch, as the machine's clock had it: for people; nothing is decided by it."""
-    sequence: int = 0
-    """Of two records for one page, the higher one counts; given by the journal that holds the record."""
+    cached: bool = False  # whether the output is from the cache; times and memory are of the original parse
+    finished: float = 0.0  # seconds since the epoch by the machine's clock: for people; decides nothing
+    sequence: int = 0  # of two records for one page, the higher one counts; given by the record's journal
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""

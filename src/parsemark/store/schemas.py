@@ -15,8 +15,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
-LATER_COLUMNS = ("identity", "kinds", "details")
-"""Columns that runs of earlier versions lack; they are empty there."""
+LATER_COLUMNS = ("identity", "kinds", "details")  # not in runs of earlier versions: empty there
 SEQUENCE = "sequence"
 
 PROTOCOL_TABLES = ("matches", "scores")  # every protocol of a run has its own

@@ -12,8 +12,7 @@ from parsemark.stats.intervals import sum_by_cluster
 Floats = NDArray[np.float64]
 
 FEWEST_PAIRS = 3
-FEWEST_TABLES = 6
-"""With fewer there is no interval: their draws are too few and too alike to say what chance does."""
+FEWEST_TABLES = 6  # fewer have no interval: their draws are too few and too alike to say what chance does
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,7 @@ class Correlation:
     spearman: float | None
     kendall: float | None
     n: int
-    ci95: tuple[float, float] | None
-    """Of Pearson's, from drawing tables with replacement; None with fewer than `FEWEST_TABLES`."""
+    ci95: tuple[float, float] | None  # of Pearson's, by drawing tables; None with fewer than `FEWEST_TABLES`
     why: str | None = None  # why there is no correlation, or no interval
 
     def as_json(self) -> dict[str, object]:

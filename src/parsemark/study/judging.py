@@ -94,8 +94,7 @@ class JudgingOptions:
 
 
 _Key = tuple[str, str]  # position of a pair, perhaps with the notation it was rewritten in, and judge
-_Rated = Sequence[tuple[str, RatedPair]]
-"""Position of a pair in the file, which names it beyond doubt, and the pair."""
+_Rated = Sequence[tuple[str, RatedPair]]  # position in the file, which names it beyond doubt, and the pair
 
 
 def judge_ratings(

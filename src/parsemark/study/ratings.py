@@ -75,8 +75,7 @@ class PairToRate(BaseModel):
     parser: str = ""
     complexity: str = ""
     picture: str | None = None  # a picture of the page, as a path below the folder of the file
-    region: tuple[Part, Part, Part, Part] | None = None
-    """Where the table lies on the picture, in parts of its width and height."""
+    region: tuple[Part, Part, Part, Part] | None = None  # of the table, in parts of the picture's sides
 
 
 class RatedPair(PairToRate):

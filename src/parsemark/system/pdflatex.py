@@ -271,8 +271,7 @@ def _environment(folder: Path, format: Path | None, *, reads_above: bool = False
     return environment
 
 
-FONTS_EXTRA = "make system FONTS_EXTRA=1"
-"""What installs the half gigabyte of fonts that one paper in five wants."""
+FONTS_EXTRA = "make system FONTS_EXTRA=1"  # the half gigabyte of fonts that one paper in five wants
 
 
 def has_tex_file(name: str) -> bool:

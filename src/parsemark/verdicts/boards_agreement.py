@@ -71,8 +71,7 @@ class BoardPair:
     shares: Mapping[str, Spread]  # source to its part of the disagreement
     kinds: tuple[str, ...]  # the kinds of truth that both look at
     n_pages: int  # that both count
-    rules: tuple[str, ...] = ()
-    """The rules by which both match tables; none where that cannot be told from the measures."""
+    rules: tuple[str, ...] = ()  # by which both match tables; none where the measures do not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +115,7 @@ class _Board:
     figures: Mapping[str, FigureSums]
     primary: str
     parsers: Sequence[str]
-    documents: Sequence[str]
-    """Of the run, whether the protocol counts them or not: all protocols are drawn over the same ones."""
+    documents: Sequence[str]  # of the run, counted by the protocol or not: all are drawn over the same ones
     chosen: str = ""  # the rule by which `tables` matches in this run
     cache: dict[tuple[str, Pages | None], Floats] = field(default_factory=dict)
 

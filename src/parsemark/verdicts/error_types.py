@@ -54,8 +54,7 @@ class Errors:
     kinds: tuple[ErrorKind, ...] = ()
     rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
     """`sample`, `parser`, `element`, `error`, and how often it happened in that element."""
-    explained: dict[Key, dict[str, Any]] = field(default_factory=dict)
-    """Pairs with what explains them, as plain data."""
+    explained: dict[Key, dict[str, Any]] = field(default_factory=dict)  # pairs with their explanations
     n_pairs: int = 0  # how many answered elements there are, explained or not
     looks_inside: bool = False  # whether the protocol tells errors inside of a pair
 

@@ -42,8 +42,7 @@ QUESTIONS = {
 class GateLimits:
     """What is allowed. None: not checked."""
 
-    minimum: Mapping[str, float] = field(default_factory=dict)
-    """Figure to the least value, checked on the new run alone."""
+    minimum: Mapping[str, float] = field(default_factory=dict)  # figure to its least value in the new run
     max_drop: float | None = None  # of the primary figure, whatever chance says
     interval: bool = True  # whether a drop beyond chance fails, however small
     max_failures: int | None = 0  # pages that fail now and did not before; without an old run, all that fail

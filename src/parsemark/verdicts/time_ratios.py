@@ -51,11 +51,9 @@ class Timing:
     """How two runs were timed."""
 
     is_same_hardware: bool = True
-    references: tuple[str, ...] = ()
-    """Parsers that are the same in both runs, and are not those that are checked."""
+    references: tuple[str, ...] = ()  # parsers that are the same in both runs, and are not checked
     note: str = ""
-    again: Mapping[str, Ratio] = field(default_factory=dict)
-    """Parser to its ratio of CPU time, timed again in turns."""
+    again: Mapping[str, Ratio] = field(default_factory=dict)  # ratios of CPU time, timed in turns
 
     @property
     def noise(self) -> float:

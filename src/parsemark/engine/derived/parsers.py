@@ -27,8 +27,7 @@ from parsemark.specs import Spec, is_derived, parse_spec
 from parsemark.stats.confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
-ENSEMBLE_MIN = 0.05
-"""Below this probability an ensemble leaves a table out; up to one half it is only ranked, as everywhere."""
+ENSEMBLE_MIN = 0.05  # an ensemble leaves out what is less probable; up to one half it is only ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +171,7 @@ class Signals:
     samples: tuple[str, ...]
     elements: tuple[str, ...]
     features: NDArray[np.float64]
-    correct: tuple[bool | None, ...]
-    """None where nothing is known: the run is not scored, or the page has no truth."""
+    correct: tuple[bool | None, ...]  # None where nothing is known: no scores, or no truth of the page
 
 
 def read_signals(run: Run, parsers: Sequence[str]) -> Signals:

@@ -36,8 +36,7 @@ class PageLimits:
 
     timeout_s: float = 60.0
     """CPU time of the worker and all processes that it has started, from the request to the whole answer."""
-    patience: float = 3.0
-    """The wall-clock time behind it, as a multiple: for workers that wait, and for busy machines."""
+    patience: float = 3.0  # wall-clock time, as a multiple of it: for workers that wait, and busy machines
     memory_mb: int = 4096  # resident memory of the worker and all processes that it has started (Linux)
     start_timeout_s: float = 120.0  # wall-clock time until a new worker has shaken hands
     max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory

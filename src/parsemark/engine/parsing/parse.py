@@ -58,15 +58,12 @@ class ParseOptions:
     n_workers: int | None = None  # none for as many as the executor has CPUs
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None  # folder of the cache of parses; None to use none
-    anew: bool = False
-    """Parse every page, also those that the run has. A run that was stopped goes on all the same."""
+    anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
     executor: str = "local"
     address: str | None = None  # of a Ray cluster; None starts one on this machine
-    protocols: tuple[str, ...] = ()
-    """Specs by which the run is to be scored; by default those that it has, or the default ones."""
+    protocols: tuple[str, ...] = ()  # specs to score it by; by default those that it has, or the default ones
     command: Sequence[str] = ()
-    max_cost_usd: float | None = None
-    """Parsers that are paid by the page stop when this is spent; a rerun tries their other pages again."""
+    max_cost_usd: float | None = None  # when it is spent, paid parsers stop; a rerun tries their other pages
 
 
 def parse_corpus(

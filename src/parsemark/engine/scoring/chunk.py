@@ -91,8 +91,7 @@ class Chunk:
     run: Path
     protocols: tuple[str, ...]
     pages: tuple[PageTask, ...]
-    session: str = ""
-    """Chunks of one command share it, and with it what may be spent on asking; no part of the work itself."""
+    session: str = ""  # chunks of one command share it, and what may be spent on asking; no part of the work
 
     @property
     def key(self) -> str:

@@ -31,8 +31,7 @@ class RayScoring(RayCluster):
         self._n_workers = n_workers
         self._limits = (timeout_s, memory_mb)
         self._waiting: deque[Chunk] = deque()
-        self._idle: list[Any] = []
-        """Actors that may be given a chunk, the same one several times if it may be given several."""
+        self._idle: list[Any] = []  # those that may be given a chunk, as often as they may be given one
         self._starting: dict[Any, Any] = {}  # what says that an actor has started, and the actor
         self._busy: dict[Any, tuple[Any, Chunk]] = {}  # what a result will be, the actor, and its chunk
         self._losses: Counter[str] = Counter()

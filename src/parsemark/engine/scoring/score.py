@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     Pool = ProcessPool[Chunk] | RayScoring  # processes of this machine, or a cluster
 
-CHUNK_OUTPUTS = 256
-"""At most in one chunk. A small run has smaller ones, so that all processes have work."""
+CHUNK_OUTPUTS = 256  # at most in one chunk; a small run has smaller ones, so that all processes have work
 _MIN_CHUNK_OUTPUTS = 16
 _CHUNKS_WANTED = 16
 TIMEOUT_S = 120.0  # for one chunk, and for one page of a chunk that took longer

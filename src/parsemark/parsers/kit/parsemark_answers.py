@@ -461,8 +461,7 @@ _MINERU = re.compile(
     r"<\|ref_start\|>(\w{1,40})<\|ref_end\|>(?:<\|rotate_(up|right|down|left)\|>)?"
 )
 _TURNED = {"up": 0, "right": 90, "down": 180, "left": 270}
-CONTAINERS = frozenset(("list", "equation_block"))
-"""What MinerU2.5 sees around blocks that it also sees one by one."""
+CONTAINERS = frozenset(("list", "equation_block"))  # what MinerU2.5 sees around blocks that it sees too
 
 
 def mineru_layout(text: str, page: tuple[float, float]) -> list[Block]:

@@ -29,8 +29,7 @@ from parsemark_worker import cell, elements_output, serve, table
 
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 SERVER = os.environ.get("GROBID_URL", "").rstrip("/") + "/api"
-EMPTY, FAILED = 204, 500
-"""The status where GROBID found nothing, and where it cannot read the page, which is not asked again."""
+EMPTY, FAILED = 204, 500  # where GROBID found nothing, and where it cannot read the page, not asked again
 
 
 def parse(pdf, page, options):

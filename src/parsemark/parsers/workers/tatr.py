@@ -61,8 +61,7 @@ from transformers import ResNetConfig, TableTransformerConfig, TableTransformerF
 
 DPI = 144
 POINTS = 72 / DPI
-SIDE = {"detection": 800, "structure": 1000}
-"""The longest side of a picture, enlarged as well as reduced: not DETR's shortest edge."""
+SIDE = {"detection": 800, "structure": 1000}  # the longest one, enlarged too: not DETR's shortest edge
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 KINDS = (
     "table",
@@ -72,8 +71,7 @@ KINDS = (
     "table projected row header",
     "table spanning cell",
 )
-MAX_OVERLAP = 0.05
-"""A table of which more than this share lies in a more confident one is dropped (TATR's own number)."""
+MAX_OVERLAP = 0.05  # a table with more than this share in a more confident one is dropped (TATR's number)
 CHUNK_PADDING = 10
 PER_CHUNK = 2
 MIN_GAP = {"rows": 8.0, "columns": 16.0}  # white space, in points, at which XY-cut cuts

@@ -56,8 +56,7 @@ class Work:
         self._db = Database(folder / DATABASE, _SCHEMA, _VERSION)
         corpus = load_corpus(f"folder:{folder}")
         self.remarks = corpus.remarks  # what of the folder cannot be annotated, and what looks wrong in it
-        self.by_hand: list[Remark] = []
-        """Pages that were accepted, and whose files were changed by hand since."""
+        self.by_hand: list[Remark] = []  # accepted pages whose files were changed by hand since
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
         self._files = page_files(folder)
         hashes = {

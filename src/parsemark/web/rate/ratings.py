@@ -189,8 +189,7 @@ class RaterSummary:
     n_all: int
     mean: float | None
     n_repeated: int
-    repeat_difference: float | None
-    """Mean absolute difference between the first and the second rating of the same pair."""
+    repeat_difference: float | None  # mean absolute difference between two ratings of the same pair
     share_marked: float | None
 
 
