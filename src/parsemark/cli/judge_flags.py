@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from parsemark.cli.printing import page_progress
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Judges = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--judge",
         help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
         "OPENAI_API_KEY. Repeat it.",
@@ -27,17 +27,17 @@ Judges = Annotated[
 ]
 PromptFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--prompt-file",
         metavar="FILE",
         help="Ask judges in the words of this text, which has `{gt_table}` and `{extracted_table}`.",
     ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="Ask judges each question so many times.")]
-Concurrency = Annotated[int, typer.Option(min=1, max=512, help="Questions to a judge at a time.")]
+Repeats = Annotated[int, Option(min=1, help="Ask judges each question so many times.")]
+Concurrency = Annotated[int, Option(min=1, max=512, help="Questions to a judge at a time.")]
 MaxCost = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--max-cost",
         min=0,
         help="Most US dollars to spend on judges. It can be passed only by an endpoint that charges for more "
@@ -46,9 +46,7 @@ MaxCost = Annotated[
 ]
 Answers = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"
-    ),
+    Option(metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"),
 ]
 
 

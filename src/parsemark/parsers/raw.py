@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parsemark.errors import FormatError
+from parsemark.formats import read_tables
 from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Category, Cell, Element, Prediction, Status, Table
 
@@ -75,8 +76,6 @@ def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None
 
 
 def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Element, ...]:
-    from parsemark.formats import read_tables
-
     return tuple(
         Element(
             id=f"p{number}",
@@ -138,8 +137,6 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
 
 
 def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
-    from parsemark.formats import read_tables
-
     if data.get("structure") is not None:
         return _read_structure(data["structure"], _read_box(data.get("box")))
     if data.get("cells") is not None:
