@@ -294,14 +294,9 @@ def rank(
     looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
     behind: list[Estimate | None] = [None] * n
     for i in places[1:]:
-        behind[i] = estimate_mean(
-            scores[i, used] - scores[first, used],
-            guesses[i] - guesses[first],
-            used,
-            chances,
-            alpha=ALPHA / (looks * (n - 1)),
-            bounds=(-1.0, 1.0),
-        )
+        apart, guessed = scores[i, used] - scores[first, used], guesses[i] - guesses[first]
+        alpha = ALPHA / (looks * (n - 1))
+        behind[i] = estimate_mean(apart, guessed, used, chances, alpha=alpha, bounds=(-1.0, 1.0))
     return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind, shown.tolist())
 
 

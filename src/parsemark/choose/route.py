@@ -186,14 +186,8 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
         raise UsageError(
             f"A rule is learned from labels: {counted(len(own), 'page')} has truth. Label some first."
         )
-    found = learn_routing(
-        scores[:, own],
-        parsers,
-        [kinds[samples[i]] for i in own],
-        [documents[i] for i in own],
-        single=single,
-        seed=seed,
-    )
+    seen = [kinds[samples[i]] for i in own], [documents[i] for i in own]
+    found = learn_routing(scores[:, own], parsers, *seen, single=single, seed=seed)
     taken = [records.get((key, found.rule.parser_for(kinds.get(key, {})))) for key in samples]
     alone = [records.get((key, found.single)) for key in samples]
     return replace(

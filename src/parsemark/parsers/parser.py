@@ -95,13 +95,9 @@ class Parser:
         declared = self.declaration
         sources = {name: source.path for name, source in declared.sources.items()}
         found = resolve_requirements(declared.dependencies, sources, self.script.parent)
-        return Environment(
-            tuple(requirement.text for requirement in found),
-            declared.requires_python,
-            declared.info.no_deps,
-            tuple(requirement.path for requirement in found if requirement.path is not None),
-            self.lock,
-        )
+        texts = tuple(requirement.text for requirement in found)
+        trees = tuple(requirement.path for requirement in found if requirement.path is not None)
+        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock)
 
     @property
     def needs(self) -> tuple[str, ...]:

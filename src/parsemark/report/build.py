@@ -26,17 +26,8 @@ from parsemark.verdicts.scored_run import readable_protocols
 MARK = ".parsemark-report"  # a file that says that a folder holds a report, which may be replaced
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
-    leaderboard.PAGE,
-    boards_page.PAGE,
-    matrix_page.PAGE,
-    figures_page.PAGE,
-    tables_page.PAGE,
-    viewer.PAGE,
-    whole_pages.PAGE,
-    profiles_page.PAGE,
-    history_page.PAGE,
-    compare_page.PAGE,
-    provenance.PAGE,
+    *(leaderboard.PAGE, boards_page.PAGE, matrix_page.PAGE, figures_page.PAGE, tables_page.PAGE, viewer.PAGE),
+    *(whole_pages.PAGE, profiles_page.PAGE, history_page.PAGE, compare_page.PAGE, provenance.PAGE),
     parser_page.PAGE,
 )
 """In the order of the navigation."""

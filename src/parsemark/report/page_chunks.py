@@ -96,16 +96,9 @@ class _Batch:
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
         """The page as JSON text; stored JSON is passed on without reading it."""
         row = self.samples[sample]
-        head = {
-            "id": sample,
-            "document": row["document"],
-            "page_number": row["page_number"],
-            "width": row["width"],
-            "height": row["height"],
-            "attributes": self.attributes[sample],
-            "image": has_image,
-            "raw": has_raw,
-        }
+        kept = ("document", "page_number", "width", "height")
+        head = {"id": sample, **{key: row[key] for key in kept}, "attributes": self.attributes[sample]}
+        head |= {"image": has_image, "raw": has_raw}
         truth = prediction_json(row["truth"]) if row["truth"] else "null"
         return f'{_dump(head)[:-1]},"truth":{truth},"parsers":{self.parsers_json(sample)}}}'
 

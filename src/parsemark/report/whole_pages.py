@@ -27,12 +27,9 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 def _drawn(match: PageMatch) -> dict[str, Any]:
     """One match as it is drawn: with formulas set, and texts compared word by word."""
     a, b = match.truth, match.pred
-    return {
-        "match": match,
-        "diff": list(_diff(a, b)) if match.is_compared else [],
-        "truth_formula": mathml(a) if match.is_formula and a else None,
-        "pred_formula": mathml(b) if match.is_formula and b else None,
-    }
+    formulas = [mathml(text) if match.is_formula and text else None for text in (a, b)]
+    diff = list(_diff(a, b)) if match.is_compared else []
+    return {"match": match, "diff": diff, "truth_formula": formulas[0], "pred_formula": formulas[1]}
 
 
 def _write(site: Site) -> None:

@@ -50,12 +50,8 @@ def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | N
     risks = wrong[ends - 1] / ends
     widths = np.diff(np.append(0, ends))
     perfect = np.cumsum(np.sort(1 - hit)) / np.arange(1, hit.size + 1)
-    return RiskCoverage(
-        tuple((ends / hit.size).tolist()),
-        tuple(risks.tolist()),
-        float((risks * widths).sum() / hit.size),
-        float(perfect.mean()),
-    )
+    area = float((risks * widths).sum() / hit.size)
+    return RiskCoverage(tuple((ends / hit.size).tolist()), tuple(risks.tolist()), area, float(perfect.mean()))
 
 
 @dataclass(frozen=True, slots=True)

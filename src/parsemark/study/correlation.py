@@ -50,14 +50,9 @@ def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequen
     if interval is None:
         few = f"fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance"
         why = few if len(set(clusters)) < FEWEST_TABLES else "most draws of tables do not vary"
-    return Correlation(
-        float(pearsonr(x, y).statistic),
-        float(spearmanr(x, y).statistic),
-        float(kendalltau(x, y).statistic),
-        len(x),
-        interval,
-        why,
-    )
+    measures = (pearsonr, spearmanr, kendalltau)
+    pearson, spearman, kendall = (float(measure(x, y).statistic) for measure in measures)
+    return Correlation(pearson, spearman, kendall, len(x), interval, why)
 
 
 def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, float] | None:

@@ -183,27 +183,18 @@ def _consistency(
     complete = [[v.score for v in f if v.score is not None] for f in found]
     complete = [scores for scores in complete if len(scores) == repeats > 1]
     ranges = [max(scores) - min(scores) for scores in complete]
-    return Consistency(
-        name,
-        repeats,
-        len(complete),
-        sum(r == 0 for r in ranges) / len(ranges) if ranges else None,
-        sum(ranges) / len(ranges) if ranges else None,
-        krippendorff_alpha(complete),
-    )
+    same = sum(r == 0 for r in ranges) / len(ranges) if ranges else None
+    mean = sum(ranges) / len(ranges) if ranges else None
+    return Consistency(name, repeats, len(complete), same, mean, krippendorff_alpha(complete))
 
 
 def _two(one: StudyColumn, other: StudyColumn) -> TwoJudges:
     rows = [(a, b) for a, b in zip(one.values, other.values, strict=True) if a is not None and b is not None]
     a, b = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     varies = len(rows) > 2 and np.ptp(a) > 0 and np.ptp(b) > 0
-    return TwoJudges(
-        one.name,
-        other.name,
-        len(rows),
-        float(np.corrcoef(a, b)[0, 1]) if varies else None,
-        float(np.abs(a - b).mean()) if rows else None,
-    )
+    pearson = float(np.corrcoef(a, b)[0, 1]) if varies else None
+    apart = float(np.abs(a - b).mean()) if rows else None
+    return TwoJudges(one.name, other.name, len(rows), pearson, apart)
 
 
 def _biases(

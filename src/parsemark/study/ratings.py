@@ -225,14 +225,9 @@ def _published_tables(data: list[Any]) -> Iterator[tuple[str, object]]:
                 yield name, extraction
                 continue
             identity = f"{table.get('gt_id')}/{extraction.get('parser')}"
-            pair = {
-                "id": identity,
-                "group": str(table.get("gt_id")),
-                "truth": table.get("gt_table"),
-                "truth_html": table.get("gt_table_html"),
-                "pred": extraction.get("extracted_table"),
-                "ratings": extraction.get("human_scores"),
-            }
+            pair = {"id": identity, "group": str(table.get("gt_id")), "truth": table.get("gt_table")}
+            said = {"pred": extraction.get("extracted_table"), "ratings": extraction.get("human_scores")}
+            pair |= {"truth_html": table.get("gt_table_html"), **said}
             yield identity, {**pair, **_stored(extraction)}
 
 
@@ -242,14 +237,9 @@ def _published_formulas(data: list[Any]) -> Iterator[tuple[str, object]]:
             yield f"formula {number + 1}", pair
             continue
         identity = str(pair.get("gt_id", number + 1))
-        known = {
-            "id": f"{identity}/{number + 1}",
-            "group": identity,
-            "truth": pair.get("gt_formula"),
-            "pred": pair.get("extracted_formula"),
-            "ratings": pair.get("human_study_scores"),
-        }
-        yield identity, {**known, **_stored(pair)}
+        given = {"truth": "gt_formula", "pred": "extracted_formula", "ratings": "human_study_scores"}
+        known = {key: pair.get(name) for key, name in given.items()}
+        yield identity, {"id": f"{identity}/{number + 1}", "group": identity, **known, **_stored(pair)}
 
 
 def _stored(entry: dict[str, Any]) -> dict[str, object]:

@@ -263,16 +263,8 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
     places = Places(new.samples, new.documents, new.kinds).among(shared)
-    return FigureSums(
-        new.info,
-        places.samples,
-        places.documents,
-        sums,
-        new.statistic,
-        new.denominator,
-        new.page_statistic,
-        places.kinds,
-    )
+    how = new.statistic, new.denominator, new.page_statistic
+    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.kinds)
 
 
 def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:

@@ -154,13 +154,8 @@ def gate_runs(
     if before.errors is None:
         notes.append("The baseline has no errors of the insides of tables; save it again to see them.")
     unmeasured = _not_checked(against.checks, info, limits, shared)
-    return GateResult(
-        (*alone, *against.checks),
-        (*notes, *map(str, unmeasured)),
-        (*skipped, *unmeasured),
-        against.worse,
-        against.errors,
-    )
+    checks, said = (*alone, *against.checks), (*notes, *map(str, unmeasured))
+    return GateResult(checks, said, (*skipped, *unmeasured), against.worse, against.errors)
 
 
 def check_alone(side: GateSide, limits: GateLimits, parsers: Sequence[str]) -> list[GateCheck]:

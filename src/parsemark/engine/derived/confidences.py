@@ -197,10 +197,7 @@ def confidence_rows(run: Run) -> list[ConfidenceRow]:
         confidence, correct, n_truth = judged.confidence, judged.correct, judged.n_truth
         rows.append(
             ConfidenceRow(
-                entry.name,
-                len(confidence),
-                sum(correct),
-                _quality(confidence, correct),
+                *(entry.name, len(confidence), sum(correct), _quality(confidence, correct)),
                 average_precision(confidence, correct, n_truth),
                 best_threshold(confidence, correct, n_truth),
             )

@@ -78,10 +78,7 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
     )
     found = [
         _Matched(
-            row["sample"],
-            documents[row["sample"]],
-            tuple(row["pred"]),
-            row["confidence"],
+            *(row["sample"], documents[row["sample"]], tuple(row["pred"]), row["confidence"]),
             bool(row["truth"]) and (row["overlap"] or 0.0) > at,
         )
         for row in matches.filter(pl.col("pred").list.len() > 0).iter_rows(named=True)

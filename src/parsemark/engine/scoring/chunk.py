@@ -372,13 +372,8 @@ def _not_scored(prediction: Prediction, status: Status, why: str) -> PageScores:
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     text = json.dumps(prediction_to_json(prediction), ensure_ascii=False)
     clean = text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a Parquet file
-    return {
-        "sample": prediction.sample,
-        "parser": prediction.parser,
-        "status": str(prediction.status),
-        "message": prediction.message,
-        "prediction": clean,
-    }
+    said = {"status": str(prediction.status), "message": prediction.message, "prediction": clean}
+    return {"sample": prediction.sample, "parser": prediction.parser, **said}
 
 
 def _frame(table: str, columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:

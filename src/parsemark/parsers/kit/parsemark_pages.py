@@ -195,9 +195,5 @@ def _split(lines: list[Line], low: int, high: int, gap: float) -> list[list[Line
 
 def hull(boxes: list[Corners]) -> Corners:
     """The smallest box around all."""
-    return (
-        min(b[0] for b in boxes),
-        min(b[1] for b in boxes),
-        max(b[2] for b in boxes),
-        max(b[3] for b in boxes),
-    )
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)

@@ -73,12 +73,8 @@ def read_box(coords):
     parts = [[float(v) for v in part] for part in found if len(part) == 5]
     if not parts:
         return None
-    return (
-        min(p[1] for p in parts),
-        min(p[2] for p in parts),
-        max(p[1] + p[3] for p in parts),
-        max(p[2] + p[4] for p in parts),
-    )
+    lefts, tops = [p[1] for p in parts], [p[2] for p in parts]
+    return min(lefts), min(tops), max(p[1] + p[3] for p in parts), max(p[2] + p[4] for p in parts)
 
 
 def versions():

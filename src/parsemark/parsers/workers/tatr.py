@@ -64,12 +64,8 @@ POINTS = 72 / DPI
 SIDE = {"detection": 800, "structure": 1000}  # the longest one, enlarged too: not DETR's shortest edge
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 KINDS = (
-    "table",
-    "table column",
-    "table row",
-    "table column header",
-    "table projected row header",
-    "table spanning cell",
+    *("table", "table column", "table row", "table column header"),
+    *("table projected row header", "table spanning cell"),
 )
 MAX_OVERLAP = 0.05  # a table with more than this share in a more confident one is dropped (TATR's number)
 CHUNK_PADDING = 10
@@ -281,12 +277,8 @@ def detections():
         if is_table(names.get(item["category_id"], "")) and item["image_id"] in images:
             image = images[item["image_id"]]
             x, y, w, h = item["bbox"]
-            box = (
-                x / image["width"],
-                y / image["height"],
-                (x + w) / image["width"],
-                (y + h) / image["height"],
-            )
+            across, down = image["width"], image["height"]
+            box = (x / across, y / down, (x + w) / across, (y + h) / down)
             found[page_key(image)].append((float(item.get("score", 1.0)), box))
     return found
 
