@@ -233,13 +233,8 @@ def format_p(p: float | None) -> str:
     return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
-VERDICTS = {
-    "better": "better",
-    "worse": "worse",
-    "equal": "equal on every document",
-    "equivalent": "equivalent",
-    "not_resolved": "not resolved",
-}
+VERDICTS = {state: state.replace("_", " ") for state in ("better", "worse", "equivalent", "not_resolved")}
+VERDICTS["equal"] = "equal on every document"
 """What the data say about two parsers, in words."""
 
 
@@ -334,14 +329,8 @@ _WANTED = {
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
-    "list": "a list",
-    "tuple": "a list",
-    "set": "a list",
-    "frozen_set": "a list",
-    "dict": "an object",
-    "mapping": "an object",
-    "model": "an object",
-    "dataclass": "an object",
+    **dict.fromkeys(("list", "tuple", "set", "frozen_set"), "a list"),
+    **dict.fromkeys(("dict", "mapping", "model", "dataclass"), "an object"),
     "path": "a path",
 }
 

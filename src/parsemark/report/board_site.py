@@ -149,10 +149,7 @@ class _BoardSite(SitePages):
         # One protocol in one version, whose leagues stand side by side without being compared.
         sections = [
             {
-                "protocol": key[0],
-                "comparability": key[1],
-                "headline": headlines[key],
-                "columns": own,
+                **{"protocol": key[0], "comparability": key[1], "headline": headlines[key], "columns": own},
                 "parsers": self._ordered(own, headlines[key]),
             }
             for key, own in columns.items()
@@ -216,12 +213,10 @@ class _BoardSite(SitePages):
         note = (f"matched by {league.rule} · " if league.rule else "") + counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"
+        title, href = f"{league.corpus.name} {league.corpus.version}", f"{league.key}/index.html"
+        note += f" · {league.corpus.hash[:8]}"
         return LeagueColumn(
-            f"{league.corpus.name} {league.corpus.version}",
-            f"{note} · {league.corpus.hash[:8]}",
-            f"{league.key}/index.html" if has_report else "",
-            board.axes.get(summary.primary),
-            standings,
+            title, note, href if has_report else "", board.axes.get(summary.primary), standings
         )
 
     def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:

@@ -20,18 +20,9 @@ def write_choice(choice: Choice, corpus: str, run: Path) -> Path:
     """Write `choice.html` into a run; it needs nothing else and loads nothing."""
     path = run / "choice.html"
     dots, ticks = _chart(choice.candidates)
-    page = standalone_page(
-        "choice.html",
-        choice=choice,
-        corpus=corpus,
-        sentences=in_words(choice),
-        steps=next_step(choice, corpus, str(run)),
-        dots=dots,
-        ticks=ticks,
-        size=(WIDTH, HEIGHT, MARGIN),
-        typical=_TYPICAL,
-        place=_place,
-    )
+    chart = {"dots": dots, "ticks": ticks, "size": (WIDTH, HEIGHT, MARGIN), "place": _place}
+    said = {"sentences": in_words(choice), "steps": next_step(choice, corpus, str(run)), "typical": _TYPICAL}
+    page = standalone_page("choice.html", choice=choice, corpus=corpus, **said, **chart)
     write_text(path, page)
     return path
 

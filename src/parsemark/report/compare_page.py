@@ -73,26 +73,16 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
         higher = comparison.info(comparison.primary.figure).higher_is_better
         pages = [
             {
-                "sample": page.sample,
-                "old": page.b,
-                "new": page.a,
-                "difference": page.difference,
+                **{"sample": page.sample, "old": page.b, "new": page.a, "difference": page.difference},
                 "gain": page.difference if higher else -page.difference,
                 "href": viewer_link(page=page.sample, parser=name, beside_older=name),
             }
             for page in comparison.pages[:SHOWN_PAGES]
         ]
-        rows.append(
-            {
-                "parser": by_name[name],
-                "primary": comparison.primary,
-                "gain": comparison.gain,
-                "state": comparison.primary.state.replace("_", " "),
-                "n_changed": len(comparison.pages),
-                "n_pages": comparison.n_pages,
-                "pages": pages,
-            }
-        )
+        counts = {"n_changed": len(comparison.pages), "n_pages": comparison.n_pages, "pages": pages}
+        state = comparison.primary.state.replace("_", " ")
+        found = {"primary": comparison.primary, "gain": comparison.gain, "state": state}
+        rows.append({"parser": by_name[name], **found, **counts})
     return rows
 
 

@@ -72,13 +72,9 @@ class _Scored:
         matches = self.matches.get(key, {})
         truths = (truth for found in matches.values() for match in found for truth in match[0])
         keys = {truth: (sample, parser, truth) for truth in truths}
-        return {
-            "matches": matches,
-            "scores": self.scores.get(key, {}),
-            "page_scores": self.page_scores.get(key, {}),
-            "found": self.found.get(key, []),
-            "explained": {truth: self.explained[k] for truth, k in keys.items() if k in self.explained},
-        }
+        told = {truth: self.explained[k] for truth, k in keys.items() if k in self.explained}
+        scores = {"scores": self.scores.get(key, {}), "page_scores": self.page_scores.get(key, {})}
+        return {"matches": matches, **scores, "found": self.found.get(key, []), "explained": told}
 
 
 class _Batch:

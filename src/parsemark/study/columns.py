@@ -16,10 +16,7 @@ MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "
 SAME_METRIC = {
     "teds": "teds",
     "teds(structure_only=true)": "teds_structure",
-    "grits_top": "grits_top",
-    "grits_con": "grits_con",
-    "score_index": "score_index",
-    "score_content": "score_content",
+    **{name: name for name in ("grits_top", "grits_con", "score_index", "score_content")},
     "score_content_shifted": "score_content_shifted",
 }
 """Our metric and the name under which the published study stored it."""
