@@ -149,7 +149,10 @@ class _BoardSite(SitePages):
         # One protocol in one version, whose leagues stand side by side without being compared.
         sections = [
             {
-                **{"protocol": key[0], "comparability": key[1], "headline": headlines[key], "columns": own},
+                "protocol": key[0],
+                "comparability": key[1],
+                "headline": headlines[key],
+                "columns": own,
                 "parsers": self._ordered(own, headlines[key]),
             }
             for key, own in columns.items()

@@ -73,7 +73,10 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
         higher = comparison.info(comparison.primary.figure).higher_is_better
         pages = [
             {
-                **{"sample": page.sample, "old": page.b, "new": page.a, "difference": page.difference},
+                "sample": page.sample,
+                "old": page.b,
+                "new": page.a,
+                "difference": page.difference,
                 "gain": page.difference if higher else -page.difference,
                 "href": viewer_link(page=page.sample, parser=name, beside_older=name),
             }
