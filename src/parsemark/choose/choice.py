@@ -97,28 +97,17 @@ class Choice:
 
 
 def choose(
-    run: Run,
+    run: Run,  # parsed and scored under `protocol`; any part of its pages may have truth
     *,
-    corpus: Corpus | None = None,
-    protocol: str = "tables",
-    budget: int = 10,
-    seed: int = 0,
-    skip: Sequence[str] = (),
-    labels: Callable[[str], bool] | None = None,
-    progress: Callable[[int], None] | None = None,
+    corpus: Corpus | None = None,  # its pages, for their text layers and for typical errors
+    protocol: str = "tables",  # whose primary figure is estimated, as the mean over pages
+    budget: int = 10,  # how many labels are to be used at most
+    seed: int = 0,  # of the order in which pages are to be labelled
+    skip: Sequence[str] = (),  # pages that nobody is to label; the answer is about the others
+    labels: Callable[[str], bool] | None = None,  # whether a truth may be used; by default any
+    progress: Callable[[int], None] | None = None,  # told how many pages were compared
 ) -> Choice:
-    """Estimate every parser of a scored run on all its pages.
-
-    Args:
-        run: Parsed and scored under `protocol`; any part of its pages may have truth.
-        corpus: Its pages, for what needs no other parser (their text layers) and for typical errors.
-        protocol: Whose primary figure is estimated, as the mean over pages.
-        budget: How many labels are to be used at most.
-        seed: Of the order in which pages are to be labelled.
-        skip: Pages that nobody is to label; the answer is about the others.
-        labels: Whether the truth of a page may be used; by default wherever there is one.
-        progress: Told how many pages were compared.
-    """
+    """Estimate every parser of a scored run on all its pages."""
     recipe = get_protocol(protocol)
     table = run.table("samples")
     for page in sorted(skip):

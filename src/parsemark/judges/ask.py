@@ -46,21 +46,13 @@ _FAILURES_IN_A_ROW = 24  # so many questions in a row without any reply, and the
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How to ask.
+    """How to ask."""
 
-    Args:
-        concurrency: Requests to each judge at a time.
-        max_cost_usd: Most that may be spent in this session; None for no limit.
-        retries: How often a request is sent again that got no reply.
-        more_answers: How often a question is asked again whose answer cannot be read.
-        first_wait_s: Wait before the first retry; it doubles with each one.
-    """
-
-    concurrency: int = 16
-    max_cost_usd: float | None = None
-    retries: int = 5
-    more_answers: int = 2
-    first_wait_s: float = 1.0
+    concurrency: int = 16  # requests to each judge at a time
+    max_cost_usd: float | None = None  # most that may be spent in this session; None for no limit
+    retries: int = 5  # how often a request is sent again that got no reply
+    more_answers: int = 2  # how often a question is asked again whose answer cannot be read
+    first_wait_s: float = 1.0  # before the first retry; it doubles with each one
 
 
 @dataclass(slots=True)

@@ -69,27 +69,16 @@ class Contrast:
 
 
 def contrasts(
-    sums: Mapping[str, Floats],
-    statistic: Statistic,
+    sums: Mapping[str, Floats],  # name to (documents, quantities), all on the same documents, or on kinds
+    statistic: Statistic,  # maps totals (…, quantities) to values (…)
     pairs: Sequence[tuple[str, str]],
     *,
-    weights: Floats | None = None,
-    strata: Sequence[object] | None = None,
-    bounds: Range = "unit",
-    seed: int = 0,
+    weights: Floats | None = None,  # share of each document, in any unit; None where all count alike
+    strata: Sequence[object] | None = None,  # kinds, to speak of them alone: that they differ is no chance
+    bounds: Range = "unit",  # 0 to 1; else what was not drawn is in proportion to the values
+    seed: int = 0,  # of the signs that are drawn, where there are too many to try all
 ) -> list[Contrast]:
-    """The difference of each pair with an interval that is simultaneous over the pairs given.
-
-    Args:
-        sums: Name to (documents, quantities); all on the same documents. Where kinds of documents
-            matter, a row is a kind: the sum of its documents.
-        statistic: Maps totals (…, quantities) to values (…).
-        pairs: Which differences are looked at.
-        weights: Share of each document in the figure, in any unit; None where all count alike.
-        strata: Kind of each document, to speak of these kinds alone: how kinds differ is then no chance.
-        bounds: Whether the figure lies between 0 and 1, or what was not drawn is in proportion to the values.
-        seed: Of the signs that are drawn, where there are too many to try all.
-    """
+    """The difference of each pair with an interval that is simultaneous over the pairs given."""
     if not pairs:
         return []
     names = list(dict.fromkeys(name for pair in pairs for name in pair))

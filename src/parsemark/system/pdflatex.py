@@ -62,37 +62,21 @@ class Compiled:
 
 
 def compile_latex(
-    source: str,
+    source: str,  # may `\input` what lies in the folder
     folder: Path,
     *,
-    name: str = "job",
-    job: str | None = None,
-    engine: str = "pdflatex",
-    root: Path | None = None,
-    format: Path | None = None,
-    passes: int = 1,
-    draft: bool = False,
-    halt_on_error: bool = True,
-    limits: CompileLimits | None = None,
+    name: str = "job",  # of the source file
+    job: str | None = None,  # name of the files that it writes; that of the source if not given
+    engine: str = "pdflatex",  # `pdflatex`, `xelatex` or `lualatex`
+    root: Path | None = None,  # all that it may read (besides TeX's own) and write: `folder`, or one above
+    format: Path | None = None,  # made by `precompiled`; the source then starts after its preamble
+    passes: int = 1,  # how often to compile (tables of contents, long tables)
+    draft: bool = False,  # make no PDF; only the log is wanted
+    halt_on_error: bool = True,  # or go on as well as TeX can
+    limits: CompileLimits | None = None,  # of each pass
 ) -> Compiled:
-    r"""Write `source` to `folder/name.tex` and compile it there.
-
-    Args:
-        source: The LaTeX source. It may `\input` what lies in `folder`.
-        folder: The folder to work in.
-        name: Name of the source file.
-        job: Name of the job and of the files it writes; the source's if not given.
-        engine: `pdflatex`, `xelatex` or `lualatex`.
-        root: The only folder that the run may read from (besides TeX's own) and write to: `folder`, or one
-            above it for a source that reads `../file`.
-        format: A format made by `precompiled`; the source then starts after its preamble.
-        passes: How often to compile (tables of contents, long tables).
-        draft: Make no PDF; only the log is wanted.
-        halt_on_error: Stop at the first error instead of going on as well as TeX can.
-        limits: Bounds of each pass.
-
-    Returns:
-        The result; a source that fails is not an exception, for batches go on without it.
+    """Write `source` to `folder/name.tex` and compile it there. A source that fails is not an exception, for
+    batches go on without it.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)

@@ -66,30 +66,19 @@ def category_of(label: str, text: str | None = None) -> str:
 
 
 def layout_element(
-    label: str,
+    label: str,  # the tool's own
     *,
-    text: str | None = None,
-    html: str | None = None,
-    latex: str | None = None,
-    markdown: str | None = None,
-    box: Sequence[float] | None = None,
-    scale: float = 1.0,
-    order: int | None = None,
-    confidence: float | None = None,
+    text: str | None = None,  # plain
+    html: str | None = None,  # a table's `<table>` may stand among other tags
+    latex: str | None = None,  # a formula's or a table's; "" says that the tool gives none
+    markdown: str | None = None,  # a table
+    box: Sequence[float] | None = None,  # (x0, y0, x1, y1), or the corners of a polygon
+    scale: float = 1.0,  # by which the box is multiplied to be in points
+    order: int | None = None,  # place in reading order
+    confidence: float | None = None,  # the tool's own probability
 ) -> Json:
-    """One element of a page by what the tool calls it.
-
-    Args:
-        label: The tool's own label.
-        text: What it says, as plain text.
-        html: What it says, as HTML; a table's `<table>` may stand among other tags.
-        latex: A formula's or a table's LaTeX. Without it a formula's text is taken for LaTeX; "" says that
-            the tool gives none, and that the text is text.
-        markdown: A table in Markdown.
-        box: (x0, y0, x1, y1), or the corners of a polygon.
-        scale: What the box is multiplied by to be in points.
-        order: Place in reading order.
-        confidence: The tool's own probability.
+    """One element of a page by what the tool calls it. A formula's text is taken for LaTeX unless that is
+    given.
     """
     said = text if text is not None else (plain_text(html) if html is not None else None)
     category = category_of(label, said)
