@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from scipy import stats
 
 from parsemark.choose.choice import Choice, known_mean, page_scores
@@ -223,10 +223,8 @@ def _variance(values: Floats, documents: Sequence[str]) -> float:
     return float((deviations**2).sum()) * len(sums) / (len(sums) - 1)
 
 
-class RouteFile(BaseModel):
+class RouteFile(BaseModel, extra="forbid"):
     """The rule as a file that `parse --route` follows."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_version: int = Field(default=1, ge=1, le=1)
     trait: str | None = None

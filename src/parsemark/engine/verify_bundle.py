@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from parsemark.corpora import Corpus
 from parsemark.engine.bundle_checks import (
@@ -192,10 +192,9 @@ def verify_confined(
     return Verification(str(path), answer.index, checks, answer.notes)
 
 
-class _ConfinedAnswer(BaseModel):
+class _ConfinedAnswer(BaseModel, extra="forbid"):
     """What the confined process says, which is not believed to be more than text."""
 
-    model_config = ConfigDict(extra="forbid")
     refused: str = ""
     index: Index | None = None
     checks: list[dict[str, Any]] = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from parsemark.judges.ask import Asker
 from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reply, object_schema
@@ -38,19 +38,15 @@ _FORM = (
 )
 
 
-class SpanAnswer(BaseModel):
+class SpanAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """One part of the output, as the model copied it."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     table: int
     text: str
 
 
-class SpansAnswer(BaseModel):
+class SpansAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """The answer as a whole."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     spans: list[SpanAnswer] = Field(max_length=1000)
 

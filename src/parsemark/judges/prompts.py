@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from parsemark.judges.base import Question, object_schema
 from parsemark.judges.fence import RULE, fence_key, fenced_block
@@ -37,10 +37,8 @@ _ERRORS_FIRST = (
 _SCORE_ONLY = 'Answer with one JSON object that holds "score", a number from 0 (useless) to 10 (perfect).'
 
 
-class ScoreAnswer(BaseModel):
+class ScoreAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """The answer to all three prompts."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     errors: tuple[str, ...] = ()
     score: float = Field(ge=0, le=10, allow_inf_nan=False)

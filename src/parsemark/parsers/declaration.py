@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from parsemark.errors import ParserError, UsageError
 from parsemark.plain_words import problem_in_words
@@ -25,10 +25,8 @@ _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s
 _SIZE_LIMIT = 1_000_000
 
 
-class Option(BaseModel):
+class Option(BaseModel, extra="forbid", frozen=True):
     """One option of a parser."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     default: OptionValue
     choices: tuple[OptionValue, ...] = ()
@@ -58,10 +56,8 @@ class Option(BaseModel):
         return value
 
 
-class Info(BaseModel):
+class Info(BaseModel, extra="forbid", frozen=True):
     """The `[tool.parsemark]` table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: str = ""
     licence: str = "unknown"
@@ -88,19 +84,15 @@ class Info(BaseModel):
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""
 
 
-class ParserSource(BaseModel):
+class ParserSource(BaseModel, extra="forbid", frozen=True):
     """A package's entry in `[tool.uv.sources]`: the folder of its project, or a wheel."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path
     editable: bool = False  # makes no difference here: it is installed anew when it has changed
 
 
-class Declaration(BaseModel):
+class Declaration(BaseModel, extra="forbid", frozen=True):
     """A worker script's inline metadata."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     requires_python: str = Field(default=">=3.11", alias="requires-python")
     dependencies: tuple[str, ...] = ()

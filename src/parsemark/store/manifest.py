@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from parsemark.errors import StoreError, WriteError
 from parsemark.plain_words import first_problem, is_control
@@ -19,8 +19,8 @@ from parsemark.system import cache_folder, write_bytes
 SCHEMA_VERSION = 2  # raised whenever a reader of the former version would misread the run
 
 
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _StrictModel(BaseModel, extra="forbid"):
+    """A part of the manifest; a key that it does not have is an error."""
 
 
 class CorpusEntry(_StrictModel):

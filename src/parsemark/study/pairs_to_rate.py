@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from parsemark.errors import StudyError
 from parsemark.plain_words import first_problem
@@ -26,10 +26,8 @@ QUESTION = {
 _PICTURES = frozenset({".webp", ".png"})
 
 
-class PairsFile(BaseModel):
+class PairsFile(BaseModel, extra="forbid"):
     """The file as a whole."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_version: int = Field(default=1, ge=1, le=1)
     kind: str = Field(default="table", pattern="^(table|formula)$")

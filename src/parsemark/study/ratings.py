@@ -21,7 +21,6 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     field_validator,
@@ -47,10 +46,8 @@ Number = Annotated[float, BeforeValidator(_no_truth_value), Field(allow_inf_nan=
 """JSON's `true` would be read as 1; Python reads `NaN` and `Infinity`, with which nothing can be counted."""
 
 
-class Judgement(BaseModel):
+class Judgement(BaseModel, extra="forbid", frozen=True):
     """What one language model said of a pair."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: str
     score: Number = Field(ge=0, le=10)
@@ -62,10 +59,8 @@ class Judgement(BaseModel):
 Part = Annotated[Number, Field(ge=0, le=1)]
 
 
-class PairToRate(BaseModel):
+class PairToRate(BaseModel, extra="forbid", frozen=True):
     """A truth and an extraction."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     group: str = ""
@@ -121,10 +116,8 @@ class RatedPair(PairToRate):
 SomePair = TypeVar("SomePair", bound=PairToRate)
 
 
-class RatingsFile(BaseModel):
+class RatingsFile(BaseModel, extra="forbid"):
     """The file as a whole; pairs are validated one by one, so that a broken one costs only itself."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_version: Literal[1]
     kind: Literal["table", "formula"] = "table"

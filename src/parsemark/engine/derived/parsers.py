@@ -280,10 +280,9 @@ def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) 
     """Add the ensembles of a command (`split_specs`) to its run; `parsers` are canonical names of what was
     run.
     """
-    canonical = {name: name for name in parsers}
     added = []
     for spec in specs:
-        members = [canonical.get(m, m) for m in _members(spec)] or list(parsers)
+        members = _members(spec) or list(parsers)
         least = spec.as_dict().get("min_confidence", ENSEMBLE_MIN)
         if not isinstance(least, int | float) or isinstance(least, bool) or not 0 <= least <= 1:
             raise UsageError(f"Option 'min_confidence' of 'ensemble' lies between 0 and 1, not {least!r}.")
