@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import first_problem
 
 
-class _Section(BaseModel, extra="forbid", frozen=True):
-    """A part of the file; a key that it does not have is an error."""
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class BenchSettings(_Section):

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
@@ -61,8 +61,8 @@ _NAMED = {
 _STAMP = (1980, 1, 1, 0, 0, 0)  # what `zipfile` raises on archives that are damaged or meant to harm
 
 
-class _Entry(BaseModel, extra="forbid", frozen=True):
-    """A part of the index; a key that it does not have is an error."""
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class BundlePart(_Entry):

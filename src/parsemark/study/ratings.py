@@ -73,7 +73,7 @@ class PairToRate(BaseModel, extra="forbid", frozen=True):
     region: tuple[Part, Part, Part, Part] | None = None  # of the table, in parts of the picture's sides
 
 
-class RatedPair(PairToRate):
+class RatedPair(PairToRate, frozen=True):
     """A pair, and what people, metrics and judges said of it."""
 
     ratings: tuple[Number, ...] = Field(min_length=1)
