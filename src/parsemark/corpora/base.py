@@ -159,7 +159,7 @@ def _identity(sample: Sample) -> str:
     return json.dumps([sample.id, sample.page_number, truth], sort_keys=True, separators=(",", ":"))
 
 
-def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
+def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
     """Find a corpus.
 
     Args:
@@ -169,7 +169,7 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
     Raises:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
-    name, path = find_loader(spec)
+    name, path = find_loader(spec := str(spec))
     corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, _existing(path, spec))
     n = len(corpus.left_out)
     if strict and n:

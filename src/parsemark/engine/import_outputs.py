@@ -40,7 +40,7 @@ def import_predictions(
     folder: Path,
     *,
     name: str | None = None,
-    pages: str | None = None,
+    pages: str | int | None = None,
     protocols: tuple[str, ...] = (),
     command: tuple[str, ...] = (),
     page_separator: str | None = None,

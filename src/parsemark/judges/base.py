@@ -62,7 +62,7 @@ class Reply:
     refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
-    cost_usd: float | None  # none where the price or the tokens are not known
+    cost_usd: float | None  # None where the price or the tokens are not known
     seconds: float
     model: str | None = None  # the model that the endpoint says answered
 

@@ -55,7 +55,7 @@ class Compiled:
     """What came of a compilation."""
 
     ok: bool
-    pdf: Path | None  # none if no page was made
+    pdf: Path | None  # None if no page was made
     log: str
     cpu_s: float
     reason: str | None = None  # why it is not ok: TeX's first error, or the limit that was reached

@@ -36,7 +36,7 @@ class Bisection:
     versions: tuple[str, ...]  # from the good one to the bad one
     probes: tuple[Probe, ...]  # in the order in which they were tried
     last_good: str
-    first_bad: str | None  # none where the bad one is as good as the good one
+    first_bad: str | None  # None where the bad one is as good as the good one
 
     @property
     def tried(self) -> list[Probe]:

@@ -44,7 +44,7 @@ class ErrorChange:
         return f"{self.label.lower()} {self.old:,} → {self.new:,}"
 
 
-Changes = tuple[ErrorChange, ...] | None  # none where the protocol lists no errors by type
+Changes = tuple[ErrorChange, ...] | None  # None where the protocol lists no errors by type
 
 
 @dataclass(frozen=True)

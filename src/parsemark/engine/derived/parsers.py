@@ -248,14 +248,14 @@ def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], fl
 # --- As parsers of a command ----------------------------------------------------------------------------
 
 
-def split_specs(specs: Sequence[str]) -> tuple[list[str], list[Spec]]:
+def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
     """The parsers that are run, and the ensembles made of them afterwards.
 
     The members of `ensemble(parsers=a+b)` are run too; `ensemble` alone is made of all others.
     """
     run: list[str] = []
     made: list[Spec] = []
-    for text in specs:
+    for text in [specs] if isinstance(specs, str) else specs:
         if not is_derived(text):
             run.append(text)
             continue

@@ -54,8 +54,8 @@ _OTHER_FORMATS = frozenset({"docx", "html"})  # files of corpora that are no PDF
 class ParseOptions:
     """How a corpus is parsed."""
 
-    pages: str | None = None  # which samples: see `select_keys`
-    n_workers: int | None = None  # none for as many as the executor has CPUs
+    pages: str | int | None = None  # which samples: see `select_keys`
+    n_workers: int | None = None  # None for as many as the executor has CPUs
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None  # folder of the cache of parses; None to use none
     anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
@@ -250,7 +250,12 @@ def _check_names(parsers: Sequence[Parser]) -> None:
 
 
 def add_samples(
-    run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True, events: Events | None = None
+    run: Run,
+    corpus: Corpus,
+    wanted: str | int | None,
+    *,
+    needs_pdf: bool = True,
+    events: Events | None = None,
 ) -> list[PlannedPage]:
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 

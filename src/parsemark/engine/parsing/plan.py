@@ -79,7 +79,7 @@ def make_plan(
     return plan
 
 
-def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
+def select_keys(keys: Sequence[str], pages: str | int | None) -> list[str]:
     """The samples that `--pages` names: a number (the first ones), positions `5-9`, or ids with `*`.
 
     >>> select_keys(["a1", "a2", "b1"], "2")
@@ -89,7 +89,7 @@ def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
     """
     if pages is None:
         return list(keys)
-    parts = [part.strip() for part in pages.split(",") if part.strip()]
+    parts = [part.strip() for part in str(pages).split(",") if part.strip()]
     found = [_select(keys, part, alone=len(parts) == 1) for part in parts]
     if not found or not all(found):
         part = pages if not found else parts[found.index(set())]
