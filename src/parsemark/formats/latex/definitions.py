@@ -146,7 +146,7 @@ class _Expander:
     def _body(
         self, source: LatexSource, definition: Definition, index: int, end: int, depth: int
     ) -> tuple[str, int]:
-        """The body of a macro with the arguments that follow (a missing one is empty), and the index behind."""
+        """The body of a macro with the arguments that follow, a missing one empty, and the index behind."""
         position, body = source.tokens[index - 1].start, definition.body
         arguments: dict[int, str] = {}
         for number in range(1, definition.n_arguments + 1):
