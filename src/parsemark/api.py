@@ -36,12 +36,12 @@ THREADS_TRIED = 4
 
 
 def bench(
-    corpus: str | Corpus = CORPUS,
-    parsers: Sequence[str] | None = None,
+    corpus: str | Path | Corpus = CORPUS,
+    parsers: str | Sequence[str] | None = None,
     *,
     out: str | Path | None = None,
-    protocols: Sequence[str] | None = None,
-    pages: str | None = None,
+    protocols: str | Sequence[str] | None = None,
+    pages: str | int | None = None,
     workers: int | None = None,
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
@@ -92,7 +92,7 @@ def bench(
 
 def parse_options(
     *,
-    pages: str | None = None,
+    pages: str | int | None = None,
     workers: int | None = None,
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
@@ -100,7 +100,7 @@ def parse_options(
     cache: bool = True,
     executor: str = EXECUTOR,
     address: str | None = None,
-    protocols: Sequence[str] | None = None,
+    protocols: str | Sequence[str] | None = None,
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
@@ -124,8 +124,8 @@ def parse_options(
 
 
 def parse(
-    corpus: str | Corpus,
-    parsers: Sequence[str] | None,
+    corpus: str | Path | Corpus,
+    parsers: str | Sequence[str] | None,
     options: ParseOptions,
     *,
     out: str | Path | None = None,
@@ -167,7 +167,7 @@ def default_protocols(corpus: Corpus) -> tuple[str, ...]:
 
 
 def parse_routed(
-    corpus: str | Corpus,
+    corpus: str | Path | Corpus,
     rule: str | Path,
     options: ParseOptions,
     *,
@@ -182,14 +182,13 @@ def parse_routed(
     from dataclasses import replace
 
     from parsemark.choose.route import read_route
-    from parsemark.corpora import load_corpus
     from parsemark.corpora.render import look_at
     from parsemark.engine.derived.parsers import add_routed
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import get_parser
 
     route = read_route(Path(rule))
-    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    loaded = _loaded(corpus)
     keys = select_keys(loaded.keys, options.pages)
     named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
     wanted = {key: route.parser_for(look_at(loaded.read(key)).kinds) for key in keys}
@@ -212,7 +211,7 @@ def run_folder(out: str | Path | None, corpus: Corpus) -> Path:
 def score_run(
     run: str | Path | Run,
     *,
-    protocols: Sequence[str] | None = None,
+    protocols: str | Sequence[str] | None = None,
     workers: int | None = None,
     events: Events | None = None,
 ) -> list[Summary]:
@@ -232,12 +231,12 @@ def score_run(
 
 def score_predictions(
     predictions: str | Path,
-    corpus: str | Corpus = CORPUS,
+    corpus: str | Path | Corpus = CORPUS,
     *,
     name: str | None = None,
     out: str | Path | None = None,
-    protocols: Sequence[str] | None = None,
-    pages: str | None = None,
+    protocols: str | Sequence[str] | None = None,
+    pages: str | int | None = None,
     page_separator: str | None = None,
     workers: int | None = None,
     events: Events | None = None,
@@ -308,22 +307,17 @@ def gate(
 
     older = None if old is None else _opened(old)
     return gate_runs(
-        _opened(new),
-        older,
-        limits or GateLimits(),
-        parsers=parsers,
-        protocol=protocol,
-        time_again=time_again,
+        _opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol, time_again=time_again
     )
 
 
 def stable(
-    corpus: str | Corpus = CORPUS,
-    parsers: Sequence[str] | None = None,
+    corpus: str | Path | Corpus = CORPUS,
+    parsers: str | Sequence[str] | None = None,
     *,
     variants: Sequence[str] = (),
-    pages: str | None = None,
-    protocols: Sequence[str] | None = None,
+    pages: str | int | None = None,
+    protocols: str | Sequence[str] | None = None,
     workers: int | None = None,
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
@@ -429,7 +423,7 @@ def bundle_run(
 
 def verify_bundle(
     bundle: str | Path,
-    corpus: str | Corpus | None = None,
+    corpus: str | Path | Corpus | None = None,
     *,
     workers: int | None = None,
     events: Events | None = None,
@@ -470,7 +464,7 @@ def calibrate(
 
 def estimate_confidence(
     run: str | Path | Run,
-    parsers: Sequence[str] | None = None,
+    parsers: str | Sequence[str] | None = None,
     *,
     model: str | Path | None = None,
     apply: bool = True,
@@ -496,7 +490,7 @@ def estimate_confidence(
 
 
 def ensemble(
-    run: str | Path | Run, parsers: Sequence[str] | None = None, *, min_confidence: float = 0.05
+    run: str | Path | Run, parsers: str | Sequence[str] | None = None, *, min_confidence: float = 0.05
 ) -> list[Summary]:
     """Add `ensemble` to a run, what its parsers see together voted cell by cell, and score it."""
     from parsemark.engine.derived.parsers import add_ensemble
@@ -510,7 +504,7 @@ def ensemble(
 
 
 def score_task(
-    task: str, predictions: str | Path, corpus: str | Corpus = CORPUS, *, protocol: str = "document"
+    task: str, predictions: str | Path, corpus: str | Path | Corpus = CORPUS, *, protocol: str = "document"
 ) -> TaskResult:
     """Score one component of a parser on its own: ocr, table, formula, or layout.
 
@@ -527,7 +521,7 @@ def score_task(
 
 def bench_task(
     task: str,
-    corpus: str | Corpus,
+    corpus: str | Path | Corpus,
     parsers: Sequence[str],
     options: ParseOptions,
     *,
@@ -552,10 +546,10 @@ def bench_task(
     return folder, component_tasks.score_crops(run, crops, annotation, chosen, protocol)
 
 
-def _loaded(corpus: str | Corpus, *, strict: bool = False) -> Corpus:
+def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:
     from parsemark.corpora import load_corpus
 
-    return load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
+    return load_corpus(corpus, strict=strict) if isinstance(corpus, str | Path) else corpus
 
 
 def _opened(run: str | Path | Run) -> Run:

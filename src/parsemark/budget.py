@@ -3,8 +3,6 @@
 One rule for judges, whose processes share a file, and for parsers that are paid by the page.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import Iterable
@@ -25,12 +23,8 @@ class SpentError(ParsemarkError):
 
 
 class Budget:
-    """What one session may spend and has spent, in a table that processes can share.
-
-    Args:
-        limit_usd: The most that it may spend; None for no limit.
-        db: The database that holds the table; one of this process alone by default.
-        session: Whose money it is.
+    """What one session may spend (`limit_usd`; None for no limit) and has spent, in a table that processes
+    can share.
     """
 
     def __init__(
@@ -81,11 +75,8 @@ class PageBudget:
     """Money for pages: one is asked for only if there is enough left for the dearest so far.
 
     What a parser's page costs is known after its first one, which is therefore asked for alone. So the limit
-    is passed only by a first page, or by one that is dearer than all before it.
-
-    Args:
-        limit_usd: Most that the run may cost.
-        before: Parser and cost of the pages that the run has paid for already.
+    is passed only by a first page, or by one that is dearer than all before it. `before`: parser and cost of
+    the pages that the run has paid for already.
     """
 
     def __init__(self, limit_usd: float, before: Iterable[tuple[str, float | None]] = ()) -> None:
@@ -98,11 +89,7 @@ class PageBudget:
         self._budget.settle(0.0, sum(self._learn(parser, cost, 1) for parser, cost in before))
 
     def reserve(self, parser: str, n_pages: int = 1) -> float:
-        """Put aside what the next pages of a parser may cost; `settle` gives it back.
-
-        Raises:
-            SpentError: There is not enough left.
-        """
+        """Put aside what the next pages of a parser may cost, else SpentError; `settle` gives it back."""
         with self._changed:
             while parser not in self._dearest and self._asked.get(parser):
                 self._changed.wait()

@@ -4,8 +4,6 @@ Pydantic at the border: an unknown key, a wrong type or a wrong limit is an erro
 here take the place of defaults; a flag overrides them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,11 +68,7 @@ _NOT_OF_PARSE = ("match", "metrics", "rank_by", "report")
 
 
 def read_settings(path: Path) -> SettingsFile:
-    """Read a settings file.
-
-    Raises:
-        UsageError: It cannot be read, or something in it is not valid; names the key.
-    """
+    """Read a settings file; UsageError names the key that is not valid."""
     if not path.is_file():
         raise UsageError(f"{path} cannot be read: it is no file.")
     try:

@@ -19,8 +19,6 @@
 A message says what is wrong, where, and what to do about it.
 """
 
-from __future__ import annotations
-
 import difflib
 import errno
 from collections.abc import Collection, Iterable

@@ -4,8 +4,6 @@
 comes with `parsemark[bench]`. pyproject.toml lists the packages; a test holds both lists together.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Collection, Iterator
@@ -104,16 +102,7 @@ def find_package_file(package: str, path: str) -> Path | None:
 
 
 def require(extra: str, purpose: str, only: Collection[str] | None = None) -> None:
-    """Refuse to go on without an extra.
-
-    Args:
-        extra: Its name.
-        purpose: What needs it, as the message begins.
-        only: The modules that matter, if not all.
-
-    Raises:
-        MissingDependencyError: Something of it is not installed.
-    """
+    """Refuse to go on without an extra, or these modules of it; the message begins with the purpose."""
     (wanted,) = (one for one in EXTRAS if one.name == extra)
     missing = [module for module in wanted.modules if only is None or module in only]
     missing = [module for module in missing if not is_installed(module)]
@@ -124,11 +113,8 @@ def require(extra: str, purpose: str, only: Collection[str] | None = None) -> No
 
 @contextmanager
 def needed_for(purpose: str, prefer: str | None = None) -> Iterator[None]:
-    """Imports inside that fail for want of an extra say so: what needs which library, and how to get it.
-
-    Args:
-        purpose: What needs the imports, as the message begins.
-        prefer: The extra to name where several hold the library.
+    """Imports inside that fail for want of an extra say so: what needs which library, and how to get it. The
+    message begins with the purpose, and names the extra `prefer` where several hold the library.
     """
     try:
         yield

@@ -141,14 +141,7 @@ def size_in_words(n_bytes: int) -> str:
     return f"{n_bytes / 1_000:.0f} kB" if n_bytes < 999_500 else f"{n_bytes / 1_000_000:,.1f} MB"
 
 
-DIGITS: Mapping[str, int] = {
-    "count": 0,
-    "megabytes": 0,
-    "rate": 2,
-    "score": 3,
-    "seconds": 3,
-    "dollars": 4,
-}
+DIGITS: Mapping[str, int] = {"count": 0, "megabytes": 0, "rate": 2, "score": 3, "seconds": 3, "dollars": 4}
 """Of differences, and of values where the style has no form of its own."""
 
 
@@ -296,11 +289,8 @@ FILTERS: dict[str, Callable[..., str]] = {
 
 
 def first_problem(error: ValidationError, whole: str = "the file") -> str:
-    """What is wrong in data from outside, and where, in plain words: `bench.bogus: there is no such key`.
-
-    Args:
-        error: What pydantic found.
-        whole: What to name where the data as a whole are wrong.
+    """What pydantic found wrong in data from outside, and where, in plain words: `bench.bogus: there is no
+    such key`. `whole`: what to name where the data as a whole are wrong.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or whole

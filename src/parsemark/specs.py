@@ -4,8 +4,6 @@ A *spec* is a name with options, written as `teds(structure_only=true)` or `came
 Specs are identities: `str(parse_spec(text))` parses back to an equal spec.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import re
@@ -115,18 +113,11 @@ def format_option(value: OptionValue) -> str:
 
 
 def check_options(cls: type[Any], kind: str, name: str, options: Mapping[str, OptionValue]) -> dict[str, Any]:
-    """The options of a spec as the fields of a dataclass take them.
+    """The options of a spec as the fields of a dataclass take them; UsageError if there is no such option or
+    value.
 
-    A field that is a tuple of texts takes several values joined by `+`.
-
-    Args:
-        cls: The dataclass; its fields are the options.
-        kind: What it is, in words (for messages).
-        name: What it is called in specs.
-        options: As `parse_spec` reads them.
-
-    Raises:
-        UsageError: There is no such option, or it has no such value.
+    A field that is a tuple of texts takes several values joined by `+`. Kind (in words) and name are for
+    messages.
     """
     known = [f.name for f in dataclasses.fields(cls)]
     hints = get_type_hints(cls)
@@ -181,12 +172,8 @@ plugins_loaded: set[str] = set()
 
 @dataclass(slots=True)
 class Registry:
-    """Maps names to lazily imported objects.
-
-    Args:
-        kind: What is registered, in words (for messages).
-        group: The entry-point group in which other packages register theirs.
-        builtin: Name to `module:attribute`.
+    """Maps names to lazily imported objects (`builtin`: name to `module:attribute`), and to those that other
+    packages register in the entry-point group. `kind` says in messages what they are.
     """
 
     kind: str
@@ -210,11 +197,8 @@ class Registry:
         return name in self._targets()
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for.
-
-        Raises:
-            UnknownNameError: Nobody has registered the name.
-            PluginError: Another package has, and its code cannot be imported.
+        """Import and return what `name` stands for; PluginError if the code of another package cannot be
+        imported.
         """
         targets = self._targets()
         if name not in targets:

@@ -100,12 +100,13 @@ def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
     code, _ = act(repository, **given)
     baseline = repository / ".parsemark" / "baseline"
     assert code == 2 and not baseline.exists(), "absent, it fails, and is made only if asked for"
-    again = {**given, "limits": "--max-drop 0.02 --max-failures 0"}
+    again = {**given, "limits": "--max-drop 0.02\n--max-failures 0\n"}
     for update in ("true", "false"):
         shutil.rmtree(repository / "runs")
         code, said = act(repository, **again, update=update)
         assert code == 0 and (baseline / "manifest.json").is_file(), said
     assert "plain drop" in said and "0.000" in said
+    assert "failing pages" in said, "flags may stand on lines of their own"
     assert (repository / "badge.svg").read_text().startswith("<svg ")
     parser = repository / "my_parser.py"
     parser.write_text(parser.read_text().replace("| 1 | 2 |", "| 7 | 8 |\\n| 9 |  |"))

@@ -9,6 +9,7 @@ import pytest
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.loaders import omnidocbench
 from parsemark.errors import CorpusError
 from parsemark.formats import read_table
 from parsemark.model import Box, Category, Cell, Element, Page, Sample, Table
@@ -92,6 +93,10 @@ def omnidocbench_page(**info: object) -> dict[str, object]:
             ]
         },
     }
+
+
+def test_names_of_attributes_have_one_spelling() -> None:
+    assert omnidocbench.attributes({"colorful_backgroud": True}) == {"colorful_background": True}
 
 
 def test_omnidocbench_without_a_pdf(tmp_path: Path) -> None:

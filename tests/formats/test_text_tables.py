@@ -25,6 +25,29 @@ def test_quoted_fields_of_csv() -> None:
     assert read_table('a,"b, ""c""\nd"\n1,2\n', "csv").text_rows() == [["a", 'b, "c"\nd'], ["1", "2"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("Name;Val\nA, B;1,5\nC, D, E;2,5\n", [["Name", "Val"], ["A, B", "1,5"], ["C, D, E", "2,5"]]),
+        ("Ort;A, EUR;B, USD\nUlm;1,5;2,5\n", [["Ort", "A, EUR", "B, USD"], ["Ulm", "1,5", "2,5"]]),
+        ("Port\tShips\nKiel\t12\n", [["Port", "Ships"], ["Kiel", "12"]]),
+        ("sep=;\na;b\n1;2\n", [["a", "b"], ["1", "2"]]),
+        ("sep=|\r\na|b\r\n1|2\r\n", [["a", "b"], ["1", "2"]]),
+        ("title\na,b\n1,2;3\n", [["title", ""], ["a", "b"], ["1", "2;3"]]),
+        ("one\ntwo\n", [["one"], ["two"]]),
+        ('a,"b\n1,2\n3,4\n', [["a", '"b'], ["1", "2"], ["3", "4"]]),
+        ('a,5" pipe\n"1,5",2\n', [["a", '5" pipe'], ["1,5", "2"]]),
+    ],
+)
+def test_what_separates_the_fields_of_a_csv_file(text: str, rows: list[list[str]]) -> None:
+    assert read_table(text, "csv").text_rows() == rows
+
+
+def test_semicolons_divide_where_decimal_commas_are_as_regular() -> None:
+    (found,) = read_tables("Ort;A, EUR;B, USD\nUlm;1,5;2,5\nKiel;3,5;4,5\n")
+    assert found.table.text_rows()[1] == ["Ulm", "1,5", "2,5"]
+
+
 def test_ragged_csv_leaves_holes() -> None:
     assert read_table("a,b\n1\n", "csv").holes == ((1, 1),)
 

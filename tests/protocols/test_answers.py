@@ -408,6 +408,22 @@ def test_the_case_of_a_sentence_does_not_matter() -> None:
     assert set(states(f"# HISTORY\n\n{TEXT.upper()}", facts=facts).values()) == {"right"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "state"),
+    [
+        ({"before": "crew of", "answer": "14", "after": "sailors"}, "right"),
+        ({"before": "crew of", "answer": "15", "after": "sailors"}, "wrong"),
+        ({"before": "crew of", "answer": "14"}, "right"),
+        ({"answer": "14", "after": "sailors"}, "right"),
+        ({"before": "leads a crew of", "answer": "14", "after": "people"}, "right"),
+        ({"before": "a fleet of", "answer": "14", "after": "ships"}, "not found"),
+    ],
+)
+def test_a_number_between_few_words_is_found(arguments: dict[str, str], state: str) -> None:
+    fact = Fact("f", "number", "answers", arguments)
+    assert states("Anna leads a crew of 14 sailors.", facts=(fact,)) == {"f": state}
+
+
 def test_currencies_are_not_exchanged() -> None:
     text = "On that day the old boat was sold for $ 4,500 to a cousin who paid 20 € more."
     facts = facts_of_page(page(Element("a", "text_block", order=0, text=text)))

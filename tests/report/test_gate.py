@@ -205,7 +205,11 @@ def test_one_parser_alone_needs_no_allowance_for_others(tmp_path: Path) -> None:
 def test_a_least_value(run: Run) -> None:
     assert gate_runs(run, None, GateLimits(minimum={"te_f1_con": 0.1}, max_failures=None)).passed
     assert not gate_runs(run, None, GateLimits(minimum={"te_f1_con": 1.0}), parsers=["fair"]).passed
-    with pytest.raises(UsageError, match="no figure 'te_f1_cno'"):
+    (undefined,) = gate_runs(
+        run, None, GateLimits(minimum={"invented_numbers": 3}, max_failures=None), parsers=["fair"]
+    ).failed
+    assert undefined.found == "not defined here"
+    with pytest.raises(UsageError, match=r"no figure 'te_f1_cno' in tables; there are: .*\bap\b"):
         gate_runs(run, None, GateLimits(minimum={"te_f1_cno": 0.5}))
 
 

@@ -89,6 +89,12 @@ def test_no_run_and_no_summary(tmp_path: Path) -> None:
         Run.create(tmp_path / "run", fabricate_manifest())
 
 
+def test_a_protocol_that_the_run_has_not_is_refused(tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run", 3, ("good",))
+    with pytest.raises(StoreError, match="no protocol 'documant': tables"):
+        run.table("scores", "documant")
+
+
 def test_torn_line_is_ignored_and_its_neighbours_are_kept(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
     with RunFolder.of(run).parses.journal() as journal:

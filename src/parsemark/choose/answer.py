@@ -1,7 +1,5 @@
 """A choice in words: what to take, what is cheaper, what is not settled, what to do next."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import asdict

@@ -6,8 +6,6 @@ counted in families (`find_families` of `consensus`), so a clone adds nothing; a
 is a witness of its own.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,15 +69,9 @@ def audit_page(
     layer_text: str | None = None,
     glyphs: Sequence[Glyph] = (),
 ) -> list[Suspicion]:
-    """The suspicious cells of one page, in its order.
-
-    Args:
-        page: With the truth.
-        predictions: By parser.
-        families: Of dependent parsers; see `Agreement.families`.
-        layer_text: The text layer, if the page has one.
-        glyphs: Its characters with their places; where the truth has boxes of cells they tell what is printed
-            inside.
+    """The suspicious cells of one page, in its order; `families` are of dependent parsers
+    (`Agreement.families`). Where the truth has boxes of cells, `glyphs` (characters with places) tell what is
+    printed inside.
     """
     family_of = {name: k for k, members in enumerate(families) for name in members}
     answers = {

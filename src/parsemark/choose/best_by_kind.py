@@ -1,7 +1,5 @@
 """Who is best on which kind of pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,15 +37,8 @@ def best_by_kind(
     scores: Floats,
     guesses: Floats,
 ) -> tuple[KindStanding, ...]:
-    """For each kind that some pages are of and others are not, its best parser.
-
-    Args:
-        kinds: Of the pages.
-        samples: The pages.
-        parsers: Their names.
-        best: The best one over all pages.
-        scores: (parsers, pages), NaN where nothing is known.
-        guesses: (parsers, pages).
+    """For each kind that some pages are of and others are not, its best parser; scores and guesses are
+    (parsers, pages), scores NaN where nothing is known.
     """
     found = []
     for trait, name in TRAITS.items():

@@ -1,7 +1,5 @@
 """Which parser for these documents? An answer with its uncertainty, from no, few or many labels."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -288,20 +286,12 @@ class ParserRanking:
 
 
 def rank(
-    agreement: ParserAgreement,
-    scores: Floats,
-    labels: UsableLabels,
-    trust: Floats,
-    cpu_s: Sequence[float],
+    agreement: ParserAgreement, scores: Floats, labels: UsableLabels, trust: Floats, cpu_s: Sequence[float]
 ) -> ParserRanking:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 
-    Args:
-        agreement: Of their outputs.
-        scores: Of each parser and page; used where labelled.
-        labels: The labelled pages and their chances.
-        trust: What each parser's guesses are multiplied with; see `Sanity.trust`.
-        cpu_s: Of each parser for a page: of equal ones the cheaper comes first.
+    Scores (of each parser and page) are used where labelled, guesses are multiplied with `trust`
+    (`Sanity.trust`), and of equal parsers the one that needs less CPU for a page comes first.
     """
 
     def place(means: Floats) -> list[int]:

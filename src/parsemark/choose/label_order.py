@@ -4,8 +4,6 @@ Successive sampling (Rosén 1972): the next page is always drawn with chances in
 left, so that labelling may stop at any planned look.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,12 +28,9 @@ class LabelOrder:
 
 
 def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrder:
-    """Draw the order in which pages are labelled.
-
-    Args:
-        size: Chance of each page relative to the others, at least 0; pages of greater doubt get more.
-        clusters: Document of each page; pages of one document are spread over the order.
-        seed: The same seed gives the same order.
+    """Draw the order in which pages are labelled, the same for the same seed, those of one document
+    (`clusters`) spread over it. `size`: chance of each page relative to the others, at least 0; pages of
+    greater doubt get more.
     """
     rng = np.random.default_rng(seed)
     n = len(size)

@@ -6,8 +6,6 @@ documents everything, the trait too, is learned anew from the others. What is es
 parser that `choose` names for all pages, and its one-sided 95 % limit is the stated risk.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -117,13 +115,7 @@ def learn_rule(
     single: str | None = None,
 ) -> RoutingRule:
     """The rule of one trait that earns most on these pages, kinds of few pages drawn to the mean of all.
-
-    Args:
-        scores: (parsers, pages).
-        parsers: Their names.
-        kinds: Of each page.
-        documents: Of each page.
-        single: The parser of all other pages; by default the best on these.
+    `scores` are (parsers, pages); `single` is the parser of all other pages, by default the best on these.
     """
     overall = scores.mean(axis=1)
     default = int(overall.argmax()) if single is None else parsers.index(single)
@@ -182,25 +174,13 @@ def learn_routing(
     taken = scores[[index[rule.parser_for(page)] for page in kinds], np.arange(len(kinds))]
     gain, low = _gain(routed - alone, taken - scores[index[rule.default]], documents)
     return Routing(
-        rule,
-        rule.default,
-        float(routed.mean()),
-        float(alone.mean()),
-        gain,
-        low,
-        len(documents),
-        len(names),
+        rule, rule.default, float(routed.mean()), float(alone.mean()), gain, low, len(documents), len(names)
     )
 
 
 def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0) -> Routing:
-    """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages.
-
-    Args:
-        run: The run.
-        choice: What was chosen from it: a rule is held against that parser, and named beside it.
-        skip: Pages that the choice is not about.
-        seed: Of the folds.
+    """Learn a rule from all labelled pages of a scored run, with what it would cost on all its pages. It is
+    held against the parser that was chosen, and named beside it; `skip`: pages that the choice is not about.
     """
     table = run.table("samples")
     rows = [row for row in zip(table["sample"], table["document"], strict=True) if row[0] not in skip]
@@ -236,14 +216,9 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
 def _gain(unseen: Floats, seen: Floats, documents: Sequence[str]) -> tuple[float, float]:
     """Mean over pages of what rules gain on unseen documents, and its lower 95 % limit for the rule itself.
 
-    Documents are the units. The rules of folds may route fewer pages than the rule that is learned from all,
-    so its own gains, though too large, may spread further, and count then. A residual is added that few
-    documents may lack, as in every interval of `choose`.
-
-    Args:
-        unseen: Of each page, by the rule that has not seen it.
-        seen: Of each page, by the rule that is learned from all.
-        documents: Of each page.
+    Documents are the units. `unseen` is by rules of folds, which may route fewer pages than the rule that is
+    learned from all, so its own gains (`seen`), though too large, may spread further, and count then. A
+    residual is added that few documents may lack, as in every interval of `choose`.
     """
     sizes = np.unique(documents, return_counts=True)[1]
     n = max(
@@ -285,11 +260,7 @@ def write_route(routing: Routing, path: Path) -> None:
 
 
 def read_route(path: Path) -> RoutingRule:
-    """Read a rule.
-
-    Raises:
-        UsageError: It cannot be read, or names a trait that does not exist.
-    """
+    """Read a rule; UsageError if it cannot be read, or names a trait that does not exist."""
     try:
         file = RouteFile.model_validate_json(path.read_bytes())
     except OSError as e:

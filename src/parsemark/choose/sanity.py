@@ -6,8 +6,6 @@ for a table), and the share of the words seen on the page that are lost or alter
 `evidence`). None needs truth, and copies of a parser change none.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -47,10 +45,8 @@ class Sanity:
     lost or altered."""
 
     def trust(self, *, text: bool = False) -> Floats:
-        """What a guess from agreement is multiplied with: less for what the page itself contradicts.
-
-        Args:
-            text: Whether whole texts are compared, and not tables.
+        """What a guess from agreement (of whole texts, not tables, with `text`) is multiplied with: less for
+        what the page itself contradicts.
         """
         lost = np.nan_to_num(self.lost)
         if text:
@@ -94,14 +90,8 @@ def measure_sanity(
     layers: Mapping[str, str],
     seen: Mapping[str, SeenPage] | None = None,
 ) -> Sanity:
-    """The signals of each parser.
-
-    Args:
-        predictions: By sample and parser; one that is missing or failed says nothing.
-        parsers: Their names.
-        samples: The pages.
-        layers: Text layers by sample; see `layer_texts`.
-        seen: What can be seen on pages, by sample; see `seen_pages`.
+    """The signals of each parser; a prediction that is missing or failed says nothing. Text layers
+    (`layer_texts`) and what can be seen on pages (`seen_pages`) are given by sample.
     """
     known = {sample: _squeeze(text) for sample, text in layers.items()}
     invented = np.full((len(parsers), len(samples)), np.nan)

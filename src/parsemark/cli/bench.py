@@ -1,7 +1,5 @@
 """`parsemark bench`: parse, score, leaderboard, report."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`parsemark convert`: tables from one format into another."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`parsemark export` and `query`: a run as tables for papers, as other programs' files, or asked in SQL."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`parsemark judge`: what a language model is worth as a judge, and what it has answered so far."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

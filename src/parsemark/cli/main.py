@@ -1,7 +1,5 @@
 """The `parsemark` command: its commands, put together here."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import errno

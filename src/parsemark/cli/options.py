@@ -3,8 +3,6 @@
 Help drawn with rich would start half as fast, and read worse in a pipe.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -31,12 +29,8 @@ Kind = TypeVar("Kind")
 
 
 def fill(kind: type[Kind], given: Mapping[str, Any], **others: Any) -> Kind:
-    """An object of a dataclass, from the options of a command that are called like its fields.
-
-    Args:
-        kind: The dataclass.
-        given: The options by name.
-        others: Fields that the command states in another form.
+    """An object of a dataclass, from the options of a command that are called like its fields, and from
+    `others`, which the command states in another form.
     """
     own = {field.name: given[field.name] for field in fields(cast(Any, kind)) if field.name in given}
     return kind(**{**own, **others})
@@ -63,8 +57,7 @@ TRIAL_TIMEOUT_S = 300
 """More than in a run: a parser may load its models on the first page."""
 MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
 MaxCost = Annotated[
-    float | None,
-    typer.Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop."),
+    float | None, typer.Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
 Executor = Annotated[str, typer.Option(help="`local` or `ray`.")]

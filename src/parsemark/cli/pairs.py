@@ -112,10 +112,8 @@ def _judge(
     *,
     to_stderr: bool,
 ) -> tuple[set[int], bool]:
-    """Let judges score the lines.
-
-    Returns:
-        The numbers of those that did not get all their verdicts, and whether the limit on cost was passed.
+    """Let judges score the lines; the numbers of those that did not get all their verdicts, and whether the
+    limit on cost was passed.
     """
     from parsemark.cli.printing import plain_console
     from parsemark.judges.pair_lines import judge_lines

@@ -1,7 +1,5 @@
 """`parsemark parse`: run parsers and store what they return."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

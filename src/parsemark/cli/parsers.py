@@ -64,9 +64,7 @@ def _print_narrow(console: Console, name: str, *facts: str) -> None:
 
 
 @parsers.command()
-def install(
-    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers, or `all`.")],
-) -> None:
+def install(names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers, or `all`.")]) -> None:
     """Build the environments of parsers. Without it each is built when it is first used."""
     from parsemark.cli.printing import plain_console
     from parsemark.errors import ParserError

@@ -22,11 +22,7 @@ def plain_console(*, stderr: bool = False) -> Console:
 @contextmanager
 def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Callable[..., None]]:
     """A bar that is moved by calling what this gives, with a number of finished pages; only on a terminal.
-
-    Args:
-        title: What is done.
-        total: How many there are; None if that is not known.
-        in_bytes: Whether bytes are counted.
+    `total` is None if it is not known.
     """
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeColumn
@@ -54,13 +50,8 @@ def warning(text: str) -> Text:
 def plain_table(
     heads: Iterable[str], rows: Iterable[Iterable[str | Text]], *, words: int = 1, **look: Any
 ) -> Table:
-    """A table without lines, whose first columns hold words and the others figures.
-
-    Args:
-        heads: Of the columns.
-        rows: Their cells.
-        words: How many columns hold words; these stand left and are folded where they are long.
-        look: What `rich.table.Table` takes.
+    """A table without lines, whose first `words` columns hold words, left and folded where long, and the
+    others figures; `look` is what `rich.table.Table` takes.
     """
     from rich.table import Table
 

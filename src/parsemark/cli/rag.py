@@ -1,7 +1,5 @@
 """`parsemark rag`: the search and the answers that OHR-Bench scores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`parsemark report` and `figures`: the static site of a run, and its figures as files for a paper."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

@@ -75,12 +75,7 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
 
 
 def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) -> ParseOptions:
-    """How to parse, by the options of a command; those that it does not have are at their defaults.
-
-    Args:
-        given: The options of the command.
-        protocols: The specs that they name.
-    """
+    """How to parse, by the options of a command; those that it does not have are at their defaults."""
     from parsemark import api
 
     known = ("pages", "workers", "timeout_s", "memory_mb", "cache", "executor", "address")
@@ -122,10 +117,8 @@ def protocol_specs(
     rank_by: str | None,
     serialise: str | None = None,
 ) -> list[str] | None:
-    """The protocols with the options that were given apart; None where nothing was said at all.
-
-    Raises:
-        UsageError: There is no such protocol, or none of them has the option.
+    """The protocols with the options that were given apart; None where nothing was said at all. UsageError if
+    there is no such protocol, or none of them has the option.
     """
     from parsemark.errors import UsageError
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs, get_protocol, with_options

@@ -1,7 +1,5 @@
 """`parsemark score`: score what is stored, or outputs made elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`parsemark init` and `parsemark doctor`: the settings of a project in one file, and what is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

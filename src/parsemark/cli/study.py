@@ -40,8 +40,7 @@ def run(
     file: Annotated[Path, typer.Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
     *,
     metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it."),
+        list[str] | None, typer.Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are written.")] = Path("study"),
     prepare: Annotated[

@@ -1,7 +1,5 @@
 """`parsemark rate` and `annotate`: people rate pairs, or make truth for their documents, in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated

@@ -143,7 +143,7 @@ class Corpus:
         return len(self.keys)
 
 
-def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
+def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
     """Find a corpus.
 
     Args:
@@ -153,7 +153,7 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
     Raises:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
-    name, path = find_loader(spec)
+    name, path = find_loader(spec := str(spec))
     if path is not None and not path.exists():
         raise CorpusError(f"{path} (of the corpus {spec!r}) does not exist.")
     corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, path)

@@ -1,7 +1,5 @@
 """What is looked at in a bundle: that its parts belong together, and its results are those scored anew."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -183,9 +181,7 @@ def check_protocols(bundle: Bundle) -> BundleCheck:
 
 def problems_in(bundle: Bundle) -> Iterator[str]:
     """What in a bundle does not belong together, without scoring anything: pages, records, rows of tables.
-
-    Raises:
-        DamagedBundleError: A part cannot be read at all.
+    DamagedBundleError if a part cannot be read at all.
     """
     samples = bundle.table("samples")
     records = bundle.records()

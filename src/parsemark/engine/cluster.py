@@ -1,7 +1,5 @@
 """A Ray cluster, on which parsing and scoring start their actors."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from parsemark.errors import ParserError

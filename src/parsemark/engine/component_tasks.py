@@ -4,8 +4,6 @@ The elements are cut out of their pages once, as a corpus; parsers run on it as 
 made of a crop becomes the key `pred` of its annotation, which is the form in which components are scored.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -41,15 +39,8 @@ def crops_for(corpus: Corpus, task: CropTask, out: Path) -> Path:
 
 
 def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[str, list[dict[str, Any]]]:
-    """For each parser the annotation of the crops that it was given, with what it made of them as `pred`.
-
-    A crop that the parser failed on has an empty `pred`.
-
-    Args:
-        run: The outputs of parsers on the crops.
-        crops: The corpus of the crops.
-        annotation: Its file.
-        task: What is asked for.
+    """For each parser the annotation of the crops that it was given, with what it made of them as `pred`,
+    empty where it failed.
     """
     pages: Sequence[Mapping[str, Any]] = json.loads(annotation.read_bytes())
     named = {sample.image.name: sample.id for sample in crops.samples() if sample.image is not None}
@@ -109,12 +100,7 @@ def _formula(prediction: Prediction) -> str:
 def score_task(
     task: str, predictions: Path, corpus: Callable[[], Corpus], protocol: str = "document"
 ) -> TaskResult:
-    """Score a file of predictions of one component, as `api.score_task` says.
-
-    Raises:
-        UsageError: There is no such task or file, or the protocol is another one.
-        FormatError: The file is not JSON.
-    """
+    """Score a file of predictions of one component, as `api.score_task` says."""
     chosen = next((name for name in TASKS if name == task), None)
     if chosen is None:
         raise UsageError(f"There is no task {task!r}; choose one of: {', '.join(TASKS)}.")

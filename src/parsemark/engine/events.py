@@ -1,7 +1,5 @@
 """What the engine reports to the display of its progress."""
 
-from __future__ import annotations
-
 from parsemark.store import ParseRecord
 
 

@@ -55,10 +55,8 @@ class Template:
         self._process.join()
 
     def start(self, function: Callable[..., None], pipe: Connection, *args: Any) -> ForkedProcess:
-        """A new process that does `function(pipe, *args)`.
-
-        Raises:
-            ChildProcessError: Somebody has ended the copy, or the system has no room for a further process.
+        """A new process that does `function(pipe, *args)`; ChildProcessError if somebody has ended the copy,
+        or the system has no room for a further process.
         """
         try:
             self._requests.send(("start", function, args))

@@ -4,8 +4,6 @@ What is done stands in `harvest.sqlite` of the corpus, a document with its pages
 harvest that was killed goes on where it was, and one that is run again takes what is new.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json
@@ -148,11 +146,7 @@ def _state(path: Path) -> str:
 
 
 def _is_done(
-    journal: sqlite3.Connection,
-    root: Path,
-    file: str,
-    progress: Callable[[int], None],
-    seen: Counter[str],
+    journal: sqlite3.Connection, root: Path, file: str, progress: Callable[[int], None], seen: Counter[str]
 ) -> bool:
     known = journal.execute("select state from documents where file = ?", (file,)).fetchone()
     is_done = known is not None and known[0] == _state(root / file)

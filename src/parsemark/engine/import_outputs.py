@@ -5,8 +5,6 @@ after its document; in the latter case it is taken apart where pages begin (see 
 folders may have their files in folders of the same names; these come before those without folders.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -43,7 +41,7 @@ def import_predictions(
     folder: Path,
     *,
     name: str | None = None,
-    pages: str | None = None,
+    pages: str | int | None = None,
     protocols: tuple[str, ...] = (),
     command: tuple[str, ...] = (),
     page_separator: str | None = None,
@@ -93,10 +91,8 @@ def import_predictions(
 
 
 def read_output_file(path: Path) -> bytes:
-    """A file as a raw output, which `read_raw` reads.
-
-    Raises:
-        FormatError: It is too large, no text, or JSON of an unknown kind.
+    """A file as a raw output, which `read_raw` reads; FormatError if it is too large, no text, or JSON of an
+    unknown kind.
     """
     return _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
 

@@ -64,14 +64,11 @@ class _Member(Generic[TaskT]):
 
 
 class ProcessPool(Generic[TaskT]):
-    """Runs `function(task)` in processes. Use it as a context manager.
+    """Runs `function(task)`, of a module, in processes; tasks and results must pickle. Use it as a context
+    manager.
 
-    Args:
-        function: A function of a module; tasks and results must pickle.
-        n_processes: How many run at a time.
-        timeout_s: How long one task may take.
-        memory_mb: How much memory one process may allocate, and each that it starts.
-        template: Forks the processes; without one they are forked of a server that starts from nothing.
+    `timeout_s` is for one task, `memory_mb` for one process and each that it starts. The template forks the
+    processes; without one they are forked of a server that starts from nothing.
     """
 
     def __init__(
@@ -109,9 +106,8 @@ class ProcessPool(Generic[TaskT]):
     def results(self) -> Iterator[Finished[TaskT] | Lost[TaskT]]:
         """What became of each task, as they end, until there are none left.
 
-        Raises:
-            ParsemarkError: As the function raised it.
-            RuntimeError: The function raised another error, which is a bug; carries its traceback.
+        A ParsemarkError comes as the function raised it; any other is a bug: RuntimeError, with its
+        traceback.
         """
         while self._waiting or self._busy:
             while self._waiting and len(self._busy) < self._n_processes:

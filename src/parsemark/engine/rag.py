@@ -4,8 +4,6 @@ What comes out is one line for each question and parser, in the form in which a 
 it, too: `ohr-bench(results=FILE)` scores it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,11 +24,7 @@ SIZE, TOP = 1024, 2
 
 
 def questions_of(run: Run) -> list[Mapping[str, Any]]:
-    """The questions of all pages, each once.
-
-    Raises:
-        UsageError: The run has none.
-    """
+    """The questions of all pages, each once; UsageError if the run has none."""
     found: dict[str, Mapping[str, Any]] = {}
     for sample in run.table("samples")["sample"]:
         truth = run.truth(sample)

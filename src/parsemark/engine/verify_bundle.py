@@ -6,8 +6,6 @@ run takes, and matches, scores and summary are compared row by row. What cannot 
 the raw outputs came from the parser, and that its times were measured: for that, parse again.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys
@@ -72,14 +70,8 @@ def verify_bundle(
 ) -> Verification:
     """Check a bundle, as far as its parts let that happen; the first check that fails ends it.
 
-    Args:
-        path: The file.
-        corpus: The corpus that it must be of. Without one the truth in the bundle is taken as it stands.
-        n_workers: Processes that score.
-        events: Receives progress.
-
-    Raises:
-        StoreError: There is no such file, it is of a newer parsemark, or it needs the corpus.
+    Without a corpus the truth in the bundle is taken as it stands. StoreError if there is no such file, it is
+    of a newer parsemark, or it needs the corpus.
     """
     found = Verification(str(path))
     parts = BundleCheck("parts")

@@ -1,11 +1,9 @@
 """Writes a table as HTML, Markdown or CSV, or as any format that has a writer (LaTeX's is in its package)."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 
-from parsemark.errors import UnknownNameError
+from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.latex import write_latex
 from parsemark.formats.markdown.inline import escape_inline
 from parsemark.formats.markdown.rows import delimiter_columns
@@ -23,6 +21,8 @@ def write_table(table: Table, format: str) -> str:
     """
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))
+    if not isinstance(table, Table):
+        raise FormatError(f"This is a {type(table).__name__}, no Table: make one with read_table(…).")
     return WRITERS[format](table)
 
 

@@ -4,8 +4,6 @@ The file can be used by several processes at once. A reply is committed when it 
 on where it was. It holds no keys.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

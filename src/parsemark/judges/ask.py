@@ -146,13 +146,8 @@ def _to_stderr(message: str) -> None:
 
 @dataclass
 class Asker:
-    """Asks and remembers.
-
-    Args:
-        answers: Where replies are kept.
-        options: How to ask.
-        session: Askers of one session share a limit on cost.
-        tell: Gets what somebody who waits must know while asking goes on.
+    """Asks, and remembers the answers. Askers of one session share a limit on cost; `tell` gets what somebody
+    who waits must know while asking goes on.
     """
 
     answers: AnswerStore
@@ -169,10 +164,8 @@ class Asker:
         self._budget = self.answers.budget(self.session, self.options.max_cost_usd)
 
     def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
-        """Ask all questions and deliver every outcome, whatever it is.
-
-        Raises:
-            UsageError: There is a limit on cost and a judge whose price is not known.
+        """Ask all questions and deliver every outcome, whatever it is; UsageError if there is a limit on cost
+        and a judge whose price is not known.
         """
         before = self.over_limit_usd()
         run_to_end(self._ask(iter(calls), deliver))

@@ -5,8 +5,6 @@ extraction that is plainly wrong; a judge withstands it if the score stays where
 That says something only of a judge that gives a right extraction a better score, so it is shown one too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 

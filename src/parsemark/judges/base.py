@@ -114,10 +114,8 @@ class Judge(ABC):
 
     @property
     def prompt_text(self) -> str:
-        """The prompt of `prompt_file`; empty without one.
-
-        Raises:
-            UsageError: It cannot be read, or lacks a place for one of both tables.
+        """The prompt of `prompt_file`; empty without one. UsageError if it cannot be read, or lacks a place
+        for one of both tables.
         """
         if not self.prompt_file:
             return ""
@@ -158,12 +156,7 @@ class Judge(ABC):
 
 @lru_cache(maxsize=64)
 def get_judge(spec: str) -> Judge:
-    """The judge that a spec such as `openai(model=gpt-5-mini)` names.
-
-    Raises:
-        UnknownNameError: No judge has that name.
-        UsageError: The judge has no such option, or the option no such value.
-    """
+    """The judge that a spec such as `openai(model=gpt-5-mini)` names."""
     parsed = parse_spec(spec)
     judge: Judge = JUDGES.load(parsed.name).from_options(parsed.as_dict())
     return judge

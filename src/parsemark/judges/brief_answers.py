@@ -1,7 +1,5 @@
 """Answers to questions from a text alone, as systems give them that search first (OHR-Bench)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any

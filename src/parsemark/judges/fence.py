@@ -7,8 +7,6 @@ separate roles are broken up, and characters that people cannot see are removed;
 extraction alike, so that neither gains.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ the literal span found there; text that is not in the output finds nothing. So a
 wrong place, but it cannot add, mend or invent a character.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -181,11 +181,7 @@ class _Connection:
             self._headers["Authorization"] = f"Bearer {key}"
 
     async def send(self, request: dict[str, Any]) -> Reply:
-        """Send one request.
-
-        Raises:
-            CallFailedError: No usable reply came.
-        """
+        """Send one request; CallFailedError if no usable reply came."""
         aiohttp = _aiohttp()
         begin = time.perf_counter()
         body = json.dumps(request["body"], ensure_ascii=True).encode()
@@ -393,9 +389,6 @@ def published_price(model: str, base_url: str) -> Price | None:
     """The price that genai-prices knows for a model at an endpoint; None where it knows none.
 
     The endpoint decides: the same weights cost nothing on one's own machine.
-
-    Raises:
-        MissingDependencyError: genai-prices is not installed.
     """
     with needed_for("The price of a model"):
         from genai_prices import Usage, calc_price

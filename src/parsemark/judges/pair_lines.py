@@ -1,7 +1,5 @@
 """Files of pairs, `{"id", "truth", "pred"}` on each line, read for judges."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -102,16 +100,10 @@ def judge_lines(
     tell: Callable[[int, str], None] = lambda line, why: None,
     advance: Callable[[], None] = lambda: None,
 ) -> JudgedLines:
-    """Let judges score the pairs of a file, `{"id", "truth", "pred"}` on each line.
+    """Let judges score, from 0 to 10, the pairs of a file, `{"id", "truth", "pred"}` on each line.
 
-    Args:
-        lines: The lines.
-        judges: Who scores, from 0 to 10.
-        asker: Asks them, within its limit on cost.
-        repeats: How often each is asked each question.
-        write: Takes a line of JSON for each pair, judge and repeat, in the order of the lines.
-        tell: Receives the number of a line without a verdict, and why.
-        advance: Called for each verdict.
+    `write` takes a line of JSON for each pair, judge and repeat, in the order of the lines; `tell` receives
+    the number of a line without a verdict, and why; `advance` is called for each verdict.
     """
     found = JudgedLines()
     names = [str(judge) for judge in judges]

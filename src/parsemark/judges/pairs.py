@@ -1,7 +1,5 @@
 """Judging pairs: one verdict for each pair, judge and repeat, whatever happens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial

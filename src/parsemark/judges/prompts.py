@@ -5,8 +5,6 @@ errors, and a single line. A prompt's version grows with any change to its words
 to the words it was asked with.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ A model is asked for one JSON object. What it gives may be wrapped in a code fen
 thought, be cut off, be given twice, or be something else altogether.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

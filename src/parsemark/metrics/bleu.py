@@ -33,12 +33,8 @@ class Bleu(Metric[str]):
     """
 
     name = "bleu"
-    facts = Facts(
-        title="BLEU-4 of a text",
-        kind="text",
-        citation="Papineni et al. 2002, BLEU",
-        reference="nltk; Hugging Face's definition",
-    )
+    reference = "nltk; Hugging Face's definition"
+    facts = Facts("BLEU-4 of a text", "Papineni et al. 2002, BLEU", reference, kind="text")
 
     def compute(self, truth: str, pred: str) -> float:
         """The value for one pair."""

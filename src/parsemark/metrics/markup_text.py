@@ -98,7 +98,10 @@ class TableEdit(Metric[TableInput]):
         """The value for one pair."""
         if truth.is_absent or pred.is_absent:
             return float(truth.is_absent != pred.is_absent)
-        a, b = (normalised_html(_html(side)) for side in (truth, pred))
+        sources = (
+            side.html if side.html is not None else write_table(side.table, "html") for side in (truth, pred)
+        )
+        a, b = map(normalised_html, sources)
         check_pairs("characters", len(a), len(b), MAX_CHARACTER_PAIRS)
         return float(kernel.levenshtein(a, b)) / max(len(a), len(b))
 
@@ -112,10 +115,6 @@ def _tokens(table: TableInput) -> Iterator[str]:
             yield from _WORD.findall(cell.text)
             yield "</td>"
         yield "</tr>"
-
-
-def _html(table: TableInput) -> str:
-    return table.html if table.html is not None else write_table(table.table, "html")
 
 
 _ATTRIBUTES = re.compile(r' (?:style|height|width|align|class)="[^"]*"')

@@ -50,7 +50,8 @@ def _placed(rows: list[list[RowCell]]) -> list[ScoreCell]:
         for index, cell in enumerate(cells):
             col = index + shift
             if cell.rowspan > 1 or cell.colspan > 1:
-                spanned |= _covered(row, col, cell)
+                rows_down, cols = range(row, row + cell.rowspan), range(col, col + cell.colspan)
+                spanned |= {(r, c) for r in rows_down for c in cols if (r, c) != (row, col)}
                 if len(spanned) > MAX_GRID:
                     raise FormatError(f"The cells of the table span more than {MAX_GRID:,} positions")
             while (row, col) in spanned:
@@ -58,11 +59,6 @@ def _placed(rows: list[list[RowCell]]) -> list[ScoreCell]:
                 col, shift = col + 1, shift + 1
             placed.append(ScoreCell(row, col, cell.text))
     return placed
-
-
-def _covered(row: int, col: int, cell: RowCell) -> set[tuple[int, int]]:
-    rows, cols = range(row, row + cell.rowspan), range(col, col + cell.colspan)
-    return {(r, c) for r in rows for c in cols} - {(row, col)}
 
 
 class _OpenCell(NamedTuple):

@@ -1,7 +1,5 @@
 """Pages, their elements, and what a parser made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

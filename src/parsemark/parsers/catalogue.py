@@ -1,7 +1,5 @@
 """Finds parsers by name: built in, from other packages, or a worker script of the user's own."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points

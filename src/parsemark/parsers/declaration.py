@@ -135,10 +135,8 @@ class Declaration(BaseModel):
 
 
 def read_declaration(script: Path) -> Declaration:
-    """Read the inline metadata of a worker script.
-
-    Raises:
-        ParserError: If there is no such file, no block in it, or the block is not valid.
+    """Read the inline metadata of a worker script; ParserError if there is no such file, no block in it, or
+    the block is not valid.
     """
     try:
         if script.stat().st_size > _SIZE_LIMIT:

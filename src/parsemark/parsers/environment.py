@@ -5,8 +5,6 @@ is complete, so that a folder under its final name is always whole; a lock lets 
 same one build it once. A killed build leaves only a temporary folder, which the next build removes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -87,11 +85,8 @@ class Environment:
         return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
 
     def build(self, progress: Progress | None = None) -> None:
-        """Build it unless it is there. Safe to call from several processes at once.
-
-        Raises:
-            ParserError: With the end of what `uv` said.
-            WriteError: The cache folder cannot be written.
+        """Build it unless it is there. Safe to call from several processes at once. ParserError has the end
+        of what `uv` said.
         """
         if self.is_ready():
             return
@@ -147,10 +142,8 @@ def least_python(requires: str) -> int | None:
 
 
 def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
-    """What `uv` prints, given these variables beside its own.
-
-    Raises:
-        ParserError: If it fails, with the beginning and the end of what it said.
+    """What `uv` prints, given these variables beside its own; ParserError, with the beginning and the end of
+    what it said, if it fails.
     """
     import uv
 

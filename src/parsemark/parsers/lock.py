@@ -6,8 +6,6 @@ a file whose hash is not in the lock is refused. A lock knows which list it was 
 the list it must be made again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -33,9 +31,7 @@ def needs_lock(declaration: Declaration) -> bool:
 
 def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
     """The requirements of a script's lock, each on one line with its hashes; none if it has no lock.
-
-    Raises:
-        ParserError: If the lock was made of another list of packages, or cannot be read.
+    ParserError if the lock was made of another list of packages, or cannot be read.
     """
     path = lock_path(script)
     if not path.is_file() or not needs_lock(declaration):
@@ -65,11 +61,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def write_lock(script: Path, declaration: Declaration) -> Path | None:
-    """Find all packages that a script needs and write its lock; None where there is nothing to lock.
-
-    Raises:
-        ParserError: With what `uv` said.
-    """
+    """Find all packages that a script needs and write its lock; None where there is nothing to lock."""
     if not needs_lock(declaration):
         return None
     flags = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "--quiet"]

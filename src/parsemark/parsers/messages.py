@@ -5,8 +5,6 @@ gives a `Hello` or an `Answer` whose parts have their types and bounds, or a `Pr
 anything else.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -107,10 +105,8 @@ def read_answer(line: bytes, request_id: str) -> Answer:
 
 
 def pages_in(output: bytes) -> dict[int, bytes]:
-    """The output for a whole document as outputs of its pages: `{"format": "document", "pages": {…}}`.
-
-    Raises:
-        ProtocolError: It is no such output, or one of its pages is none.
+    """The output for a whole document as outputs of its pages: `{"format": "document", "pages": {…}}`;
+    ProtocolError if it is none.
     """
     data = json.loads(output)
     pages = data.get("pages")

@@ -1,7 +1,5 @@
 """What parsers need that `uv` cannot install, and whether it is here."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -38,12 +36,8 @@ def missing_needs(
     """Which needs are not met, each with what to do.
 
     A need is the name of a program in `PROGRAMS`, `env:NAME` (a variable: a key or an address) or
-    `folder:NAME` (a variable that names a folder, as for weights).
-
-    Args:
-        needs: What a parser needs.
-        weights: What belongs into the folder of weights, in words.
-        weight_files: What must be there: paths below that folder, or patterns of them.
+    `folder:NAME` (a variable that names a folder, as for weights). `weights` says in words what belongs into
+    that folder, `weight_files` what must be there: paths below it, or patterns of them.
     """
     found = (_what_is_missing(need, weights, tuple(weight_files)) for need in needs)
     return tuple(message for message in found if message is not None)

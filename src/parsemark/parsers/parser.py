@@ -1,7 +1,5 @@
 """A parser as the rest of parsemark sees it: a name, facts, and a command that starts its worker."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -134,18 +132,12 @@ class Parser:
         return self.environment.size_mb if self.environment.is_ready() else None
 
     def install(self, progress: Progress | None = None) -> None:
-        """Build its environment unless that is done.
-
-        Raises:
-            ParserError: If `uv` cannot.
-        """
+        """Build its environment unless that is done; ParserError if `uv` cannot."""
         self.environment.build(progress)
 
     def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
-        """The command that starts its worker; the environment must be built.
-
-        Args:
-            hidden: Folders that it must not see, also if they lie in its own one: of the corpus and the run.
+        """The command that starts its worker; the environment must be built. `hidden`: folders that it must
+        not see, also if they lie in its own one: of the corpus and the run.
         """
         argv = (str(self.environment.python), "-P", str(KIT), str(self.script))
         confinement = None

@@ -2,8 +2,6 @@
 result is a Prediction, with status `parser_failed` and the reason where it cannot be read.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

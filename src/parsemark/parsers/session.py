@@ -69,16 +69,11 @@ class WorkerSession:
         max_answer_bytes: int = MAX_ANSWER_BYTES,
         on_start: Callable[[int], None] | None = None,
     ) -> None:
-        """Start the worker and wait for its hello.
+        """Start the worker and wait for its hello; WorkerFailure if it cannot be started or does not shake
+        hands.
 
-        Args:
-            command: What starts it.
-            start_timeout_s: Within which it must shake hands.
-            max_answer_bytes: Of one answer; no more than that is ever held.
-            on_start: Receives the process id before the wait, so that limits hold from the beginning.
-
-        Raises:
-            WorkerFailure: If it cannot be started or does not shake hands.
+        No more than `max_answer_bytes` of an answer are ever held. `on_start` receives the process id before
+        the wait, so that limits hold from the beginning.
         """
         self._max_answer_bytes = max_answer_bytes
         self._buffer = bytearray()
@@ -107,10 +102,7 @@ class WorkerSession:
         """Have models loaded before the clock of a page starts, and before the worker has any page.
 
         Only once for the same options, and only if the worker says that it prepares itself. What fails here
-        fails again, and is reported, when a page is asked for.
-
-        Raises:
-            WorkerFailure: If no proper answer came in time. The worker is dead afterwards.
+        fails again, and is reported, when a page is asked for. WorkerFailure as of `ask`.
         """
         key = json.dumps(dict(options), sort_keys=True)
         if self.hello.prepares and key not in self._prepared:
@@ -120,10 +112,8 @@ class WorkerSession:
             )
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
-        """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`.
-
-        Raises:
-            WorkerFailure: If no proper answer came in time. The worker is dead afterwards.
+        """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`. WorkerFailure if no
+        proper answer came in time; the worker is dead afterwards.
         """
         what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
         given = self._desk.put(pdf)

@@ -1,7 +1,5 @@
 """One parser on one page, as a user tries it."""
 
-from __future__ import annotations
-
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,18 +37,11 @@ def require_usable(parser: Parser) -> None:
 def try_parser(
     parser: Parser, pdf: Path, page: int = 1, *, timeout_s: float = 300, progress: Progress | None = None
 ) -> Trial:
-    """Install the parser if needed and run it on one page; one of whole documents on all, and show that page.
+    """Install the parser if needed and run it on one page (from 1); one of whole documents on all, and show
+    that page.
 
-    Args:
-        parser: What to try.
-        pdf: A file of a kind that it reads; a DOCX or HTML file has one page.
-        page: Counted from 1.
-        timeout_s: How long the page may take.
-        progress: Receives what is done.
-
-    Raises:
-        UsageError: If there is no such file or page, or the parser does not read such files.
-        ParserError: If the parser cannot run, or fails on this page.
+    A DOCX or HTML file has one page. UsageError if there is no such file or page, or the parser does not read
+    such files; ParserError if the parser cannot run, or fails on this page.
     """
     kind = _check_file(parser, pdf)
     _check_page(pdf, page, kind)

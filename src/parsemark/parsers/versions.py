@@ -5,8 +5,6 @@ needs is kept at the versions that the parser is locked to, as far as that versi
 that two versions differ in as little as they can. What was found is kept as a lock in the cache folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -51,11 +49,9 @@ class OwnPackage:
 
 
 def own_package(parser: Parser) -> OwnPackage:
-    """Find it: the one that the script names (`package` of `[tool.parsemark]`), the only one from a path, the
-    one of the parser's name, the only one whose name has the parser's in it, or the only one at all.
-
-    Raises:
-        UsageError: That is none, or several.
+    """Find it, or raise UsageError: the one that the script names (`package` of `[tool.parsemark]`), the only
+    one from a path, the one of the parser's name, the only one whose name has the parser's in it, or the only
+    one at all.
     """
     declared, wanted = parser.declaration, normal_name(parser.short_name)
     trees = [requirement.path for requirement in _requirements(parser)]
@@ -88,10 +84,8 @@ def _requirements(parser: Parser) -> tuple[Requirement, ...]:
 
 @cache
 def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a package that the index has for this Python, oldest first.
-
-    Raises:
-        ParserError: There is no such package, or the index cannot be reached.
+    """The releases of a package that the index has for this Python, oldest first; ParserError if there is no
+    such package, or the index cannot be reached.
     """
     flags = ["--retries", "1", "--timeout", "20", "--disable-pip-version-check", "--no-color"]
     ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
@@ -121,16 +115,11 @@ def _pip_variables() -> dict[str, str]:
 
 
 def at_version(parser: Parser, version: str) -> Parser:
-    """The same parser with its own package at another version.
+    """The same parser with its own package at another version: a release (`0.11.4`), a commit of the
+    repository that its package lies in (`git:REF`), or of another one (`git:DIR#REF`).
 
-    Args:
-        parser: As it is listed.
-        version: A release (`0.11.4`), a commit of the repository that its package lies in (`git:REF`), or of
-            another one (`git:DIR#REF`).
-
-    Raises:
-        UsageError: It cannot be a version, or the parser has no package of its own.
-        ParserError: There is no such release or commit, or what it needs cannot be found.
+    UsageError: it cannot be a version, or the parser has no package of its own. ParserError: there is no such
+    release or commit, or what it needs cannot be found.
     """
     own = own_package(parser)
     if not version.startswith(GIT):
@@ -164,10 +153,8 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
 
 
 def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
-    """The parser with its own package pinned, and all others found and written down once.
-
-    Raises:
-        ParserError: One line that says why that cannot be.
+    """The parser with its own package pinned, and all others found and written down once; ParserError says in
+    one line why that cannot be.
     """
     declared = parser.declaration
     is_kept = declared.info.no_deps
@@ -229,10 +216,8 @@ def last_line(error: Exception, limit: int = 300) -> str:
 
 
 def require_start(parser: Parser, progress: Progress | None = None) -> None:
-    """Install a version and start its worker once; one line where that fails.
-
-    Raises:
-        ParserError: It cannot be installed here, or does not start, as a release that hangs when imported.
+    """Install a version and start its worker once; ParserError says in one line where that fails, as for a
+    release that hangs when imported.
     """
     name = parser.name
     require_usable(parser)
@@ -250,15 +235,8 @@ def require_start(parser: Parser, progress: Progress | None = None) -> None:
 def usable_parsers(
     specs: Sequence[str], get: Callable[[str], Parser], note: Callable[[str], None]
 ) -> list[Parser]:
-    """The parsers that specs name; of versions, those that start here. The others are noted and left out.
-
-    Args:
-        specs: Of parsers.
-        get: Makes a parser of a spec.
-        note: Receives in one line why a version is left out.
-
-    Raises:
-        ParserError: None is left.
+    """The parsers that specs name; of versions, those that start here. The others are noted, in one line, and
+    left out; ParserError if none is left.
     """
     found: list[Parser] = []
     for spec in specs:
@@ -277,11 +255,7 @@ def usable_parsers(
 
 
 def repository(folder: Path) -> Path:
-    """The root of the working copy that a folder lies in.
-
-    Raises:
-        UsageError: It lies in none.
-    """
+    """The root of the working copy that a folder lies in; UsageError if it lies in none."""
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}.")
     try:
@@ -291,11 +265,7 @@ def repository(folder: Path) -> Path:
 
 
 def commit_of(repo: Path, ref: str) -> str:
-    """The commit that a branch, tag or hash names.
-
-    Raises:
-        UsageError: None has that name.
-    """
+    """The commit that a branch, tag or hash names; UsageError if none has that name."""
     try:
         return _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").strip()
     except ParserError as error:
@@ -303,10 +273,8 @@ def commit_of(repo: Path, ref: str) -> str:
 
 
 def commits_between(repo: Path, good: str, bad: str) -> list[str]:
-    """The commits from one to a later one, both included, along the first parents.
-
-    Raises:
-        UsageError: The later one does not descend from the earlier.
+    """The commits from one to a later one, both included, along the first parents; UsageError if it does not
+    descend from the earlier.
     """
     first, last = commit_of(repo, good), commit_of(repo, bad)
     listed = _git(repo, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()

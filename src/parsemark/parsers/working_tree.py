@@ -4,8 +4,6 @@ These change without changing their name or version. So they are hashed: a chang
 environment and another fingerprint, and no result of the old code is taken for one of the new.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import os
@@ -40,12 +38,10 @@ class Requirement:
 def resolve_requirements(
     dependencies: Iterable[str], sources: Mapping[str, Path], folder: Path
 ) -> tuple[Requirement, ...]:
-    """The dependencies of a worker script, with paths made absolute.
+    """The dependencies of a worker script, with paths made absolute, counted from its folder.
 
-    Args:
-        dependencies: As the script lists them; a path is `name @ file:///…`, `./…`, `../…` or absolute.
-        sources: Name of a package to its path, from `[tool.uv.sources]`.
-        folder: The script's, from which relative paths count.
+    A path is `name @ file:///…`, `./…`, `../…` or absolute, or in `sources` (`[tool.uv.sources]`) by the
+    package's name.
     """
     by_name = {normal_name(name): path for name, path in sources.items()}
     return tuple(_resolve(text, by_name, folder) for text in dependencies)
@@ -86,12 +82,10 @@ def package_name(path: Path) -> str | None:
 
 
 def tree_hash(path: Path) -> str:
-    """Hash of a project's files, and of the projects that it takes by path itself.
+    """Hash of a project's files, and of the projects that it takes by path itself; ParserError for too many
+    files to be a project.
 
     Version control, caches and what is built are left out.
-
-    Raises:
-        ParserError: There are too many files to be a project.
     """
     digest = hashlib.sha256()
     pending, seen = [path.resolve()], set[Path]()

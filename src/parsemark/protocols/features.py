@@ -22,7 +22,7 @@ from parsemark.model import Category, Fact, Page, Prediction, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.facts.grid import MAX_SLOTS, TableTooLargeError
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals, Outcome, share_info
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureSums, read_figures
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
@@ -197,19 +197,6 @@ def _shown(spelling: Spelling) -> str:
     return spelling if isinstance(spelling, str) else " and ".join(spelling)
 
 
-def state_info(state: str) -> FigureInfo:
-    """The share of pairs with one verdict that is not `kept`."""
-    words = STATES[state][1]
-    return FigureInfo(
-        name=state,
-        label=words[:1].upper() + words[1:].removesuffix(" by its format"),
-        definition=f"Mean over features of the share of pairs of pages with the verdict: {words}.",
-        denominator="pairs of pages",
-        higher_is_better=False,
-        main=True,
-    )
-
-
 @dataclass(frozen=True)
 class FeaturesProtocol(FactsProtocol):
     """What a parser keeps of strikethrough, footnotes, columns, merged headers, …: `docs/features.md`."""
@@ -218,14 +205,6 @@ class FeaturesProtocol(FactsProtocol):
     title: ClassVar[str] = "Feature matrix"
     comparability: ClassVar[int] = 1
     rules: ClassVar[str] = RULES
-    headline: ClassVar[FigureInfo] = FigureInfo(
-        name="kept",
-        label="Kept",
-        definition="Mean over features of the share of pairs of pages (one for each maker) on which the "
-        "feature is kept, and not written on the page without it.",
-        denominator="pairs of pages",
-        main=True,
-    )
     group_word: ClassVar[str] = "feature"
     crashed: ClassVar[bool | None] = None
 
@@ -257,7 +236,8 @@ class FeaturesProtocol(FactsProtocol):
             return FactTotals.of_rows(tables, rows, sorted(rows["group"].unique()))
 
         features, makers = totals("feature"), totals("maker")
-        others = [(state_info(state), totals("feature", state)) for state in STATES if state != KEPT]
+        infos = read_figures("parsemark.protocols.facts", self.name)
+        others = [(infos[state], totals("feature", state)) for state in STATES if state != KEPT]
         return [
             features.share(self.headline, features.groups),
             *(own.share(info, own.groups) for info, own in others),

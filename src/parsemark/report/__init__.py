@@ -12,13 +12,11 @@ if TYPE_CHECKING:
 def build_report(
     run_dir: Path, out_dir: Path, *, against: Path | None = None, also: Sequence[Path] = ()
 ) -> Path:
-    """Write the static site of a run and return its first page.
+    """Write the static site of a run and return its first page; files of an earlier report there are
+    replaced.
 
-    Args:
-        run_dir: The run directory.
-        out_dir: Where the site goes; made if missing. Files of an earlier report there are replaced.
-        against: An older run to compare with.
-        also: Runs of the same parsers on other corpora, to choose from on the leaderboard.
+    `against`: an older run to compare with; `also`: runs of the same parsers on other corpora, to choose from
+    on the leaderboard.
     """
     from parsemark.report.build import build_site
     from parsemark.report.site import ReportOptions

@@ -1,7 +1,5 @@
 """The page of an audit: each suspicious cell beside its picture, and corrections to accept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from functools import lru_cache

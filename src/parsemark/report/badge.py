@@ -1,7 +1,5 @@
 """A badge: a figure with its interval, corpus and rule, as an SVG that is made here."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -26,18 +24,12 @@ def badge_svg(
     link: str | None = None,
     bundle: Path | None = None,
 ) -> str:
-    """The badge of a parser of a run.
+    """The badge of a parser (which may be left out where the run has one) by a figure, by default the primary
+    one.
 
-    Args:
-        run: Scored.
-        parser: May be left out where the run has one.
-        figure: By default the primary one.
-        link: Where it leads: the bundle that anybody can verify.
-        bundle: Of the run: it is scored anew, and the badge says that it was verified.
-
-    Raises:
-        UsageError: The run has no such parser or figure, the link is none of the web, or the bundle does not
-            verify, or is of another corpus or other outputs.
+    `link` is where it leads: the bundle that anybody can verify. A `bundle` of the run is scored anew, and
+    the badge says that it was verified. UsageError: the run has no such parser or figure, the link is none of
+    the web, or the bundle does not verify, or is of another corpus or other outputs.
     """
     source = ScoredRun(run)
     summary = source.summary

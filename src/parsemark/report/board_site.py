@@ -1,7 +1,5 @@
 """A public leaderboard from many bundles: corpora × parsers, history, and the report of every league."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,15 +64,11 @@ def build_board(
     reports: bool = True,
     tell: Callable[[str], None] = lambda _: None,
 ) -> BoardResult:
-    """Write the site.
+    """Write the site of bundles, or folders of them, to a folder that is new, empty, or an older board, which
+    is replaced.
 
-    Args:
-        paths: Bundles, or folders of them.
-        out: The site's folder: new, empty, or an older board, which is replaced.
-        corpora: For the truth of `verify`, and for the pictures of pages in reports.
-        verify: Score every bundle anew; one that does not verify is not shown.
-        reports: Write the report of every league.
-        tell: Receives what is being done.
+    `corpora` give the truth for `verify`, which scores every bundle anew (one that does not verify is not
+    shown), and the pictures of pages in reports, written for every league with `reports`.
     """
     _require_free(out)
     submissions, refused = read_submissions(paths)

@@ -1,7 +1,5 @@
 """Whether the protocols of a run rank its parsers alike, and what it comes from where they do not."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from parsemark.errors import UsageError

@@ -1,7 +1,5 @@
 """Puts the pages of a report together."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

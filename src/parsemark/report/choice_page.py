@@ -1,7 +1,5 @@
 """The page of a choice: who is best with what certainty, at which cost, what goes wrong, what to do next."""
 
-from __future__ import annotations
-
 from math import log10
 from pathlib import Path
 from typing import Any

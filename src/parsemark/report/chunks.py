@@ -5,8 +5,6 @@ whose arguments are base64 and nothing else: no text of a parser can end the str
 parser returned is kept within what a browser can show.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -39,12 +37,8 @@ def write_chunk(root: Path, name: str, value: Any) -> None:
 
 
 def write_text_chunk(root: Path, name: str, text: str) -> None:
-    """Write JSON text as `data/NAME.js` below `root`.
-
-    Args:
-        root: The site's folder.
-        name: Made by us (see `names`): letters, digits, hyphens and slashes.
-        text: JSON.
+    """Write JSON text as `data/NAME.js` below `root`; the name is made by us (see `names`): letters, digits,
+    hyphens and slashes.
     """
     path = root / "data" / f"{name}.js"
     make_folder(path.parent)

@@ -4,8 +4,6 @@ The first eight come from Okabe and Ito's palette for all kinds of colour vision
 faint on white; the others keep the distance. Each has a lighter twin for dark pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

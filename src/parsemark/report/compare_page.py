@@ -1,7 +1,5 @@
 """Two parsers of a run beside each other, and this run beside an older one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from parsemark.plain_words import DIGITS

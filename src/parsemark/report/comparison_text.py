@@ -1,7 +1,5 @@
 """What `compare` decided, as sentences, Markdown, JSON and JUnit."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable, Sequence
@@ -35,14 +33,11 @@ PageLink = Callable[[str, str], str]
 
 
 def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = True) -> str:
-    """The answer to "is A better than B?" as one or two sentences.
+    """The answer to "is A better than B?" as one or two sentences. `extent`: on how many pages of how many
+    documents.
 
-    Args:
-        v: Of A with B, in one figure.
-        info: What that is.
-        extent: On how many pages of how many documents.
-        better_first: Name the better one first, and its number. Without, A stays first, and signs are those
-            of A minus B.
+    With `better_first` the better one, and its number, is named first; without, A stays first, and signs are
+    those of A minus B.
     """
     if v.state == "worse" and better_first:
         v = v.seen_from(v.b)
@@ -105,12 +100,8 @@ def slices_markdown(slices: Sequence[SliceDifference], a: str, b: str) -> str:
 
 
 def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None) -> str:
-    """Where the two can be looked at beside the truth: addresses in the run's report, or how to make one.
-
-    Args:
-        run: The run whose report is meant; of two runs the new one.
-        comparison: Of two parsers, or of one parser in two runs.
-        older: The older run that the second one is of, if it is of another.
+    """Where the two can be looked at beside the truth: addresses in the report of the run (of two, the new
+    one), or how to make one. `older`: the run that the second one is of, if it is of another.
     """
     report = run.path / "report"
     a = comparison.a.removesuffix(" (new)") if older else comparison.a
@@ -180,11 +171,8 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
 
 
 def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
-    """Write a gate for a pull request: checks, errors by type, and the pages that got worse.
-
-    Args:
-        result: Of the gate.
-        link: Where a page of a parser can be looked at.
+    """Write a gate for a pull request: checks, errors by type, and the pages that got worse, with `link` to
+    look at them.
     """
     failed = result.failed
     head = (

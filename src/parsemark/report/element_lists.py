@@ -1,7 +1,5 @@
 """For each parser the list of all elements, true and invented, that the viewer steps through."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,13 +24,8 @@ def write_element_lists(
 ) -> None:
     """Write `data/FOLDER/N.js` for parser number N: one entry for each element, and one value for each page.
 
-    Args:
-        root: The site's folder.
-        source: The run whose parsers are listed.
-        folder: Below `data`.
-        errors: By type; empty where the lists need none.
-        pages: The run by whose pages they are numbered: the same one, or a newer one.
-        parsers: In the order of their numbers.
+    `errors` are empty where the lists need none; `pages` is the run by whose pages they are numbered: the
+    same one, or a newer one; `parsers` are in the order of their numbers.
     """
     numbers = pages.samples.select("sample", "page")
     for number, parser in enumerate(parsers):
@@ -58,11 +51,7 @@ def write_element_lists(
 
 def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
     """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
-
-    Args:
-        source: The run.
-        parser: One of its parsers.
-        numbers: `sample` and the number of its `page`; those of other samples are left out.
+    `numbers`: `sample` and the number of its `page`; those of other samples are left out.
     """
     comparable = [m for m in source.metrics if is_unit(m)]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()

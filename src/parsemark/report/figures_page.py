@@ -1,7 +1,5 @@
 """The figures of a run: on a page of the report, and as files for papers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

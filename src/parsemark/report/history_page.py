@@ -1,7 +1,5 @@
 """A parser over its versions: as a page of the report with a chart of every figure, and as Markdown."""
 
-from __future__ import annotations
-
 import math
 from textwrap import fill
 from typing import Any
@@ -168,11 +166,8 @@ def _worth(page: PageDifference) -> str:
 
 
 def history_markdown(history: History, width: int | None = None) -> str:
-    """Versions and figures, the real steps, and the pages that changed.
-
-    Args:
-        history: What is known.
-        width: Of a terminal: what does not fit is a paragraph for each version, and lines are broken.
+    """Versions and figures, the real steps, and the pages that changed. What does not fit into the width of a
+    terminal is a paragraph for each version, and lines are broken.
     """
     part = _part(history)
     heads, *rows = [

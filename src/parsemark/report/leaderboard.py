@@ -1,7 +1,5 @@
 """The first page: who is better, by how much, how sure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The leaderboard's table: cells with intervals, places with their uncertainty, and the answer in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -83,13 +81,8 @@ MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equiva
 def leaderboard_table(
     parsers: Sequence[ShownParser], summary: Summary, figures: Figures, ranking: Ranking | None
 ) -> LeaderboardTable:
-    """The table of some pages.
-
-    Args:
-        parsers: The rows.
-        summary: Says what the figures are.
-        figures: Parser name to its numbers on these pages.
-        ranking: The verdicts, where these pages have been tested.
+    """The table of some pages, with their figures by parser, and the verdicts where these pages have been
+    tested.
     """
     headline, columns = summary.info(summary.primary), summary.shown()
     axes = {c.name: scale for c in columns if (scale := _scale(c, figures)) is not None}

@@ -1,7 +1,5 @@
 """Formulas as MathML, which browsers draw by themselves."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

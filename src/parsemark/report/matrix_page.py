@@ -1,7 +1,5 @@
 """The matrix of a protocol that has one: what became of each feature, parser by parser, each cell a link."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from parsemark.report.names import viewer_link
@@ -20,10 +18,7 @@ def _write(site: Site) -> None:
         makers=matrix["makers"],
         states=matrix["states"],
         rows=[
-            (
-                row["title"],
-                [_cells(row, matrix["makers"], matrix["cells"][p][number], p) for p in parsers],
-            )
+            (row["title"], [_cells(row, matrix["makers"], matrix["cells"][p][number], p) for p in parsers])
             for number, row in enumerate(matrix["rows"])
         ],
     )

@@ -4,8 +4,6 @@ Parser and sample names come from outside and may hold anything; a file is never
 harmless part of the name, for people, and a hash of the whole, for identity.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """A run as the result files of OmniDocBench's own program, to be put where those were."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -20,13 +18,11 @@ _UNSAFE = re.compile(r"[^\w.()\-+]+")
 def export_omnidocbench(
     run: Run, out: Path, *, progress: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """Write the result files of every published profile that the run was scored by.
+    """Write the result files of every published profile that the run was scored by; StoreError if there is
+    none.
 
     With one profile they lie in `out`; with several, each has a folder of its name. Files of a parser begin
     with its name and the matcher's.
-
-    Raises:
-        StoreError: The run was scored by no published profile.
     """
     protocols = [p for p in map(get_protocol, run.protocols) if isinstance(p, DocumentProtocol)]
     published = [p for p in protocols if p.profile != "strict"]

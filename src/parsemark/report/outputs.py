@@ -1,7 +1,5 @@
 """A run as files to take along: what parsers returned, named after the PDFs, and the files of a board."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
@@ -24,18 +22,10 @@ _CHARSET = '<!doctype html>\n<meta charset="utf-8">\n'
 
 
 def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | None = None) -> list[Path]:
-    """Write the output of each parser for each page; a page on which it failed has no file.
+    """Write the output of each parser for each page as `md`, `html`, `csv` or `json`; a page on which it
+    failed has no file.
 
     `OUT/PARSER/REPORT.p3.md`; as CSV each table is a file of its own, `REPORT.p3.table1.csv`.
-
-    Args:
-        run: The run, parsed.
-        format: `md`, `html`, `csv` or `json`.
-        out: Folder, new or not.
-        parsers: Only these.
-
-    Raises:
-        UsageError: The format is unknown, or nothing was parsed.
     """
     if format not in WRITERS:
         raise UsageError(f"Outputs are written as {', '.join(WRITERS)}, not as {format!r}.")
@@ -102,9 +92,7 @@ WRITERS: dict[str, Callable[[Prediction], Iterator[tuple[str, str]]]] = {
 
 def export_board(path: Path, protocol: str | None, out: Path) -> int:
     """Write a run as the files of the board whose rules it was scored by, and say how many there are.
-
-    Raises:
-        UsageError: The protocol has no files of its own, or a name would lead out of the folder.
+    UsageError if the protocol has no files of its own, or a name would lead out of the folder.
     """
     source = RunSource(Run.open(path), str(get_protocol(protocol)) if protocol else None)
     write = source.shown.result_files

@@ -1,7 +1,5 @@
 """One chunk of data for each page: its truth, and all that every parser made of it."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,14 +30,8 @@ def write_page_chunks(
     images: set[int],
     explained: Sequence[Explained],
 ) -> None:
-    """Write `data/pages/…` and, where the run is small enough, `data/raw/…`.
-
-    Args:
-        root: The site's folder.
-        sources: One for each protocol of the run.
-        options: What the report leaves out.
-        images: The numbers of the pages that have a picture.
-        explained: What explains pairs, for each protocol.
+    """Write `data/pages/…` and, where the run is small enough, `data/raw/…`. `images`: the numbers of the
+    pages that have a picture; `explained`: what explains pairs, for each protocol, as `sources`.
     """
     source = sources[0]
     with_raw = len(source.samples) * len(source.parsers) <= options.max_raw_outputs

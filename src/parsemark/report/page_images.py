@@ -1,7 +1,5 @@
 """Pictures of the pages: one to read, a small one to choose by."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Mapping
@@ -22,13 +20,8 @@ FRAMES = {"images": (1800, 1800), "thumbnails": (132, 32_000)}
 def write_images(
     root: Path, samples: pl.DataFrame, dpi: int, pictures: Mapping[str, Path] | None = None
 ) -> set[int]:
-    """Write the pictures of all pages; returns the numbers of those that have one.
-
-    Args:
-        root: The report.
-        samples: Rows of the run's samples.
-        dpi: Of pages that are drawn from their PDF.
-        pictures: Those of samples without a PDF, by id.
+    """Write the pictures of all pages; returns the numbers of those that have one. Pages are drawn from their
+    PDFs; `pictures` are those of samples without one, by id.
     """
     done: set[int] = set()
     for row in samples.iter_rows(named=True):

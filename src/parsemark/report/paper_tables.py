@@ -1,7 +1,5 @@
 """Tables of a run for papers: Markdown, LaTeX and CSV, with intervals and the best of each column in bold."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,11 +54,9 @@ def _protocol_of(key: str) -> str | None:
 
 
 def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]:
-    """The tables with these keys, in the order asked for; `all` stands for every one.
-
-    Raises:
-        UsageError: The run lacks what such a table is made of, or was not scored by its protocol.
-        UnknownNameError: There is no such table; the error carries the nearest ones.
+    """The tables with these keys, in the order asked for; `all` stands for every one. UsageError if the run
+    lacks what such a table is made of, or was not scored by its protocol; UnknownNameError carries the
+    nearest ones.
     """
     if ALL in wanted:
         return list(tables.found)
@@ -297,10 +293,8 @@ def require_one_protocol(sources: Sequence[RunSource]) -> None:
 
 
 def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSet:
-    """The tables of a run, or of several side by side.
-
-    Raises:
-        UsageError: The runs were scored in ways that cannot stand in one table.
+    """The tables of a run, or of several side by side; UsageError if they were scored in ways that cannot
+    stand in one table.
     """
     spec = str(get_protocol(protocol)) if protocol else None
     sources = [RunSource(Run.open(path), spec) for path in paths]

@@ -1,7 +1,5 @@
 """One page for each parser: where it is weak, its worst pages, its failures, its versions and settings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median
@@ -92,10 +90,8 @@ def _figures(source: RunSource, parser: ShownParser) -> list[tuple[FigureInfo, F
 
 
 def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], list[Weakness]]:
-    """The attribute values on which this parser is behind the others, where it is furthest behind first.
-
-    Returns:
-        Those with enough pages or elements to say something, and those that are held back.
+    """The attribute values on which this parser is behind the others, where it is furthest behind first:
+    those with enough pages or elements to say something, and those that are held back.
     """
     counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
     found = []

@@ -1,7 +1,5 @@
 """One run under several profiles of a protocol: the figures side by side, and the switches that differ."""
 
-from __future__ import annotations
-
 from parsemark.plain_words import UNDEFINED, format_value
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.site import ReportPage, Site

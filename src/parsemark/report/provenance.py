@@ -1,7 +1,5 @@
 """Where the numbers come from: corpus, versions, seeds, settings, command, definitions."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

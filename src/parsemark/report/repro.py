@@ -1,7 +1,5 @@
 """One page on which a parser fails, in a folder to attach to an issue; and the difference of two outputs."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import shlex
@@ -57,15 +55,9 @@ def write_repro(
 ) -> list[Path]:
     """Write what shows a failure: page, truth, output, differences, and the command that shows it again.
 
-    Args:
-        run: Scored.
-        parser: A parser of the run; a script also by its path.
-        sample: A page of the run.
-        out: A folder that is new or empty; by default `repro-PARSER-SAMPLE`.
-        shrink: Also a smaller page on which the parser fails in the same way.
-
-    Raises:
-        UsageError: The run has no such page, its PDF is not here, or the folder holds something.
+    The parser may be said as `_found` says, the folder is new or empty (by default `repro-PARSER-SAMPLE`);
+    `shrink` adds a smaller page on which the parser fails in the same way. UsageError if the run has no such
+    page, its PDF is not here, or the folder holds something.
     """
     parser, spec = _found(run, parser)
     record = _record(run, parser, sample)
@@ -102,9 +94,7 @@ def write_repro(
 
 def _found(run: Run, said: str) -> tuple[str, str]:
     """The name of a parser in the run, and the spec that runs it again; a script may be said by its path.
-
-    Raises:
-        UsageError: The run has no such parser, or one of that name from another script.
+    UsageError if the run has no such parser, or one of that name from another script.
     """
     known = {record.parser for record in run.records()}
     if said in known or not said.partition("(")[0].partition("@")[0].endswith(".py"):

@@ -103,10 +103,8 @@ def standalone_page(template: str, **values: Any) -> str:
 
 @contextmanager
 def scratch_beside(out: Path) -> Iterator[Path]:
-    """A new folder beside a site's, in which the site is made before it is put into place.
-
-    Raises:
-        WriteError: The disk is full, or the folder cannot be written to.
+    """A new folder beside a site's, in which the site is made before it is put into place; WriteError if the
+    disk is full, or the folder cannot be written to.
     """
     try:
         make_folder(out.parent)
@@ -120,12 +118,8 @@ def scratch_beside(out: Path) -> Iterator[Path]:
 
 
 def put_into_place(new: Iterable[Path], out: Path, old: Callable[[], Iterable[Path]]) -> None:
-    """Move files into a site's folder in place of old ones, under a lock.
-
-    Args:
-        new: What was made.
-        out: The site's folder.
-        old: Checks that the folder may be changed, and says what in it is replaced.
+    """Move files into a site's folder in place of old ones, under a lock. `old` checks that the folder may be
+    changed, and says what in it is replaced.
     """
     out.mkdir(exist_ok=True)
     with locked_folder(out):

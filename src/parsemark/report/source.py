@@ -152,12 +152,8 @@ class Older:
 
 
 def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:
-    """The primary figure of each page; None where the page has none.
-
-    Args:
-        source: The run.
-        parser: One of its parsers.
-        samples: The pages, where those of another run are meant.
+    """The primary figure of each page (of `samples`, where those of another run are meant); None where the
+    page has none.
     """
     pages = source.samples["sample"] if samples is None else samples
     values: list[float | None] = [None] * len(pages)

@@ -1,7 +1,5 @@
 """The page with tables for papers, and each of them as a file to take along."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from parsemark.protocols.charts import DataTable

@@ -1,7 +1,5 @@
 """The leaderboard for a terminal, from the summary of any protocol."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,11 +36,8 @@ class _Column:
 def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
     """Parsers from best to worst: the main figures with 95 % intervals, and what goes wrong.
 
-    Intervals stand beside their values where all columns have room for that, and else below them.
-
-    Args:
-        summary: Of a scored run.
-        width: Of the terminal, in characters.
+    Intervals stand beside their values where all columns have room for that in `width` characters, and else
+    below them.
     """
     figures = [info for info in summary.shown() if info.main]
     longest = max((cell_len(name) for name in summary.parsers), default=0)

@@ -1,7 +1,5 @@
 """One document as several parsers read it, side by side: what others do not have is marked."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The page viewer: one page of HTML, and a chunk of data for each page of the run."""
 
-from __future__ import annotations
-
 from parsemark.corpora.render import corpus_pictures
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk

@@ -4,8 +4,6 @@ Written for a protocol that views pages: one page of HTML for each page and pars
 parser wrote is only ever text; formulas become MathML made of a short list of harmless tags.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence

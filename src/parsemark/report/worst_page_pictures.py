@@ -1,7 +1,5 @@
 """The pages that got worst, as pictures: what is on them, what was found before and what is found now."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

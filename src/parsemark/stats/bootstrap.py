@@ -1,7 +1,5 @@
 """Bootstrap intervals that respect clusters: pages of one document are drawn together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -37,16 +35,10 @@ def percentile_interval(draws: Floats, level: float = LEVEL) -> tuple[float, flo
 
 
 def bootstrap_interval(
-    sums: Floats,
-    statistic: Callable[[Floats], Floats],
-    seed: int = 0,
+    sums: Floats, statistic: Callable[[Floats], Floats], seed: int = 0
 ) -> tuple[float, float] | None:
-    """Interval of a statistic of totals; None where fewer than two clusters add anything to them.
-
-    Args:
-        sums: (clusters, quantities): what each cluster adds to the totals.
-        statistic: Maps totals (…, quantities) to values (…).
-        seed: Of the random numbers.
+    """Interval of a statistic of totals; None where fewer than two clusters add anything to them. `sums` are
+    (clusters, quantities); the statistic maps totals (…, quantities) to values (…).
     """
     if np.count_nonzero(np.any(sums != 0, axis=1)) < 2:
         return None

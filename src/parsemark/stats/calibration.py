@@ -1,7 +1,5 @@
 """Can a parser's confidence be trusted? Reliability bins and D-ECE (Soric et al., 5.1.3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,8 +8,6 @@ the sums of a kind in place of a document's. Fewer than `FEWEST_DOCUMENTS` kinds
 new ones; what is said about these very kinds takes them as given (`contrasts(strata=…)`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -60,11 +58,9 @@ def find_kinds(
 ) -> Kinds | None:
     """The division that matters most, of those that do; None where documents may count one by one.
 
-    Args:
-        added: (documents, columns): what each document adds to each figure or difference; columns sum to 0.
-        shares: Of the documents; they sum to 1.
-        candidates: Name of a division to the kind of each document.
-        seed: Of the signs that are drawn.
+    `added` is (documents, columns), what each document adds to each figure or difference, and sums to 0 by
+    column; the documents' shares sum to 1. A candidate is the name of a division, and the kind of each
+    document.
     """
     divided = {name: tuple(kinds) for name, kinds in candidates.items() if 1 < len(set(kinds)) < len(shares)}
     if not divided or not np.any(np.abs(added) > 1e-12):

@@ -143,11 +143,8 @@ class Calibrator:
 
 
 def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "beta") -> Calibrator:
-    """Fit a calibrator. A map that would turn the order around is flattened to the mean.
-
-    Raises:
-        UsageError: If the method is not known, or there are too few predictions.
-        MissingDependencyError: Without scikit-learn.
+    """Fit a calibrator. A map that would turn the order around is flattened to the mean. UsageError if the
+    method is not known, or there are too few predictions.
     """
     if method not in METHODS:
         raise UsageError(f"There is no way {method!r} to calibrate; there are: {', '.join(METHODS)}.")
@@ -181,10 +178,8 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
 
 
 def document_folds(documents: Sequence[str]) -> dict[str, int]:
-    """A fold for each document: what is fitted on the others has not seen it.
-
-    Raises:
-        UsageError: If there are fewer than two documents.
+    """A fold for each document: what is fitted on the others has not seen it. UsageError if there are fewer
+    than two.
     """
     names = sorted(set(documents))
     if len(names) < 2:
@@ -195,10 +190,8 @@ def document_folds(documents: Sequence[str]) -> dict[str, int]:
 def calibrators_by_document(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> dict[str, Calibrator]:
-    """For each document a calibrator that has not seen it.
-
-    Raises:
-        UsageError: If there are fewer than two documents, or too few predictions.
+    """For each document a calibrator that has not seen it; UsageError as `document_folds` and
+    `fit_calibrator` raise it.
     """
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     fold_of = document_folds(documents)
@@ -219,11 +212,7 @@ def calibrators_by_document(
 def cross_calibrated(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> NDArray[np.float64]:
-    """Each prediction's confidence by a calibrator that has not seen its document.
-
-    Raises:
-        UsageError: If there are fewer than two documents, or too few predictions.
-    """
+    """Each prediction's confidence by a calibrator that has not seen its document."""
     unseen = calibrators_by_document(confidence, correct, documents, method)
     pairs = zip(np.asarray(confidence, dtype=float), documents, strict=True)
     return np.array([float(unseen[document](value)) for value, document in pairs])

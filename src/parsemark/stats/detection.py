@@ -5,8 +5,6 @@ none). Recall divides by the number of truths, precision by the number of positi
 is a true positive if J > θ, strictly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,13 +63,9 @@ class PrecisionRecallCurve:
 def precision_recall_curve(
     confidence: ArrayLike, credit: ArrayLike, n_truth: float, weight: ArrayLike | None = None
 ) -> PrecisionRecallCurve:
-    """The curve of predictions ranked by confidence.
-
-    Args:
-        confidence: Of each prediction.
-        credit: What each prediction earns: 1[J > θ], its expectation, or the same times a structure score.
-        n_truth: Number of truths, found or not.
-        weight: How often each prediction counts (for bootstrap resamples).
+    """The curve of predictions ranked by confidence. `credit`: what each earns, 1[J > θ], its expectation, or
+    the same times a structure score; `n_truth`: truths, found or not; `weight`: how often each counts (for
+    bootstrap resamples).
     """
     conf, value = np.asarray(confidence, dtype=float), np.asarray(credit, dtype=float)
     times = np.ones_like(conf) if weight is None else np.asarray(weight, dtype=float)

@@ -9,8 +9,6 @@ is exact for the share of documents that could differ unseen. `bench/unlike_docu
 cover.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -133,12 +131,9 @@ def jackknife_interval(
 ) -> Interval | None:
     """Interval of a statistic of totals; None where fewer than two documents add anything to them.
 
-    Args:
-        sums: (documents, quantities): what each document (or kind of documents) adds to the totals.
-        statistic: Maps totals (…, quantities) to values (…).
-        bounds: Whether the figure lies between 0 and 1.
-        level: What the interval is to cover.
-        weights: Share of each document in the figure, in any unit; None where all count alike.
+    `sums` are (documents or kinds of documents, quantities); the statistic maps totals (…, quantities) to
+    values (…), between 0 and 1 if `bounds`. `level`: what the interval is to cover; `weights`: share of each
+    document in the figure, in any unit, None where all count alike.
     """
     is_counted = np.any(sums != 0, axis=1)
     counted = sums[is_counted]

@@ -13,8 +13,6 @@ estimation.
 Which pages are labelled, and how likely each was, says who asks for labels (`choose.label_order`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,17 +52,11 @@ def estimate_mean(
     power: float | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Estimate:
-    """The mean score of all pages.
+    """The mean score of all pages, from the scores of the labelled ones and a guess for every page.
 
-    Args:
-        labels: Score of each labelled page, in the order of `labelled`.
-        guesses: Guess for every page.
-        labelled: Indices of the labelled pages.
-        inclusion: Probability of every page to be labelled.
-        alpha: One minus the coverage of the interval.
-        power: λ; None for the one that makes the variance least.
-        bounds: Between which the mean lies, if that is known: the interval is cut there. 0 to 1 for a score,
-            −1 to 1 for a difference of scores.
+    `labelled` are indices, `inclusion` is every page's probability to be labelled, `alpha` one minus the
+    coverage of the interval, `power` λ (None for the one that makes the variance least). The interval is cut
+    at `bounds`, if known: 0 to 1 for a score, −1 to 1 for a difference of scores.
     """
     n_pages, n_labels = len(guesses), len(labelled)
     if n_labels == 0:
@@ -94,13 +86,8 @@ def standings(labels: Floats, guesses: Floats, labelled: Indices, inclusion: Flo
     each parser's correction is drawn towards the mean of them, the further the less the labels tell
     (empirical Bayes). One factor for all: differences of parsers are measured on the same pages, and factors
     of their own would tear these pairs apart. From 5 labels that chooses better than the estimates
-    themselves, which are unbiased and noisy (`python -m bench choose`).
-
-    Args:
-        labels: (parsers, labelled pages).
-        guesses: (parsers, pages).
-        labelled: Indices of the labelled pages.
-        inclusion: Probability of every page to be labelled.
+    themselves, which are unbiased and noisy (`python -m bench choose`). Labels and guesses are (parsers,
+    pages).
     """
     n_labels = len(labelled)
     weights = 1.0 / inclusion[labelled]

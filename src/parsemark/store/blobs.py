@@ -56,10 +56,8 @@ class BlobStore:
         return data
 
     def adopt(self, blob: str, other: BlobStore) -> bool:
-        """Take a blob over from another store, without a second copy where the disk allows that.
-
-        Returns:
-            Whether the blob is here now; False if the other store has none or a damaged one.
+        """Take a blob over from another store, without a second copy where the disk allows that. Whether the
+        blob is here now; False if the other store has none or a damaged one.
         """
         target = self.path(blob)
         try:

@@ -116,17 +116,11 @@ class DamagedBundleError(StoreError):
 
 
 def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | None = None) -> Index:
-    """Write a scored run into one file. Equal runs give equal files.
+    """Write a scored run into one file, whole or absent. Equal runs give equal files. StoreError if it has
+    not been scored, or something in it is damaged.
 
-    Args:
-        run: The run.
-        out: The file; whole or absent.
-        truth: Whether truths, text layers and messages (which quote both) go with it; without them a
-            check needs the corpus.
-        submitter: Whose results they are, as a board shows it.
-
-    Raises:
-        StoreError: It has not been scored, or something in it is damaged.
+    With `truth` go truths, text layers and messages (which quote both); without them a check needs the
+    corpus. `submitter`: whose results they are, as a board shows it.
     """
     if not run.protocols:
         run.summary()  # says that it has not been scored, and what to do
@@ -247,9 +241,8 @@ def _hash_of_names(names: Iterable[str]) -> str:
 class Bundle:
     """An open bundle. A context manager; what is read of it is checked against its hashes.
 
-    Raises:
-        StoreError: There is no such file, or it is of a newer parsemark.
-        DamagedBundleError: It is no bundle, is damaged, or breaks a limit.
+    StoreError if there is no such file, or it is of a newer parsemark; DamagedBundleError if it is no bundle,
+    is damaged, or breaks a limit.
     """
 
     def __init__(self, path: Path) -> None:

@@ -3,8 +3,6 @@
 The cache lies in `$PARSEMARK_CACHE/parses`, or `~/.cache/parsemark/parses`. It can be deleted at any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import hashlib

@@ -122,10 +122,8 @@ class Manifest(_StrictModel):
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read `manifest.json`.
-
-    Raises:
-        StoreError: The folder holds no run, a damaged one, or one of a newer parsemark.
+    """Read `manifest.json`; StoreError if the folder holds no run, a damaged one, or one of a newer
+    parsemark.
     """
     try:
         data = path.read_bytes()
@@ -144,10 +142,8 @@ class NewerError(StoreError):
 
 
 def parse_manifest(text: bytes, where: str) -> Manifest:
-    """Read the bytes of a manifest, which lie at `where`.
-
-    Raises:
-        StoreError: They are no manifest, or one of a newer parsemark.
+    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none, or one of a newer
+    parsemark.
     """
     try:
         data: Any = json.loads(text)

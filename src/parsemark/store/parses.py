@@ -4,8 +4,6 @@ Of two records of one page and parser the later one counts. What is later is sai
 a number, higher than all before it, and its lines follow each other. Clocks are not asked.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

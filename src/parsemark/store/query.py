@@ -1,7 +1,5 @@
 """SQL over the tables of a run, by DuckDB."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

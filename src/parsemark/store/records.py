@@ -50,15 +50,8 @@ class ParseRecord:
     def from_json(
         cls, data: Mapping[str, Any], where: str = "A record of a parse", remedy: str = REMEDY
     ) -> ParseRecord:
-        """Inverse of `to_json`.
-
-        Args:
-            data: The fields.
-            where: The file and the line, for the message.
-            remedy: What to do about one that is not valid, likewise.
-
-        Raises:
-            StoreError: A field is missing, unknown, or of another type.
+        """Inverse of `to_json`; StoreError, which says where and what to do, if a field is missing, unknown,
+        or of another type.
         """
         try:
             record = cls(**{**data, "status": Status(data["status"])})
@@ -83,12 +76,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def work_key(pdf_sha256: str, page: int, fingerprint: str) -> str:
-    """Identity of a piece of work: the PDF's content, the page, and the parser with version and settings.
-
-    Args:
-        pdf_sha256: Hash of the PDF file.
-        page: Page in it, from 1.
-        fingerprint: The parser's: its script, its pinned dependencies and its options.
+    """Identity of a piece of work: the PDF's content, the page (from 1), and the parser's fingerprint: its
+    script, its pinned dependencies and its options.
     """
     return hashlib.sha256(f"v1\0{pdf_sha256}\0{page}\0{fingerprint}".encode()).hexdigest()
 
@@ -100,14 +89,8 @@ def sample_to_row(
     kinds: Mapping[str, str] | None = None,
     size: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
-    """One row of `samples.parquet`.
-
-    Args:
-        sample: The page.
-        pdf_sha256: Of its PDF.
-        identity: By which its document is known as the same as another, or of one kind with it.
-        kinds: What kind of page it is, trait by trait.
-        size: Width and height of a page without truth, in points.
+    """One row of `samples.parquet`. `identity`: by which its document is known as the same as another, or of
+    one kind with it; `size`: width and height of a page without truth, in points.
     """
     truth = sample.truth
     width, height = (truth.width, truth.height) if truth else size or (None, None)

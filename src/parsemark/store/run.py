@@ -58,8 +58,15 @@ class Run:
         """One of `samples`, `parses`, `predictions`, or of a protocol's `matches`, `scores`.
 
         Without rows if not made yet. The protocol is by default the first one of the run.
+
+        Raises:
+            StoreError: The run has no such protocol.
         """
         inside = self._folder
+        if protocol and protocol not in self.manifest.protocols:
+            raise StoreError(
+                f"{self.path} has no protocol {protocol!r}: {', '.join(self.manifest.protocols)}."
+            )
         return inside.parses.table() if name == "parses" else inside.files.read(name, inside.spec(protocol))
 
     def scanning(

@@ -1,7 +1,5 @@
 """The columns of every table of a run."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from parsemark.errors import StoreError

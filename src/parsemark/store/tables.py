@@ -1,7 +1,5 @@
 """The Parquet tables of a run: read whole or in parts, through one open file each, and replaced whole."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import re
@@ -33,11 +31,7 @@ _OTHER_ROWS = 16_384
 
 
 class TableFiles:
-    """The tables of one run directory as files. Hold the run's lock to replace one.
-
-    Args:
-        path: The run directory.
-    """
+    """The tables of one run directory as files. Hold the run's lock to replace one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,7 +1,5 @@
 """How far people agree with each other: Krippendorff's alpha, mean difference, leave-one-out correlation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

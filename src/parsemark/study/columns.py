@@ -1,7 +1,5 @@
 """The columns of a study: our metrics, the stored ones, and the judges, one value per rated pair."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,10 +11,7 @@ from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
 STORED = "stored:"
 """Prefix of the columns of values that came with the file, where one of ours has the same name."""
 
-MEANS = {
-    "grits_avg": ("grits_top", "grits_con"),
-    "score_avg": ("score_index", "score_content"),
-}
+MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "score_content")}
 """Means over several metrics, by name."""
 
 SAME_METRIC = {
@@ -55,14 +50,10 @@ class StudyColumn:
 def metric_columns(
     ratings: Ratings, metrics: Sequence[str], preparation: str, advance: Callable[[], None]
 ) -> list[StudyColumn]:
-    """Compute metrics for all pairs.
+    """Compute metrics, given by specs or names of `MEANS`, for all pairs.
 
-    Args:
-        ratings: The rated pairs.
-        metrics: Specs of metrics, and names of `MEANS`.
-        preparation: `none` gives the metrics the truth and the extraction as they are; `study` gives the
-            structural metrics the HTML that the published study used. `reader` always reads the originals.
-        advance: Called after each pair.
+    As preparation, `none` gives the metrics the truth and the extraction as they are; `study` gives the
+    structural metrics the HTML that the published study used. `reader` always reads the originals.
     """
     wanted = list(dict.fromkeys(part for name in metrics for part in MEANS.get(name, (name,))))
     chosen = [get_metric(spec) for spec in wanted]

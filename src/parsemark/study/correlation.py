@@ -1,7 +1,5 @@
 """How well a column of scores follows people: three correlations, and an interval clustered by table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """The pairs on which a metric and people disagree most, as a page with both tables rendered."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path

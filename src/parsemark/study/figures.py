@@ -1,7 +1,5 @@
 """Scatter plots of scores against people's ratings, with both distributions at the margins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +14,7 @@ _MOST = 90
 
 
 def draw_scatter(result: StudyResult, names: list[str], path: Path) -> None:
-    """Draw one panel per column and save them all to one file (PNG, PDF or SVG by its suffix).
-
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-    """
+    """Draw one panel per column and save them all to one file (PNG, PDF or SVG by its suffix)."""
     with needed_for("Drawing"):
         import matplotlib as mpl
 

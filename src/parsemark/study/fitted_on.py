@@ -5,8 +5,6 @@ counts, not the pair: another extraction of a table that the metric knows is no 
 are in none of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from importlib.resources import files

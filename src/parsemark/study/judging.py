@@ -9,8 +9,6 @@ biases.
   none.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence

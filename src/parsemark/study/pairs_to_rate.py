@@ -8,8 +8,6 @@ It is a ratings file without ratings. Pictures are files below the folder of the
 table lies on the picture, in parts of its width and height.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -65,10 +63,7 @@ class Tasks:
 
 def read_tasks(path: Path) -> Tasks:
     """Read pairs to rate, from a file of `study sample` or from any ratings file, whose ratings are not
-    looked at.
-
-    Raises:
-        StudyError: The file cannot be read, or has no pairs, or two with the same id.
+    looked at. StudyError if the file cannot be read, or has no pairs, or two with the same id.
     """
     data = read_json(path)
     problems: tuple[str, ...] = ()

@@ -4,8 +4,6 @@ It used LaTeXML. What that does to the tables that parsers return is done here b
 the number of columns in the preamble. A table whose preamble is broken has no HTML at all.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ Our format is one JSON object::
 `picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark rate` add.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -159,10 +157,8 @@ def read_json(path: Path) -> Any:
 
 
 def read_ratings(path: Path) -> Ratings:
-    """Read a ratings file, ours or a published one.
-
-    Raises:
-        StudyError: The file cannot be read, is none of the known formats, or has no readable pair.
+    """Read a ratings file, ours or a published one; StudyError if it is none of the known formats, or has no
+    readable pair.
     """
     kind, pairs, problems = _read_pairs(path, RatedPair)
     return Ratings(kind, pairs, problems)

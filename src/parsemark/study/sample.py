@@ -57,10 +57,8 @@ class PairCandidate:
 
 
 def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) -> list[PairCandidate]:
-    """Draw up to `n` matched pairs of tables, in turn from all strata.
-
-    Raises:
-        StudyError: The run has no scored pairs, or not of that metric.
+    """Draw up to `n` matched pairs of tables, in turn from all strata; StudyError if the run has no scored
+    pairs of that metric.
     """
     strata: defaultdict[tuple[str, str, int], list[PairCandidate]] = defaultdict(list)
     for candidate in _candidates(run, metric):
@@ -127,10 +125,8 @@ def _scores(run: Run, metric: str | None) -> tuple[pl.DataFrame, str, str]:
 def write_tasks(
     run: Run, drawn: Sequence[PairCandidate], out: Path, advance: Callable[[], None] = lambda: None
 ) -> int:
-    """Write the file of pairs, and pictures of their pages beside it.
-
-    Returns:
-        How many pairs have a picture. A page whose PDF is gone, or is not the one that was parsed, has none.
+    """Write the file of pairs, and pictures of their pages beside it; return how many pairs have one. A page
+    whose PDF is gone, or is not the one that was parsed, has none.
     """
     pictures = _Pictures(run, out)
     pairs = []

@@ -6,8 +6,6 @@ into it, and a rename replaces a link instead of following it. Folders below a r
 here too, and a link in their place is refused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import lzma
@@ -38,11 +36,7 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.S)
 
 
 def cache_folder(*parts: str) -> Path:
-    """Where what can be made anew is kept: `$PARSEMARK_CACHE`, or `parsemark` in the user's cache folder.
-
-    Args:
-        *parts: Of the path below it.
-    """
+    """Where what can be made anew is kept: `$PARSEMARK_CACHE`, or `parsemark` in the user's cache folder."""
     if given := os.environ.get("PARSEMARK_CACHE"):
         base = Path(given).expanduser().resolve()
     else:
@@ -55,12 +49,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """Gives a temporary path in the same folder; what was written there takes the place of `path`.
 
     Readers see the old file or the new one, never a part. An error inside leaves the old file. A link at
-    `path` is replaced; what it points to stays as it is.
-
-    What lies in `/dev` (`/dev/stdout`) is written to directly.
-
-    Raises:
-        WriteError: The disk is full, the folder cannot be written to, or `path` is a folder.
+    `path` is replaced; what it points to stays as it is. What lies in `/dev` (`/dev/stdout`) is written to
+    directly. WriteError: the disk is full, the folder cannot be written to, or `path` is a folder.
     """
     if path.parent == Path("/dev"):
         yield path
@@ -120,10 +110,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(root: Path, *parts: str) -> Path:
-    """The folder `root/parts…`, made if need be; nothing below `root` on the way to it may be a link.
-
-    Raises:
-        WriteError: There is a link or a file in its place, or it cannot be made.
+    """The folder `root/parts…`, made if need be; nothing below `root` on the way to it may be a link
+    (WriteError).
     """
     folder = root
     try:

@@ -1,7 +1,5 @@
 """Locks between processes: files that are held. A dead process holds nothing, however it died."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -13,10 +11,8 @@ from parsemark.errors import WriteError
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`; other processes that want it wait.
-
-    Raises:
-        WriteError: The file cannot be made, or is a link.
+    """Hold the lock file `path`; other processes that want it wait. WriteError if it cannot be made, or is a
+    link.
     """
     with _held(_open(path), fcntl.LOCK_EX):
         yield

@@ -6,8 +6,6 @@ Three walls, each of which holds alone against most of what a source can try: pd
 embedded is checked as well, for systems without Landlock.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

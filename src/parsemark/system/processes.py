@@ -43,24 +43,11 @@ _DYING_S = 60.0
 
 class Supervised:
     """A running program with its pipes, and everything that it has started, ended together by `close`.
-
-    Args:
-        argv: The program and its arguments.
-        env: Its environment.
-        cwd: Its folder.
-        confinement: What it may use, see `Confinement`; None for all that we may use.
-
-    Raises:
-        OSError: It cannot be started.
+    OSError if it cannot be started; without a confinement it may use all that we may use.
     """
 
     def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        cwd: str,
-        confinement: Confinement | None = None,
+        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, confinement: Confinement | None = None
     ) -> None:
         lifeline, self._lifeline = os.pipe()
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
@@ -220,10 +207,8 @@ def usage_of(processes: Iterable[Process]) -> Usage:
 
 
 def kill_tree(pid: int) -> list[Process]:
-    """End a process and all its descendants; they are stopped first, so that none can fork on.
-
-    Returns:
-        The descendants, which may take a moment to be gone.
+    """End a process and all its descendants; they are stopped first, so that none can fork on. Returns the
+    descendants, which may take a moment to be gone.
     """
     _send(pid, signal.SIGSTOP)
     stopped: dict[int, Process] = {}
@@ -383,17 +368,8 @@ def run_program(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a program to its end; nothing that it has started outlives it, or us, or the time that it has.
 
-    Args:
-        argv: The program and its arguments.
-        rights: What it may use, on a machine that can confine; None for all that we may use.
-        cwd: Its folder.
-        env: Its environment.
-        timeout_s: How long it may take; None for as long as it likes.
-        given: What it reads.
-
-    Raises:
-        OSError: It cannot be started.
-        subprocess.TimeoutExpired: It took longer.
+    `rights`: what it may use, on a machine that can confine, None for all that we may use; `given`: what it
+    reads. OSError if it cannot be started, subprocess.TimeoutExpired if it took longer than it may.
     """
     confinement = rights if why_not_confined() is None else None
     running = Supervised(argv, env=env, cwd=str(cwd), confinement=confinement)
@@ -420,10 +396,8 @@ def run_our_module(
 
 
 def run_on_jobs(tool: str, module: str, jobs: Any, rights: Confinement, cwd: Path) -> Any:
-    """Have a module of ours give JSON to a tool of others, and read the JSON that it answers.
-
-    Raises:
-        MakingError: It failed, or took longer than a batch takes on a busy machine.
+    """Have a module of ours give JSON to a tool of others, and read the JSON that it answers. MakingError if
+    it failed, or took longer than a batch takes on a busy machine.
     """
     try:
         done = run_our_module(module, rights, cwd=cwd, timeout_s=JOBS_S, given=json.dumps(jobs).encode())

@@ -1,7 +1,5 @@
 """Folders that are removed also if the process that made them was killed: by the next one."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect
@@ -23,16 +21,11 @@ _YOUNG_S = 60.0
 
 
 class ScratchFolder:
-    """A temporary folder, marked as in use for as long as this process lives or until `close`.
+    """A temporary folder, marked as in use for as long as this process lives or until `close`; OSError if it
+    cannot be made.
 
-    As a context manager it gives its path.
-
-    Args:
-        prefix: Of its name. Folders of this prefix that killed processes have left are removed.
-        folder: Where it lies; by default where temporary folders lie.
-
-    Raises:
-        OSError: It cannot be made.
+    As a context manager it gives its path. Folders of this prefix that killed processes have left are
+    removed.
     """
 
     def __init__(self, prefix: str, folder: Path | None = None) -> None:
@@ -58,11 +51,8 @@ class ScratchFolder:
 
 @contextlib.contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """Gives a folder beside `out` that takes its place at the end: `out` is whole, or as it was.
-
-    Raises:
-        UsageError: There is something in `out`.
-        WriteError: It cannot be written.
+    """Gives a folder beside `out` that takes its place at the end: `out` is whole, or as it was. UsageError
+    if there is something in `out`, WriteError if it cannot be written.
     """
     target = out.resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):

@@ -4,8 +4,6 @@ A secret is the value of a variable whose name says so (`…_KEY`, `…_TOKEN`, 
 stored or printed of programs that were given one goes through `masked` first.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -29,11 +27,8 @@ def is_secret_name(name: str) -> bool:
 
 
 def masked(text: str, *others: str | None) -> str:
-    """The text without any known secret, in any of the ways in which JSON and URLs write it.
-
-    Args:
-        text: What is to be stored or printed.
-        *others: Secrets that come from elsewhere than the environment.
+    """The text without any known secret, in any of the ways in which JSON and URLs write it. `others`:
+    secrets that come from elsewhere than the environment.
     """
     values = {v for name, v in os.environ.items() if is_secret_name(name) and len(v) >= _MIN_CHARS}
     pattern = _pattern(frozenset(values.union(filter(None, others))))

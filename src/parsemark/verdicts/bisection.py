@@ -90,17 +90,12 @@ class Bisection:
 
 
 def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> Bisection:
-    """Find the first bad version.
+    """Find the first bad version of these, from the good one to the bad one, in the order in which they were
+    made.
 
     The good end is tried, for all others are held against it. The bad end is tried when nothing else was bad,
     or at the end, if that takes no more than the worst case does: n + 1 versions take 1 + ⌈log₂(n + 1)⌉.
-
-    Args:
-        versions: From the good one to the bad one, in the order in which they were made.
-        probe: Tries one.
-
-    Raises:
-        UsageError: There are not two versions, or one of the ends cannot be used here.
+    UsageError if there are not two versions, or one of the ends cannot be used here.
     """
     if len(versions) < 2:
         raise UsageError("Name two different versions as --good and --bad.")

@@ -173,14 +173,8 @@ class _Board:
 
 
 def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
-    """Compare the protocols that a run was scored by.
-
-    Args:
-        run: The run.
-        asked: Those that are compared, one alone has ranks and nobody to agree with; by default all.
-
-    Raises:
-        UsageError: There are fewer than two protocols with figures, or fewer than three parsers.
+    """Compare the protocols that a run was scored by, or those asked for (one alone has ranks and nobody to
+    agree with). UsageError if fewer than two have figures, or there are fewer than three parsers.
     """
     raw, neutral, rules = _boards(run)
     raw = {spec: board for spec, board in raw.items() if not asked or spec in asked}

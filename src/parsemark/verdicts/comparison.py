@@ -3,8 +3,6 @@
 The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, for leaderboards and `compare`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -135,10 +133,8 @@ def slice_differences(a: tuple[Summary, str], b: tuple[Summary, str]) -> list[Sl
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
-    """Every parser that both runs have, on the pages of both.
-
-    Raises:
-        UsageError: The runs are of different corpora, pages, or protocol versions, or share no parser.
+    """Every parser that both runs have, on the pages of both. UsageError if they are of different corpora,
+    pages, or protocol versions, or share no parser.
     """
     old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
     shared = sorted(old_names & new_names)
@@ -195,10 +191,8 @@ def _summary(run: Run, protocol: str | None) -> Summary:
 def compare_in_tables(
     protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
 ) -> Comparison:
-    """Compare two parsers in the tables of one run.
-
-    Raises:
-        UsageError: They are one and the same, or have no figure to be compared in.
+    """Compare two parsers in the tables of one run; UsageError if they are one, or have no figure to be
+    compared in.
     """
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
@@ -216,10 +210,8 @@ def compare_sides(
     new: tuple[Summary, RunTables],
     parsers: Sequence[str],
 ) -> list[Comparison]:
-    """Each parser in the new run against itself in the old one, on the pages that both runs have.
-
-    Raises:
-        UsageError: The runs were scored in ways that cannot be compared, or share no page.
+    """Each parser in the new run against itself in the old one, on the pages that both runs have. UsageError
+    if they were scored in ways that cannot be compared, or share no page.
     """
     require_comparable(old[0], new[0])
     both = ((old[1], new[1]), (new[1], old[1]))

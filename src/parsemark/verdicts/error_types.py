@@ -1,7 +1,5 @@
 """What went wrong, by type: counted for each parser, explained for each pair that people look at."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections import Counter, defaultdict
@@ -105,11 +103,7 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
 
 
 def stored_errors(run: Run, protocol: str, parsers: Sequence[str]) -> pl.DataFrame | None:
-    """Read the errors of a baseline, or find those of a run; None for a baseline that has none.
-
-    Raises:
-        StoreError: The file of a baseline is damaged.
-    """
+    """Read the errors of a baseline, or find those of a run; None for a baseline that has none."""
     path = run.protocol_folder(protocol) / STORED
     if not path.is_file():
         return None if run.is_baseline else find_errors(ScoredRun(run, protocol), None, parsers).rows

@@ -4,8 +4,6 @@ Each check has a name, the question that it answers, what was found, what was al
 Pages that got worse are listed with their reasons, whether the gate is passed or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -103,10 +101,8 @@ def gate_runs(
     time_again: int = 0,
 ) -> GateResult:
     """Check a run, against an older one if there is one; old and new are timed in turns on some pages.
-
-    Raises:
-        UsageError: The new run is a baseline, or the runs are of different corpora, pages, or protocol
-            versions, or share no parser.
+    UsageError if the new run is a baseline, or the runs are of different corpora, pages, or protocol
+    versions, or share no parser.
     """
     if old is not None and new.is_baseline and not old.is_baseline:
         raise UsageError(

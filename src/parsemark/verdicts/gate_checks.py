@@ -170,13 +170,14 @@ def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Iterable[
     for figure, least in limits.minimum.items():
         known = side.summary.figure(parser, figure)
         if known is None and figure not in {info.name for info in side.summary.figures}:
-            names = ", ".join(info.name for info in side.summary.shown())
+            names = ", ".join(info.name for info in side.summary.figures)
             raise UsageError(f"There is no figure {figure!r} in {side.summary.protocol}; there are: {names}.")
         value = None if known is None else known.value
         info = side.summary.info(figure)
         good = value is not None and (value >= least if info.higher_is_better else value <= least)
         sign = "≥" if info.higher_is_better else "≤"
-        yield GateCheck(parser, f"{figure} {sign} {least:g}", good, rounded(value), f"{sign} {least:g}")
+        found = "not defined here" if value is None else rounded(value)
+        yield GateCheck(parser, f"{figure} {sign} {least:g}", good, found, f"{sign} {least:g}")
 
 
 def drop_checks(

@@ -7,8 +7,6 @@ them. Where two versions give equal outputs on every page nothing can have chang
 Pages whose output changed are known, not estimated; they are listed whether the step is real or not.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -155,15 +153,8 @@ def histories_in(run: Run) -> dict[str, list[str]]:
 
 
 def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -> History:
-    """What changed from version to version.
-
-    Args:
-        run: Scored, with all versions on the same pages.
-        versions: Their names in the run, the oldest first.
-        protocol: Whose figures; by default the first of the run.
-
-    Raises:
-        UsageError: There are fewer than two.
+    """What changed from version to version (names in the run, the oldest first), all scored on the same
+    pages, by a protocol, the first of the run by default. UsageError if there are fewer than two.
     """
     if len(versions) < 2:
         raise UsageError("A history needs at least two versions that can be used here.")
@@ -203,13 +194,8 @@ def _output(record: ParseRecord | None) -> str:
 def history_figure(
     figure: FigureSums, versions: Sequence[str], outputs: Mapping[str, object], alpha: float
 ) -> HistoryFigure:
-    """One figure over versions.
-
-    Args:
-        figure: With the sums of all versions.
-        versions: The oldest first.
-        outputs: What each version gave; two that are equal cannot differ in any figure.
-        alpha: What the steps of this figure may err by, all together.
+    """One figure over versions, the oldest first. Two versions whose outputs are equal cannot differ in any
+    figure; `alpha`: what the steps of this figure may err by, all together.
     """
     info = figure.info
     documents = DocumentSums(figure, list(versions))
@@ -254,15 +240,8 @@ def ratio_figure(
     pages: Mapping[str, Mapping[str, float | None]],
     alpha: float,
 ) -> HistoryFigure:
-    """Time or memory over versions: geometric means of the ratios of pages, wide enough for a run's noise.
-
-    Args:
-        name: Of the figure.
-        label: For people.
-        style: How its values are written.
-        versions: The oldest first.
-        pages: Version to what each page took.
-        alpha: What its steps may err by, all together.
+    """Time or memory over versions, the oldest first: geometric means of the ratios of pages, wide enough for
+    a run's noise. `alpha`: what its steps may err by, all together.
     """
     points, steps, n_steps = [], [], max(1, len(versions) - 1)
     for version in versions:

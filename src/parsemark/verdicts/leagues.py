@@ -10,8 +10,6 @@ Names belong to someone: a name of a built-in parser to the built-in worker, any
 first; outputs that were made elsewhere are marked. What is not so gets a name that says it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -269,13 +267,8 @@ def builtin_worker(name: str) -> str | None:
 def join_league(
     league: League, entries: Mapping[str, Entry], folder: Path, corpora: Sequence[Corpus] = ()
 ) -> Run:
-    """Make one run of the entries of a league, summarised anew.
-
-    Args:
-        league: The league.
-        entries: The entries by the names that they get in the run.
-        folder: The run directory to make.
-        corpora: Where PDFs and truths come from if the league's corpus is among them.
+    """Make one run of the entries of a league, by the names that they get in it, summarised anew. PDFs and
+    truths come from the corpora if the league's is among them.
     """
     newest = max((e.submission for e in entries.values()), key=lambda s: (s.has_truth, s.created))
     run = Run.create(

@@ -1,7 +1,5 @@
 """The verdict on a run in plain words: what to take, where it fails, what would settle it, what it costs."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Sequence
@@ -31,12 +29,8 @@ def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
 
 
 def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
-    """Sentences, the answer first; without truth what is known, and the next step.
-
-    Args:
-        summary: Of the run under one protocol.
-        records: Its parses that are scored, for times and costs.
-        corpus: Its spec, for the next step.
+    """Sentences, the answer first; without truth what is known, and the next step, for which the corpus is
+    given.
     """
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None

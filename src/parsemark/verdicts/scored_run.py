@@ -1,7 +1,5 @@
 """A run under one protocol, as errors, gates and reports read it."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 from collections.abc import Callable
@@ -17,10 +15,8 @@ from parsemark.store import Run, RunFolder
 
 
 def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
-    """The protocols of a run whose code is here, and those of packages that are not installed.
-
-    Raises:
-        UsageError: None is here.
+    """The protocols of a run whose code is here (UsageError if none is), and those of packages that are not
+    installed.
     """
     here: list[str] = []
     missing: list[str] = []

@@ -1,7 +1,5 @@
 """The same failure on a smaller page: what is painted is removed bit by bit while the failure stays."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -78,11 +76,8 @@ def shrink_page(parser: Parser, pdf: Path, page: int, truth: Page | None) -> Shr
     """Remove what is painted on a page while the parser fails on it in the same way.
 
     What lies in a table that was misread stays: the truth must still be what the page shows. Where the place
-    of such a table is not known, all text stays.
-
-    Raises:
-        UsageError: The parser does not fail on the page, or does not when it is written anew.
-        ParserError: Its worker does not start.
+    of such a table is not known, all text stays. UsageError if the parser does not fail on the page, or does
+    not when it is written anew; ParserError if its worker does not start.
     """
     with closing(_Trial(parser, pdf, page, truth)) as trial:
         whole = trial.look(set())

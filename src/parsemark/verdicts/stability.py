@@ -6,8 +6,6 @@ failure on one of both is a move and a change, as large as can be. Without a tru
 are is the score.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,12 +129,8 @@ class Stability:
 
 
 def stability_of(run: Run, made: RewrittenCorpus, parsers: Sequence[str]) -> Stability:
-    """Hold every variant against its page.
-
-    Args:
-        run: Of the pages and their variants, scored where they have a truth.
-        made: Which sample of the run is a variant of which.
-        parsers: Their names in the run.
+    """Hold every variant against its page, in a run that is scored where they have a truth. `made`: which
+    sample of the run is a variant of which.
     """
     label, scores = "", dict[tuple[str, str], float]()
     if any(run.truth(sample) is not None for sample in made.origin):

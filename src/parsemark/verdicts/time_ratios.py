@@ -7,8 +7,6 @@ installed here they are timed again, page by page in turns, and what the machine
 allowances are above what `bench/timing.py` measures with several parsers: see docs/gate.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -157,10 +155,8 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
 
 
 def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -> Ratio:
-    """Compare the CPU time of two parsers on pages that they read in turns (old, new, new, old).
-
-    Raises:
-        ParserError: One of them cannot be installed or started, or too few pages were read by both.
+    """Compare the CPU time of two parsers on pages that they read in turns (old, new, new, old). ParserError
+    if one of them cannot be installed or started, or too few pages were read by both.
     """
     for parser in (old, new):
         require_usable(parser)

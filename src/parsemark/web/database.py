@@ -4,8 +4,6 @@ One thread writes. It takes all that is waiting into one transaction, so that fi
 same moment wait for one sync of the disk and not for fifty. Readers have connections of their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import secrets
@@ -25,13 +23,7 @@ _SECRET_BYTES = 32
 
 
 class Database:
-    """An open file.
-
-    Args:
-        path: The file; it is made if it does not exist.
-        schema: SQL that makes the tables, without effect where they exist.
-        version: Of the schema. A file of another version is refused.
-    """
+    """An open file, made if it does not exist; one whose schema is of another version is refused."""
 
     def __init__(self, path: Path, schema: str, version: int) -> None:
         self.path = path

@@ -1,7 +1,5 @@
 """What both apps share: templates, assets, JSON answers, and how the server is started."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import json
@@ -225,11 +223,9 @@ _SHORT_S = 60.0
 def keep_serving() -> bool:
     """Go on in a child process, which is started anew if it crashes; this process watches it and listens.
 
-    To be called before anything is opened but the socket. It returns in the child; in the process that
-    watches it ends with the program. A crash loses nothing: what people were told is saved is on the disk.
-
-    Returns:
-        Whether this is the first child.
+    To be called before anything is opened but the socket. It returns in the child, whether that is the first
+    one; in the process that watches it ends with the program. A crash loses nothing: what people were told is
+    saved is on the disk.
     """
     logging.basicConfig(format="%(asctime)s %(message)s")
     ended: list[float] = []

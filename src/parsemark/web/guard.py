@@ -9,8 +9,6 @@
 - *Headers*: nothing from elsewhere, nothing inline, no frames.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets
@@ -49,12 +47,9 @@ _YEAR_S = 365 * 24 * 3600
 class Guard:
     """The rules of one server.
 
-    Args:
-        hosts: Names under which the server may be addressed, without port; empty for any (a token is then
-            needed).
-        token: Needed from every browser; None on loopback.
-        max_body_bytes: Of a request.
-        secret: From which CSRF values are made; kept with the work, so that a restart does not end a page.
+    `hosts`: names under which it may be addressed, without port; empty for any, which needs a token from
+    every browser. CSRF values are made from `secret`, kept with the work, so that a restart does not end a
+    page.
     """
 
     hosts: frozenset[str]

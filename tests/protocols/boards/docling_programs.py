@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from parsemark.protocols.boards.docling_eval.items import markdown, table_html
-from parsemark.protocols.boards.docling_eval.layout import (
+from parsemark.protocols.boards.docling_eval.measures import (
     PIXEL_CLASSES,
+    TEXT,
     collapsed,
     common_labels,
     items_of,
@@ -20,8 +21,10 @@ from parsemark.protocols.boards.docling_eval.layout import (
     pixel_matrix,
     pixel_pages,
     pixel_scores,
+    statistics_of,
+    table_teds,
+    text_scores,
 )
-from parsemark.protocols.boards.docling_eval.measures import TEXT, statistics_of, table_teds, text_scores
 
 Docs = Sequence[Mapping[str, Any]]
 

@@ -13,7 +13,7 @@ from tests.protocols.boards.test_protocols import HTML, TITLE, WORDS, page, valu
 from parsemark.errors import MissingDependencyError
 from parsemark.model import Box, Cell, Element, Page, Prediction, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.boards.docling_eval import items, layout, measures
+from parsemark.protocols.boards.docling_eval import items, measures
 
 TABLE = Element("t", "table", order=1, table=Table.from_rows([["a", "b"], ["c", "d"]]))
 
@@ -150,6 +150,6 @@ def test_huge_pages_and_tables_are_refused() -> None:
     assert {row.value for row in rows.scores} == {0.0} and "pixels" in str(rows.scores[0].message)
     deep = "<table><tr><td>" * 400
     assert values("docling-eval", page(TABLE), deep)["structure"] == 0
-    many = [layout.ClassedBox((0, 0, 1, 1), 0)] * 2000
+    many = [measures.ClassedBox((0, 0, 1, 1), 0)] * 2000
     with pytest.raises(Exception, match="boxes"):
-        layout.page_layout(layout.BoxPage("p", many, many), ["text"])
+        measures.page_layout(measures.BoxPage("p", many, many), ["text"])

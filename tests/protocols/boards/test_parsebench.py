@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.protocols.boards import parsebench_programs
 from tests.protocols.boards.test_docling_eval import families, same
 
 from parsemark.corpora import load_corpus
@@ -18,9 +19,6 @@ from parsemark.protocols.boards.parsebench import (
     content,
     grids,
     layout,
-    layout_measures,
-    rules,
-    tables,
     text,
 )
 from parsemark.report.outputs import export_board
@@ -81,18 +79,17 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
         bags = {f"{n}{'_with_cells' * c}": dict(getattr(asked, n)(bool(c))) for n in names for c in (0, 1)}
         return {**bags, "digits": dict(asked.digits()), "full_text": asked.full_text}
     if family == "rule":
-        output = rules.RuledOutput(
-            given["markdown"], given.get("parse_output") or {}, given.get("raw_output") or {}
-        )
-        return rules.run_rule(given["rule"], output)
+        beside = given.get("parse_output") or {}, given.get("raw_output") or {}
+        return parsebench_programs.run_rule(given["rule"], given["markdown"], *beside)
     if family == "teds":
-        return {"teds": tables.teds(given["expected_markdown"], given["markdown"])}
+        return {"teds": parsebench_programs.teds(given["expected_markdown"], given["markdown"])}
     if family == "tables":
-        return tables.table_metrics(given["expected_markdown"], given["markdown"], **given["flags"])
+        return parsebench_programs.table_metrics(
+            given["expected_markdown"], given["markdown"], given["flags"]
+        )
     if family == "document":
-        found = rules.document_metrics(given["rules"], rules.RuledOutput(given["markdown"]))
-        return {**found, "rule_scores": [own["score"] for own in found["results"]]}
-    return layout_measures.layout_metrics(**given)
+        return parsebench_programs.document_metrics(given["rules"], given["markdown"])
+    return parsebench_programs.layout_metrics(given)
 
 
 def result_of(sample: Sample, results: dict[str, Any]) -> Prediction:
@@ -226,8 +223,8 @@ def test_a_truth_without_order_leaves_grounding_out_as_upstream_does() -> None:
 )
 def test_fields_of_forms_are_found(label: str, value: str, kind: str, markdown: str, passed: bool) -> None:
     rule = {"type": "form_field", "label": label, "value": value, "value_type": kind}
-    assert rules.run_rule(rule, rules.RuledOutput(markdown))["passed"] is passed
-    blanks = rules.run_rule(rule, rules.RuledOutput("** " + " " * 50_000 + markdown))
+    assert parsebench_programs.run_rule(rule, markdown, {}, {})["passed"] is passed
+    blanks = parsebench_programs.run_rule(rule, "** " + " " * 50_000 + markdown, {}, {})
     assert not blanks["passed"] and "too many blanks" in blanks["why"]
 
 

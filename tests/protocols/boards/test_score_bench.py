@@ -1,5 +1,6 @@
 """SCORE: its own results on examples, and the protocol on pages."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,55 @@ from parsemark.protocols.boards import score_bench
 
 pytest.importorskip("tiktoken")
 TABLE = Element("t", "table", order=1, table=Table.from_rows([["a", "b"], ["c", "d"]]))
+MARKER = re.compile(r"-+ Unstructured (.+) (Begin|End)")
 METRICS = ("cct", "adjusted_cct", "percent_tokens_found", "percent_tokens_added", "element_alignment")
+
+
+def marked_elements(text: str) -> list[dict[str, str]] | None:
+    """The elements of a text with markers; None where it has none."""
+    if "Unstructured Plain Text Format" not in text or "---" not in text:
+        return None
+    found: list[dict[str, str]] = []
+    lines: list[str] = []
+    depth, outer, inner = 0, "Text", "Text"
+
+    def close(kind: str) -> None:
+        if joined := "\n".join(lines).strip():
+            found.append({"type": kind, "text": joined})
+        lines.clear()
+
+    for line in text.splitlines():
+        if "Unstructured Plain Text Format" in line:
+            continue
+        tag = MARKER.fullmatch(line)
+        if tag is None or (tag[2] == "End" and not depth):
+            lines.append(line)
+        elif tag[2] == "Begin":
+            if depth == 0:
+                close("Text")
+                outer = tag[1]
+            elif depth == 1:
+                close(outer)
+                inner = tag[1]
+            depth += 1
+        else:
+            depth -= 1
+            if depth < 2:
+                close(inner if depth else outer)
+    close("Text" if not depth else outer if depth == 1 else inner)
+    return found
+
+
+def document_scores(pred: list[dict[str, Any]], truth: str) -> dict[str, Any]:
+    """The measures of a document whose truth is a text; without markers it has no elements."""
+    elements = marked_elements(truth)
+    found = score_bench.document_scores(pred, [{"text": truth}] if elements is None else elements)
+    if elements is None:
+        found |= dict.fromkeys(("adjusted_cct", "element_alignment", "element_consistency"), ValueError())
+    elif not isinstance(found["element_consistency"], ValueError):
+        matrix = dict(score_bench.type_matrix(pred, elements))
+        found["element_consistency"] = {"detection_f1": found["element_consistency"], "matrix": matrix}
+    return found
 
 
 def plain(value: Any) -> Any:
@@ -40,7 +89,7 @@ def statistics_of(values: Sequence[float], name: str) -> dict[str, float]:
 def run_of(docs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A run over files; a name on one side only has no value."""
     both = [doc for doc in docs if doc.get("pred") is not None and doc.get("gt") is not None]
-    scores = [score_bench.document_scores(doc["pred"], doc["gt"]) for doc in both]
+    scores = [document_scores(doc["pred"], doc["gt"]) for doc in both]
     found: dict[str, Any] = {}
     for name in METRICS:
         own = [score[name] for score in scores]
@@ -48,7 +97,7 @@ def run_of(docs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         found[name] = {"valid": n, "total": len(docs), "zeros": zeros, "skipped": len(docs) - n}
         found[name] |= statistics_of(own, name)
     matrix = sum((Counter(s["element_consistency"]["matrix"]) for s in scores), Counter[tuple[str, str]]())
-    found["element_consistency"] = score_bench.consistency(matrix, None)
+    found["element_consistency"] = {"detection_f1": score_bench.consistency(matrix), "matrix": dict(matrix)}
     own_tables = [score_bench.table_scores(doc["pred"], doc["table_gt"]) for doc in both]
     tables: dict[str, float] = {"valid": len(both), "total": len(docs), "zeros": len(docs), "skipped": 0}
     for name in score_bench.TABLES:
@@ -77,8 +126,8 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
     if family == "tables":
         return {**score_bench.table_scores(given["pred"], given["gt"]), "detection_f_beta": 1.0}
     simple = {
-        "plain": lambda: {"elements": score_bench.marked_elements(given["text"]) or []},
-        "document": lambda: score_bench.document_scores(given["pred"], given["gt"]),
+        "plain": lambda: {"elements": marked_elements(given["text"]) or []},
+        "document": lambda: document_scores(given["pred"], given["gt"]),
         "run": lambda: run_of(given["docs"]),
     }
     return simple[family]()

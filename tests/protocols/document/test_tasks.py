@@ -37,6 +37,15 @@ def test_text_with_and_without_predictions() -> None:
     assert groups["sample_count"] == {"text_rotate: normal": 2}
 
 
+def test_punctuation_and_signs_count_strictly_and_not_as_published() -> None:
+    wrong = pages(
+        {"category_type": "text_block", "text": "Net -5.2%, not +3.1 (a/b).", "pred": "Net 52 not 31 ab"}
+    )
+    strict = component_task(wrong, "ocr", profile=STRICT_COMPONENTS)
+    assert strict.figures["edit_whole"] == pytest.approx(10 / 22)
+    assert component_task(wrong, "ocr", profile=PROFILES["v1.5"]).figures["edit_whole"] == 0
+
+
 def test_bleu_is_of_words_strictly_and_of_bare_text_as_published() -> None:
     text = "The quick brown fox jumps, twice."
     perfect = pages({"category_type": "text_block", "text": text, "pred": text})

@@ -12,6 +12,7 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.metrics.katex import Render, find_chromium, render_all
+from parsemark.model import Box
 from parsemark.protocols.boards.omni_parse.outputs import html_of_markdown
 from parsemark.protocols.boards.omni_parse.rules import PlacedBlock, check, check_test
 from parsemark.protocols.boards.omni_parse.text import fold, seen_text, squeeze
@@ -124,7 +125,7 @@ def test_layout_is_the_oracles() -> None:
         {"label": label, "bbox": [0.1 * k, 0.1 * k, 0.1 * k + 0.3, 0.1 * k + 0.2], "text": label}
         for k, label in enumerate(("text", "heading", "table", "list", "figure"))
     ]
-    placed = [PlacedBlock(b["label"], tuple(b["bbox"]), b["text"]) for b in blocks]
+    placed = [PlacedBlock(b["label"], Box(*b["bbox"]), b["text"]) for b in blocks]
     for number in range(300):
         x, y = rng.uniform(0, 0.7), rng.uniform(0, 0.7)
         content = {"text": "a", "max_diffs": 0, "place": [[x, y, x + 0.1, y + 0.05]]}
@@ -134,9 +135,7 @@ def test_layout_is_the_oracles() -> None:
         )
         [parsed] = oracle.gold.parse("p", {"tests": [test]})
         [verdict] = oracle.score({"blocks": blocks}, [parsed])
-        assert (verdict.result == "pass") == check(
-            "layout_kind", test, None, placed, rendered_by_oracle
-        ).passed
+        assert (verdict.result == "pass") == check("layout_kind", test, "", placed, rendered_by_oracle).passed
 
 
 def test_texts_are_folded_and_converted_as_the_oracle_does() -> None:

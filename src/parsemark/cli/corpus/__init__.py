@@ -1,7 +1,5 @@
 """`parsemark corpus`: make, describe, check, show and degrade corpora; a module per thing to do with them."""
 
-from __future__ import annotations
-
 import typer
 
 from parsemark.cli.corpus import change, check, describe, fresh, make

@@ -55,13 +55,7 @@ def degrade(
     left_out: list[Remark] = []
     with page_progress("Degrading pages", count) as progress:
         manifest = degrade_corpus(
-            corpus,
-            out,
-            options,
-            severities=several,
-            workers=workers,
-            progress=progress,
-            tell=left_out.append,
+            corpus, out, options, severities=several, workers=workers, progress=progress, tell=left_out.append
         )
     count -= _say_left_out(left_out)
     print(f"{out}: {counted(count * max(1, len(several)), 'page')}, hash {manifest.hash[:16]}")

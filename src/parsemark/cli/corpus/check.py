@@ -1,7 +1,5 @@
 """`parsemark corpus check`, `audit`, `correct` and `tags`: find the errors of a truth and mend them."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

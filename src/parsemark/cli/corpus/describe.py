@@ -140,9 +140,7 @@ def facts(
     print(f"{len(lines)} facts in {out}")
 
 
-def schema(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the JSON schemas.")],
-) -> None:
+def schema(out: Annotated[Path, typer.Option("--out", help="Folder for the JSON schemas.")]) -> None:
     """Write the JSON schemas of the corpus format."""
     import json
 

@@ -3,8 +3,6 @@
 Letters and digits alone are compared, so that hyphens, blanks, ligatures and accents make no difference.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from array import array

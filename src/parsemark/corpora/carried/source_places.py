@@ -3,8 +3,6 @@
 Letters and digits alone are compared, so that hyphens, blanks, ligatures and accents make no difference.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -41,7 +39,7 @@ _REFERENCE_LABEL = re.compile(r".{1,60}")
 _NUMBERED = re.compile(r"(?:[a-z]{4,10})?(?:\d{1,6}|[a-z]\d{0,5}|[ivxlc]{1,6})")
 """Letters of what may stand before a heading in its line."""
 CAPTIONS = frozenset({Category.TABLE_CAPTION, Category.FIGURE_CAPTION})
-_ITEM_NUMBER = re.compile(r"(\d+)\. ")
+_ITEM_NUMBER = re.compile(r"\A\d+\. ")
 _OTHER_NUMBER = re.compile(r"\d+\s*[):\]]")
 
 
@@ -167,7 +165,10 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int) -> bool:
     """Lay a block down where its text begins between two places; numbers of items may be missing."""
     is_list = block.element.category == Category.LIST_GROUP
     for strip in (False, True) if is_list else (False,):
-        pieces = [_without_number(piece) for piece in block.pieces] if strip else block.pieces
+        pieces = block.pieces
+        if strip:
+            texts = [_ITEM_NUMBER.sub("", piece.text) for piece in pieces]
+            pieces = [LaidPiece(text, *letters_of(text)) for text in texts]
         wanted = "".join(piece.letters for piece in pieces)
         bounds = list(accumulate(len(piece.letters) for piece in pieces)) if is_list else []
         key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
@@ -201,16 +202,10 @@ def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Itera
 
 def _add_last_reference(letters: PageLetters, piece: LaidPiece) -> None:
     """Give a text the reference that it ends with, which only the page says, up to the end of its line."""
-    last = re.split(r"\w", piece.text)[-1]
-    if REFERENCE in last and piece.runs and not piece.in_cell:
+    if REFERENCE in re.split(r"\w", piece.text)[-1] and piece.runs and not piece.in_cell:
         stop = piece.runs[-1].stop
         if (end := letters.rest_of_line(stop)) > stop:
             piece.runs.append(LaidRun(len(piece.letters), stop, end, True))
-
-
-def _without_number(piece: LaidPiece) -> LaidPiece:
-    text = _ITEM_NUMBER.sub("", piece.text, count=1) if _ITEM_NUMBER.match(piece.text) else piece.text
-    return LaidPiece(text, *letters_of(text))
 
 
 def _share(pieces: Sequence[LaidPiece], runs: Sequence[LaidRun]) -> None:

@@ -4,8 +4,6 @@ What is none of the last three becomes HTML first, so that one reader knows what
 Nothing that a source names is fetched or opened: no pictures, no entities, no other files.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import zipfile
@@ -67,10 +65,8 @@ def read_source(path: Path) -> list[Element]:
         said = read_document(text, kind).elements
         return [replace(e, latex=e.latex and e.latex.replace(REFERENCE, "")) for e in said]
     markup, notes = _READERS[kind](path)
-    elements = list(_elements(_PICTURE.sub("", markup)))
-    return elements + [
-        Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note
-    ]
+    below = (Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note)
+    return [*_elements(_PICTURE.sub("", markup)), *below]
 
 
 def _elements(markup: str, within: str = "") -> Iterator[Element]:
@@ -95,10 +91,9 @@ def _elements(markup: str, within: str = "") -> Iterator[Element]:
         if name and name.count("/") <= _MAX_NESTED:
             yield from _elements(_unframed(part), name)
         elif part.strip():
-            found = read_document(part, "html").elements
-            yield from (
-                replace(e, attributes={**e.attributes, IN_TABLE: within}) if within else e for e in found
-            )
+            place = {IN_TABLE: within} if within else {}
+            for element in read_document(part, "html").elements:
+                yield replace(element, attributes={**element.attributes, **place})
 
 
 def _unframed(table: str) -> str:
@@ -224,12 +219,8 @@ class _OpenDocument(_Markup):
         self.notes += [f"{mark} {_said(body)}".strip() for body in bodies]
         return f"<sup>{escape(mark)}</sup>"
 
-    special: ClassVar = {
-        "h": on_h,
-        "table-cell": on_table_cell,
-        "note": on_note,
-        **dict.fromkeys(("s", "tab", "line-break"), lambda *_: " "),
-    }
+    blanks = dict.fromkeys(("s", "tab", "line-break"), lambda *_: " ")
+    special: ClassVar = {"h": on_h, "table-cell": on_table_cell, "note": on_note, **blanks}
 
 
 def _odt(path: Path) -> Source:
@@ -314,10 +305,8 @@ def _epub(path: Path) -> Source:
         package = _xml(archive.read(place), path)
         files = {_value(item, "id"): _value(item, "href") for item in _inside(package, "item")}
         spine = [files.get(_value(item, "idref"), "") for item in _inside(package, "itemref")]
-        names = [
-            posixpath.normpath(posixpath.join(posixpath.dirname(place), unquote(href))) for href in spine
-        ]
-        chapters = [_xml(archive.read(name), path) for name in names]
+        names = (posixpath.join(posixpath.dirname(place), unquote(href)) for href in spine)
+        chapters = [_xml(archive.read(posixpath.normpath(name)), path) for name in names]
     bodies = (body for chapter in chapters for body in _inside(chapter, "body"))
     return "\n".join(etree.tostring(body, encoding="unicode") for body in bodies), []
 
@@ -346,10 +335,11 @@ class _Word:
         self.body = document.element.body
         self.styles = {style.style_id: style for style in document.styles}
         self.notes: list[str] = []
-        parts = (r.target_part for r in document.part.rels.values() if r.reltype.endswith("/footnotes"))
-        part = next(parts, None)
-        root = None if part is None else etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False))
-        notes = () if root is None else _inside(root, "footnote")
+        parts = [r.target_part for r in document.part.rels.values() if r.reltype.endswith("/footnotes")]
+        parser = etree.XMLParser(resolve_entities=False)
+        notes = (
+            note for part in parts[:1] for note in _inside(etree.fromstring(part.blob, parser), "footnote")
+        )
         self.known = {note.get(f"{_WORD}id"): note for note in notes}
 
     def read(self) -> Source:
@@ -405,8 +395,7 @@ class _Word:
 
     def _tag(self, paragraph: Any, text: str) -> str:
         """What a paragraph is, by its style or those that this one is based on."""
-        style_id = _word_value(paragraph, "pPr/pStyle")
-        style = self.styles.get(style_id)
+        style = self.styles.get(_word_value(paragraph, "pPr/pStyle"))
         is_listed = _word_value(paragraph, "pPr/numPr/numId") not in ("", "0")
         for _ in range(12):
             if style is None:
@@ -446,13 +435,9 @@ class _Word:
                         open_cells[col] = made
                 col += across
             lines.append(line)
-        body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
+        cell = '<{0} colspan="{1}" rowspan="{2}">{3}</{0}>'.format
+        body = "".join(f"<tr>{''.join(cell(*own) for own in line)}</tr>" for line in lines)
         return f"<table>{body}</table>"
-
-
-def _cell(cell: list[Any]) -> str:
-    tag, across, down, text = cell
-    return f'<{tag} colspan="{across}" rowspan="{down}">{text}</{tag}>'
 
 
 def _word_value(element: Any, path: str) -> str:

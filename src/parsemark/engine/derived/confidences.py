@@ -1,7 +1,5 @@
 """Confidences of a scored run: how good they are, calibrated ones, and ours for parsers that give none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,12 +80,7 @@ class Calibration:
 def calibrate(
     run: Run, parser: str, *, method: str = "best", other: Run | None = None, apply: bool = False
 ) -> Calibration:
-    """Fit a calibrator of a parser's confidences, as `api.calibrate` says; what is added is not scored.
-
-    Raises:
-        UnknownNameError: The run has no such parser.
-        UsageError: There is no such method, or the parser gives no confidences.
-    """
+    """Fit a calibrator of a parser's confidences, as `api.calibrate` says; what is added is not scored."""
     if method not in ("best", *METHODS):
         raise UsageError(f"There is no way {method!r} to calibrate; there are: best, {', '.join(METHODS)}.")
     judged = judged_tables(run, parser)
@@ -148,17 +141,11 @@ def estimate_confidence(
     model: ConfidenceModel | None = None,
     apply: bool = True,
 ) -> Estimated:
-    """Give parsers without a confidence one of ours.
+    """Give parsers (by default all without a confidence) one of ours, by the model of another run.
 
-    Args:
-        run: Scored, where no model is given: one is fitted on its truth, and each document is judged by a
-            model that has not seen it.
-        parsers: By default all that give no confidence.
-        model: Of another run.
-        apply: Add `estimated(parser=…)` to the run for each parser.
-
-    Raises:
-        UsageError: Every parser gives a confidence, or nothing is known to be right or wrong.
+    Without a model one is fitted on the truth of this run, and each document is judged by one that has not
+    seen it. With `apply`, `estimated(parser=…)` is added to the run for each parser. UsageError if every
+    parser gives a confidence, or nothing is known to be right or wrong.
     """
     chosen = list(parsers or _without_confidence(run))
     found = read_signals(run, chosen)

@@ -51,13 +51,9 @@ FEATURES = (
 def signals(
     parser: str, predictions: Mapping[str, Prediction], engines: Engines, page: tuple[Path, int] | None
 ) -> list[tuple[Element, Floats]]:
-    """The features of each table that a parser sees on a page.
-
-    Args:
-        parser: Whose tables.
-        predictions: What all parsers see on this page, by name.
-        engines: What the parsers stand on.
-        page: Its PDF and number, for the text in the tables' boxes; None if there is no PDF.
+    """The features of each table that a parser sees on a page, given what all see there (`predictions`) and
+    what they stand on (`engines`). `page`: its PDF and number, for the text in the tables' boxes; None if
+    there is no PDF.
     """
     own = [e for e in predictions[parser].tables if e.table is not None]
     if not own:
@@ -182,12 +178,7 @@ class ConfidenceModel:
 
 
 def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> ConfidenceModel:
-    """Fit a model on tables whose truth is known.
-
-    Raises:
-        UsageError: If they are too few, or all right, or all wrong.
-        MissingDependencyError: Without scikit-learn.
-    """
+    """Fit a model on tables whose truth is known; UsageError if too few, or all right, or all wrong."""
     hit = np.asarray(list(correct), dtype=bool)
     if hit.size < MIN_PREDICTIONS or hit.all() or not hit.any():
         raise UsageError(
@@ -212,11 +203,7 @@ def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> Co
 def models_by_document(
     features: Floats, correct: Sequence[bool], documents: Sequence[str], source: str = ""
 ) -> dict[str, ConfidenceModel]:
-    """For each document a model that has not seen it.
-
-    Raises:
-        UsageError: If there are too few documents or tables.
-    """
+    """For each document a model that has not seen it; UsageError if there are too few documents or tables."""
     folds = document_folds(documents)
     hit = np.asarray(correct, dtype=bool)
     of_table = np.array([folds[d] for d in documents])

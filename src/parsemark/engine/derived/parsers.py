@@ -4,8 +4,6 @@ They stand in the run as parsers of their own, so that all figures and pages of 
 the ones that they are made of. Nothing is parsed again.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,10 +43,7 @@ class JudgedTables:
 
 def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
     """The tables of one parser in a scored run: right where they overlap a true one by more than `at`.
-
-    Raises:
-        UnknownNameError: If the run has no such parser.
-        UsageError: If it gives no confidences.
+    UsageError if it gives no confidences.
     """
     found, n_truth = _matched(run, parser, rule, at)
     sure = [table for table in found if table.confidence is not None]
@@ -99,12 +94,7 @@ def add_calibrated(
     run: Run, parser: str, calibrator: Calibrator, unseen: Mapping[str, Calibrator] | None = None
 ) -> str:
     """Add `calibrated(parser=…)` to a run: the same tables with calibrated confidences. Returns its name.
-
-    Args:
-        run: The run, parsed.
-        parser: A parser in it.
-        calibrator: For all its confidences.
-        unseen: In the run that the calibrator was fitted on: for each document one that has not seen it.
+    `unseen`: in the run that the calibrator was fitted on, for each document one that has not seen it.
     """
     _known(run, parser)
     name = f"calibrated(method={calibrator.method}, parser={parser})"
@@ -126,15 +116,11 @@ def add_calibrated(
 
 
 def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEMBLE_MIN) -> str:
-    """Add an ensemble to a run: what the parsers see together. Returns its name.
+    """Add an ensemble to a run: what the parsers see together, where it is at least so probable. Returns its
+    name.
 
     One of all parsers of the run is called `ensemble`, of some of them `ensemble(parsers=…)`; the manifest
     says in both cases which they are.
-
-    Args:
-        run: The run, parsed.
-        parsers: Names of parsers in it.
-        min_confidence: Tables that are less probable than this are left out.
     """
     for parser in parsers:
         _known(run, parser)
@@ -162,12 +148,7 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
 
 
 def add_routed(run: Run, parser_of: Mapping[str, str]) -> str:
-    """Add `routed` to a run: on each page the output of the parser that a rule names for it.
-
-    Args:
-        run: The run, parsed.
-        parser_of: Page to the name of its parser.
-    """
+    """Add `routed` to a run: on each page the output of the parser that a rule names for it."""
 
     def change(outputs: dict[str, ParseRecord]) -> bytes | None:
         (record,) = outputs.values()
@@ -200,9 +181,6 @@ def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
 
     Right is a table that overlaps a true one by half; for a parser or a corpus without boxes, one that is
     matched by its content.
-
-    Raises:
-        UnknownNameError: If the run has no such parser.
     """
     tools = [p.name for p in run.manifest.parsers if not is_derived(p.name)]
     for parser in parsers:
@@ -245,12 +223,7 @@ def _verdicts(run: Run, parser: str) -> dict[tuple[str, str], bool]:
 
 def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], float], source: str) -> str:
     """Add `estimated(parser=…)` to a run: the same tables, each with a confidence of ours. Returns its name.
-
-    Args:
-        run: The run.
-        parser: Whose tables.
-        confidence: By sample and element.
-        source: What the confidences come from, for the record.
+    `source` says where the confidences, by sample and element, come from.
     """
     _known(run, parser)
     name = f"estimated(parser={parser})"
@@ -280,17 +253,14 @@ def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], fl
 # --- As parsers of a command ----------------------------------------------------------------------------
 
 
-def split_specs(specs: Sequence[str]) -> tuple[list[str], list[Spec]]:
+def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
     """The parsers that are run, and the ensembles made of them afterwards.
 
     The members of `ensemble(parsers=a+b)` are run too; `ensemble` alone is made of all others.
-
-    Raises:
-        UsageError: If a spec cannot be read.
     """
     run: list[str] = []
     made: list[Spec] = []
-    for text in specs:
+    for text in [specs] if isinstance(specs, str) else specs:
         if not is_derived(text):
             run.append(text)
             continue
@@ -312,12 +282,8 @@ def _members(spec: Spec) -> list[str]:
 
 
 def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) -> list[str]:
-    """Add the ensembles of a command to its run; returns their names.
-
-    Args:
-        run: The run, parsed.
-        specs: As `split_specs` gives them.
-        parsers: The canonical names of what was run.
+    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are the canonical names of what
+    was run.
     """
     canonical = {name: name for name in parsers}
     added = []

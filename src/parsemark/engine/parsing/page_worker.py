@@ -9,8 +9,6 @@ tried once more where that makes sense:
 - The parser itself reported an error: not again, it would report it again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import threading
@@ -97,11 +95,8 @@ class PageWorker:
 
         A parser of whole documents is asked once, and has as much time as the pages would have. What it took
         is shared equally, so that the pages together took what the document took. Its peak of memory is that
-        of each page, and so is its failure.
-
-        Raises:
-            ParserUnusableError: The worker does not start.
-            StoppedError: `stop` was called.
+        of each page, and so is its failure. ParserUnusableError: the worker does not start; StoppedError:
+        `stop` was called.
         """
         pdf, timeout_s = str(pages[0].pdf), self._limits.timeout_s
         if self.parser.info.scope != "document":

@@ -55,7 +55,7 @@ _OTHER_FORMATS = frozenset({"docx", "html"})
 class ParseOptions:
     """How a corpus is parsed."""
 
-    pages: str | None = None
+    pages: str | int | None = None
     """Which samples: see `select_keys`."""
     n_workers: int | None = None
     """None for as many as the executor has CPUs."""
@@ -77,11 +77,8 @@ class ParseOptions:
 def parse_corpus(
     out: Path, corpus: Corpus, parsers: Sequence[Parser], options: ParseOptions, events: Events | None = None
 ) -> Run:
-    """Parse a corpus with several parsers into a run directory; what is there already is not repeated.
-
-    Raises:
-        StoreError: `out` holds a run of another corpus.
-        KeyboardInterrupt: The user stopped it; all that is done is kept.
+    """Parse a corpus with several parsers into a run directory; what is there already is not repeated, and
+    what was done is kept when the user stops it. StoreError if `out` holds a run of another corpus.
     """
     events = events or Events()
     _check_names(parsers)
@@ -157,11 +154,7 @@ def _end_anew(run: Run, since: Mapping[str, float]) -> None:
 def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     """The run in `out`: a new one, or one of the same corpus to go on with."""
     entry = CorpusEntry(
-        name=corpus.name,
-        version=corpus.version,
-        hash=corpus.hash,
-        spec=corpus.spec,
-        n_samples=len(corpus),
+        name=corpus.name, version=corpus.version, hash=corpus.hash, spec=corpus.spec, n_samples=len(corpus)
     )
     protocols = canonical_specs(options.protocols)
     limits = RunLimits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
@@ -241,11 +234,8 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
 
 
 def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Samples of a corpus as a run has them.
-
-    Args:
-        corpus: The corpus; ids that it does not have are left out.
-        stored: The samples of the run. Where it has a PDF of one, a picture is made into one.
+    """Samples of a corpus as a run has them; ids that the corpus does not have are left out. Where the run
+    (`stored`) has a PDF of one, a picture is made into one.
     """
     had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
@@ -265,7 +255,12 @@ def _check_names(parsers: Sequence[Parser]) -> None:
 
 
 def add_samples(
-    run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True, events: Events | None = None
+    run: Run,
+    corpus: Corpus,
+    wanted: str | int | None,
+    *,
+    needs_pdf: bool = True,
+    events: Events | None = None,
 ) -> list[PlannedPage]:
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 

@@ -1,7 +1,5 @@
 """What is to be done: every sample by every parser, less what is done already, and who does what next."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 import threading
@@ -56,15 +54,10 @@ def make_plan(
     limits: str,
     since: Mapping[str, float] | None = None,
 ) -> Plan:
-    """Compare what is wanted with what the run and the cache hold.
+    """Compare what is wanted with what the run, and the cache of other runs' parses, hold for the same work.
 
-    Args:
-        run: The run; what it has recorded for the same work is done.
-        pages: The pages, in order.
-        parsers: Name and fingerprint of each.
-        cache: Parses of other runs; None to use none.
-        limits: Under which failures of other runs count.
-        since: For some parsers, the sequence below which what the run has recorded does not count.
+    Parsers are given by name and fingerprint. Failures of other runs count under the same `limits`; what the
+    run has recorded of a parser counts from the sequence that `since` has for it.
     """
     begun = since or {}
     done = {
@@ -93,7 +86,7 @@ def _for_job(record: ParseRecord, job: Job) -> ParseRecord:
     return ParseRecord.from_json({**record.to_json(), "sample": job.page.sample, "parser": job.parser})
 
 
-def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
+def select_keys(keys: Sequence[str], pages: str | int | None) -> list[str]:
     """The samples that `--pages` names: a number (the first ones), positions `5-9`, or ids with `*`.
 
     >>> select_keys(["a1", "a2", "b1"], "2")
@@ -103,7 +96,7 @@ def select_keys(keys: Sequence[str], pages: str | None) -> list[str]:
     """
     if pages is None:
         return list(keys)
-    parts = [part.strip() for part in pages.split(",") if part.strip()]
+    parts = [part.strip() for part in str(pages).split(",") if part.strip()]
     found = [_select(keys, part, alone=len(parts) == 1) for part in parts]
     if not found or not all(found):
         part = pages if not found else parts[found.index(set())]
@@ -165,10 +158,8 @@ class Dispatcher:
             self._changed.notify_all()
 
     def claim(self, current: str | None) -> Job | None:
-        """The next job, of the same parser if possible; None when there are none left.
-
-        Args:
-            current: The parser that the caller's worker runs; None if it has none yet.
+        """The next job, of the parser that the caller's worker runs if possible; None when there are none
+        left.
         """
         with self._changed:
             while not self._stopped:

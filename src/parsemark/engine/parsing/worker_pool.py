@@ -106,14 +106,8 @@ class ParsePool:
         """What the workers said of themselves, by parser."""
 
     def execute(self, plan: Plan, n_workers: int | None = None) -> None:
-        """Do all jobs.
-
-        Args:
-            plan: What is to be done.
-            n_workers: How many workers run at a time; None for as many as the executor has CPUs.
-
-        Raises:
-            KeyboardInterrupt: The user stopped it. All workers are ended; what is done is kept.
+        """Do all jobs, by as many workers at a time as the executor has CPUs unless told otherwise. If the
+        user stops it all workers are ended, and what is done is kept.
         """
         with RunFolder.of(self._run).parses.journal() as self._journal:
             for record in plan.from_cache:

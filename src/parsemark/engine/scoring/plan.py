@@ -78,17 +78,8 @@ class ChunkPlan(Sequence[Chunk]):
 def plan_chunks(
     run: Run, protocols: tuple[str, ...], max_outputs: int, min_outputs: int, n: int
 ) -> ChunkPlan:
-    """Divide what a run has parsed into chunks, and say what each of them is made of.
-
-    Args:
-        run: The run.
-        protocols: Specs.
-        max_outputs: At most in one chunk.
-        min_outputs: At least, where there are enough.
-        n: How many chunks there should be if both bounds allow it.
-
-    Raises:
-        StoreError: A record is damaged.
+    """Divide what a run has parsed into chunks, and say what each of them is made of: `n` of them, if none
+    then has more than `max_outputs`, or less than `min_outputs` where there are enough.
     """
     with run.scanning("parses") as parses:
         parsers = tuple(sorted(parses.select(pl.col("parser").unique()).collect()["parser"]))

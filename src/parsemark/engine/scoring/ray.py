@@ -5,8 +5,6 @@ the same there as here. A node that dies costs time only: its chunks are given t
 and that is no failure of a page. What is under way is all that the driver holds of outputs and rows.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -23,11 +21,8 @@ AHEAD = 2
 class RayScoring(RayCluster):
     """Scores chunks on a cluster, as `ProcessPool` does on this machine. A context manager.
 
-    Args:
-        address: Of the cluster; None starts one on this machine.
-        n_workers: Actors; one for each CPU of the cluster by default.
-        timeout_s: How long one chunk may take.
-        memory_mb: How much memory one process may allocate, and each that it starts.
+    Without an address one is started on this machine; there is an actor for each CPU by default. `timeout_s`
+    is for one chunk, `memory_mb` for one process and each that it starts.
     """
 
     def __init__(

@@ -56,19 +56,12 @@ def score_run(
     address: str | None = None,
     template: Template | None = None,
 ) -> list[Summary]:
-    """Score everything that a run has parsed and write the tables and the summary of each protocol.
+    """Score everything that a run has parsed, write the tables and the summary of each protocol, and return
+    these.
 
-    Args:
-        run: The run. What it has of other protocols stays.
-        protocols: Specs; by default those of the run.
-        n_workers: Number of processes; by default one for each CPU.
-        events: Receives progress.
-        executor: `local`, or `ray` for a cluster. The result is the same.
-        address: Of the Ray cluster; None starts one on this machine.
-        template: Forks the processes, see `ready_to_score`.
-
-    Returns:
-        The summaries, in the order of the protocols.
+    The protocols are by default those of the run; what it has of others stays. `executor` is `local`, or
+    `ray` for a cluster (None as its address starts one here), with the same result. The template forks the
+    processes, see `ready_to_score`.
     """
     events = events or Events()
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
@@ -209,13 +202,8 @@ def _score_all(
 def _score(
     wanted: Iterator[tuple[int, Chunk]], pieces: list[list[PartFiles]], pool: Pool, events: Events
 ) -> None:
-    """Score some chunks of a plan, of which few are held at a time; what is lost is tried again in pieces.
-
-    Args:
-        wanted: Numbers of chunks, and the chunks.
-        pieces: Of each chunk the files that hold its rows; of one that was lost those of its pieces.
-        pool: Who scores.
-        events: Receives progress.
+    """Score some numbered chunks of a plan, of which few are held at a time; what is lost is tried again in
+    pieces. `pieces`: of each chunk the files that hold its rows; of one that was lost those of its pieces.
     """
     origin: dict[str, int] = {}
 

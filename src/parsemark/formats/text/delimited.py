@@ -5,14 +5,13 @@ document only blocks whose lines all have the same number of fields are taken, a
 not look like prose.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
+from typing import Literal
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
@@ -21,15 +20,26 @@ from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check
 from parsemark.model import Table
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+"""The first line of a file in which Excel says what separates its fields."""
 _GAP = re.compile(r"\S(?: {2,}|\t)\S")
 _SHORT_FIELD = 25
 
 
 def find_csv_tables(text: str) -> list[FoundTable]:
-    """The whole text as one table of comma- or semicolon-separated values."""
-    unquoted = _QUOTED.sub("", text)
-    delimiter = ";" if unquoted.count(";") > unquoted.count(",") else ","
-    return _whole(text, delimiter, "csv")
+    """The whole text as one table, separated by what gives most of its lines the same number of fields.
+
+    Where several do, it is not the comma, which stands in numbers too.
+    """
+    if said := _SEPARATOR_LINE.match(text):
+        return _whole(text, said[1], "csv", said.end())
+    lines = [line for line in _QUOTED.sub("", text).splitlines() if line.strip()]
+
+    def evidence(delimiter: str) -> tuple[int, int]:
+        counts = Counter(line.count(delimiter) for line in lines)
+        return max((n for count, n in counts.items() if count), default=0), len(lines) - counts[0]
+
+    return _whole(text, max(";\t,", key=evidence), "csv")
 
 
 def find_tsv_tables(text: str) -> list[FoundTable]:
@@ -64,21 +74,23 @@ def find_small_csv_table(text: str) -> list[FoundTable]:
     return _whole(text, ",", "csv")
 
 
-def _whole(text: str, delimiter: str, name: str) -> list[FoundTable]:
+def _whole(text: str, delimiter: str, name: str, start: int = 0) -> list[FoundTable]:
     check_lines(text.count("\n"))
-    if not text.strip():
+    if not text[start:].strip():
         return []
-    table = _read(io.StringIO(text, newline=""), delimiter, 0)
+    # A quotation mark that nothing closes is a sign like others: it must not swallow the rows below it.
+    opening = rf'(^|{re.escape(delimiter)})"'
+    quotes = not re.search(opening, re.sub(rf'{opening}(?:[^"]|"")*"', r"\1", text, flags=re.M), re.M)
+    table = _read(io.StringIO(text[start:], newline=""), delimiter, start, quotes)
     return [FoundTable(table, name, 0, len(text), text)]
 
 
-def _read(lines: Iterable[str], delimiter: str, position: int) -> Table:
+def _read(lines: Iterable[str], delimiter: str, position: int, quotes: bool = True) -> Table:
     rows: list[list[str]] = []
     n_cols = 0
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
-        for row in csv.reader(lines, delimiter=delimiter):
-            if not row:
-                continue
+        for row in filter(None, csv.reader(lines, delimiter=delimiter, quoting=quoting)):
             n_cols = max(n_cols, len(row))
             check_grid(len(rows) + 1, n_cols, position)
             rows.append([clean_limited(field, position) for field in row])
@@ -95,7 +107,7 @@ def _delimiter_of(block: list[TextLine]) -> tuple[str, str]:
     tabs = Counter(line.count("\t") for line in lines)
     if 0 not in tabs and tabs.most_common(1)[0][1] >= 0.8 * len(lines):
         return "tsv", "\t"
-    for delimiter in (",", ";"):
+    for delimiter in (";", ","):
         if all(delimiter in line for line in lines) and _is_regular(lines, delimiter):
             return "csv", delimiter
     return "", ""

@@ -175,15 +175,18 @@ def _clean_pages(log: str, n: int) -> list[int | None]:
 
 def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:
     """One formula in a run of its own, on larger paper where it needs that."""
+    from parsemark.pdf import count_pages
+
     cjk = cjk or _CJK.search(formula.latex) is not None
     for paper in range(_paper(len(formula.tokens)), 0, -1):
         with _compiled([formula], paper, cjk, _SINGLE) as result:
             if result.pdf is None:
                 return FormulaPicture(None, f"pdflatex made no page: {result.reason or 'no reason given'}")
-            too_large = "Overfull" in result.log or "(2 pages" in result.log or _n_pages(result.pdf) > 1
+            n_pages = count_pages(result.pdf)
+            too_large = "Overfull" in result.log or "(2 pages" in result.log or n_pages > 1
             if too_large and paper > 1:
                 continue
-            return _picture(result.pdf, range(1, _n_pages(result.pdf) + 1), formula)
+            return _picture(result.pdf, range(1, n_pages + 1), formula)
     return FormulaPicture(None, "The formula fits on no paper.")
 
 
@@ -198,12 +201,6 @@ def _half_installed(cjk: bool) -> MissingDependencyError:
     packages = f"{APT_PACKAGES} texlive-lang-chinese" if cjk else APT_PACKAGES
     what = "a whole TeX (there is one here that fails on a plain formula)"
     return MissingDependencyError(what, "CDM", f"apt-get install --no-install-recommends {packages}")
-
-
-def _n_pages(pdf: Path) -> int:
-    from parsemark.pdf import count_pages
-
-    return count_pages(pdf)
 
 
 def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> FormulaPicture:
@@ -264,14 +261,3 @@ def _extents(pixels: NDArray[np.uint32]) -> dict[int, Box]:
         int(codes[s]): (int(xs[s:e].min()), int(ys[s:e].min()), int(xs[s:e].max()), int(ys[s:e].max()))
         for s, e in zip(starts, ends, strict=True)
     }
-
-
-def is_available() -> bool:
-    """Whether formulas can be drawn here."""
-    from parsemark.system.pdflatex import require_pdflatex
-
-    try:
-        require_pdflatex("CDM")
-    except MissingDependencyError:
-        return False
-    return True

@@ -234,12 +234,8 @@ def _belongs(row: Sequence[tuple[str, str]], col: int, across: int) -> bool:
 
 
 def place(numbers: object, unit: tuple[float, float], page: tuple[float, float]) -> Corners | None:
-    """A model's box in points, cut at the page's edges; None for what is no box on the page.
-
-    Args:
-        numbers: x0, y0, x1, y1 as the model wrote them.
-        unit: How many points one step is, across and down.
-        page: Its width and height.
+    """A model's box (x0, y0, x1, y1) in points, cut at the page's edges; None for what is no box on the page.
+    `unit`: how many points one of its steps is, across and down.
     """
     if not isinstance(numbers, Sequence) or isinstance(numbers, str) or len(numbers) != 4:
         return None
@@ -424,12 +420,8 @@ _DISPLAY = re.compile(r"""display\s*=\s*["']?block|^\s*display\b(?!\s*=)""", re.
 def chandra_output(text: str, scale: float, page: tuple[float, float]) -> Json:
     """Chandra's blocks: `<div data-bbox="x0 y0 x1 y1" data-label="Text">…</div>`, one after the other.
 
-    An answer without any such block is the page's HTML.
-
-    Args:
-        text: The answer.
-        scale: Where the page ends in the model's own steps.
-        page: Its width and height in points.
+    An answer without any such block is the page's HTML. `scale`: where the page ends in the model's own
+    steps.
     """
     text = _MATH.sub(_dollars, text)
     tags = list(_DIV.finditer(text))
@@ -478,11 +470,7 @@ CONTAINERS = frozenset(("list", "equation_block"))
 
 
 def mineru_layout(text: str, page: tuple[float, float]) -> list[Block]:
-    """The blocks of MinerU2.5's first answer, still without content, places counted from 0 to 1000.
-
-    Raises:
-        ValueError: If there are more than a page can have.
-    """
+    """The blocks of MinerU2.5's first answer, still without content, places counted from 0 to 1000."""
     unit = (page[0] / 1000, page[1] / 1000)
     blocks = []
     for found in dict.fromkeys(m.groups() for m in _MINERU.finditer(text)):  # it may repeat itself

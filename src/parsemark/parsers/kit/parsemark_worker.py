@@ -233,13 +233,10 @@ def _places(cell: Json) -> list[tuple[int, int]]:
 def cells_from_boxes(
     boxes: Sequence[tuple[Sequence[float], str | None]], tolerance: float = 1.0
 ) -> list[Json]:
-    """Cells with spans from cells that are known by their boxes alone.
+    """Cells with spans from cells that are known by their boxes (and texts) alone.
 
-    The left and top edges of all boxes are the grid's lines; a box spans the lines that it covers.
-
-    Args:
-        boxes: (box, text) of each cell.
-        tolerance: Edges closer than this, in points, are one line.
+    The left and top edges of all boxes are the grid's lines; a box spans the lines that it covers. Edges
+    closer than the tolerance, in points, are one line.
     """
     lefts = _lines((box[0] for box, _ in boxes), tolerance)
     tops = _lines((box[1] for box, _ in boxes), tolerance)
@@ -269,12 +266,8 @@ def _free_extent(row: int, col: int, spans: tuple[int, int], taken: set[tuple[in
 def crop_offset(media: Sequence[float], crop: Sequence[float], rotation: int) -> tuple[float, float]:
     """Where the page that is shown (its crop box) begins inside the whole sheet (its media box).
 
-    For parsers that measure from the corner of the sheet: subtract it from their coordinates.
-
-    Args:
-        media: The media box as the PDF has it (from the bottom left, unrotated).
-        crop: The crop box likewise.
-        rotation: The page's rotation, clockwise in degrees.
+    For parsers that measure from the corner of the sheet: subtract it from their coordinates. Both boxes are
+    as the PDF has them (from the bottom left, unrotated); the rotation is clockwise in degrees.
     """
     left, below = crop[0] - media[0], crop[1] - media[1]
     right, above = media[2] - crop[2], media[3] - crop[3]

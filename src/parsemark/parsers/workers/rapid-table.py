@@ -60,9 +60,7 @@ def engine(name):
         raise FileNotFoundError(f"{path} is missing: put RapidTable's model {FILES[name]} there")
     return RapidTable(
         RapidTableInput(
-            model_type=ModelType(name),
-            model_dir_or_path=str(path),
-            engine_cfg={"intra_op_num_threads": 1},
+            model_type=ModelType(name), model_dir_or_path=str(path), engine_cfg={"intra_op_num_threads": 1}
         )
     )
 

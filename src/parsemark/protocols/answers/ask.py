@@ -97,12 +97,12 @@ def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _between(before: Words, after: Words, size: int, output: AskedOutput) -> list[Words]:
-    begins = [k + SIDE for k in output.starts(before)] if len(before) == SIDE else []
-    ends = output.starts(after) if len(after) == SIDE else []
-    if begins and ends:
-        spans = [(b, e) for b in begins for e in ends if b <= e <= b + _GAP]
-        if spans:
-            return [output.words[b:e] for b, e in spans]
+    # Few words stand in many places: they tell where an answer stands only if neither side has more.
+    enough = min(SIDE, max(len(before), len(after)))
+    begins = [k + len(before) for k in output.starts(before)] if len(before) >= enough else []
+    ends = dict.fromkeys(output.starts(after) if len(after) >= enough else [])
+    if spans := [(b, e) for b in begins for e in range(b, b + _GAP + 1) if e in ends]:
+        return [output.words[b:e] for b, e in spans]
     # Only one side is as it should be: what stands there answers if it is the like of an answer.
     words = output.words
     beside = [words[b : b + size] for b in begins] + [words[max(e - size, 0) : e] for e in ends]

@@ -8,30 +8,10 @@ from parsemark.protocols.answers.ask import ANSWER, KINDS
 from parsemark.protocols.answers.retrieval import CHUNKINGS, FOUND, SIZE, TOP
 from parsemark.protocols.facts.protocol import FactTotals
 from parsemark.protocols.figures.aggregate import run_sums, sums_of_rows
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureSums, read_figures
 from parsemark.protocols.run_data.tables import RunTables
 
 NUMBERS = ("cell number", "number")
-
-
-def _info(name: str, label: str, definition: str, *, main: bool = False, better: bool = True) -> FigureInfo:
-    return FigureInfo(
-        name=name, label=label, definition=definition, denominator="facts", main=main, higher_is_better=better
-    )
-
-
-_RIGHT = _info(
-    "right",
-    "Right",
-    "Mean over the kinds of facts of the share that the output answers rightly, each kind alike.",
-    main=True,
-)
-_WRONG = _info(
-    "wrong", "Wrong", "Share of all facts to which the output gives a wrong answer.", main=True, better=False
-)
-_NOT_FOUND = _info(
-    "not_found", "Not found", "Share of all facts to which the output gives none.", main=True, better=False
-)
 
 
 def figure_sums(tables: RunTables) -> list[FigureSums]:
@@ -39,58 +19,30 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
     columns = ("sample", "parser", "pred", "rule", "category", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") != "")
     answers = rows.filter(pl.col("metric") == ANSWER)
+    numbers = answers.filter(pl.col("category").is_in(NUMBERS))
     asked = set(answers["category"])
     kinds = FactTotals.of(tables, "category", [k for k in KINDS if k in asked], metric=ANSWER)
     right, said = pl.col("value").fill_null(0.0), pl.col("pred") != ""
-    numbers = answers.filter(pl.col("category").is_in(NUMBERS))
-    found = [
-        kinds.share(_RIGHT, kinds.groups),
-        sums_of_rows(_WRONG, answers, said & (right == 0), tables),
-        sums_of_rows(_NOT_FOUND, answers, ~said & (right == 0), tables),
-    ]
-    for info, value in ((_RIGHT, right), (_WRONG, said & (right == 0))):
-        own = _info(
-            name=f"numbers_{info.name}",
-            label=f"Numbers {info.label.lower()}",
-            definition=f"The share of numbers, in tables and in sentences, that is {info.label.lower()}.",
-            better=info.higher_is_better,
-        )
-        found.append(sums_of_rows(own, numbers, value, tables))
-    for kind in kinds.groups:
-        info = _info(
-            f"right.{kind.replace(' ', '_')}", f"Right: {kind}", f"Share of facts of the kind {kind}."
-        )
-        found.append(sums_of_rows(info, answers.filter(pl.col("category") == kind), right, tables))
-    return [*found, *_retrieved(rows, tables), *run_sums(tables)]
-
-
-def _retrieved(rows: pl.DataFrame, tables: RunTables) -> list[FigureSums]:
-    found = []
-    for chunking in CHUNKINGS:
-        own = rows.filter(pl.col("metric") == FOUND + chunking)
-        if own.is_empty():
-            continue
-        what = f"chunks of {SIZE} words" if chunking == "tokens" else "chunks that begin at headings"
-        info = _info(
-            f"{FOUND}{chunking}",
-            f"Found in top {TOP} ({chunking})",
-            f"Share of values, numbers and names that one of the first {TOP} of {what}, by BM25, answers.",
-            main=True,
-        )
-        found.append(sums_of_rows(info, own, pl.col("value"), tables))
+    parts = {
+        "wrong": (answers, said & (right == 0)),
+        "not_found": (answers, ~said & (right == 0)),
+        "numbers_right": (numbers, right),
+        "numbers_wrong": (numbers, said & (right == 0)),
+    }
+    keys = {kind: kind.replace(" ", "_") for kind in kinds.groups}
+    for kind, key in keys.items():
+        parts[f"right.{key}"] = answers.filter(pl.col("category") == kind), right
+    searched = {name: rows.filter(pl.col("metric") == FOUND + name) for name in CHUNKINGS}
+    chunks = {"tokens": f"chunks of {SIZE} words", "headings": "chunks that begin at headings"}
+    chunkings = [name for name in CHUNKINGS if not searched[name].is_empty()]
+    for name in chunkings:
+        parts[FOUND + name] = searched[name], pl.col("value")
         for step in ("parse", "chunk", "retrieval"):
-            info = _info(
-                f"lost_{chunking}_{step}",
-                f"Lost in {step} ({chunking})",
-                f"Share of these that is lost in this step: {_STEPS[step]}.",
-                better=False,
-            )
-            found.append(sums_of_rows(info, own, pl.col("rule") == step, tables))
-    return found
-
-
-_STEPS = {
-    "parse": "the output as a whole does not answer them",
-    "chunk": "the output does, but no chunk by itself",
-    "retrieval": "a chunk does, but is not among the first",
-}
+            parts[f"lost_{name}_{step}"] = searched[name], pl.col("rule") == step
+    each = {
+        "kind": [{"kind": kind, "key": key} for kind, key in keys.items()],
+        "chunking": [{"chunking": name, "chunks": chunks[name]} for name in chunkings],
+    }
+    infos = read_figures(__package__, words={"top": str(TOP)}, each=each)
+    shares = [sums_of_rows(infos[name], *part, tables) for name, part in parts.items()]
+    return [kinds.share(infos["right"], kinds.groups), *shares, *run_sums(tables)]

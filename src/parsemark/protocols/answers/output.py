@@ -181,5 +181,6 @@ class AskedOutput:
         return tuple(dict.fromkeys(e.latex for e in self.elements if e.latex and e.table is None))
 
     def starts(self, words: Words) -> list[int]:
-        """Where these words stand one after another; at least `SIDE` of them."""
-        return [k for k in self.places.get(words[:SIDE], ()) if self.words[k : k + len(words)] == words]
+        """Where these words stand one after another."""
+        near = self.places.get(words[:SIDE], ()) if len(words) >= SIDE else range(len(self.words))
+        return [k for k in near if words and self.words[k : k + len(words)] == words]

@@ -64,12 +64,11 @@ class AnswersProtocol(PageProtocol):
         facts = self._facts(truth, prediction.sample)
         if not facts:
             return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
-        place = prediction.sample, prediction.parser
         if prediction.status is Status.METRIC_FAILED or (
             prediction.status is not Status.OK and prediction.text is None
         ):
-            rows = [_row(*place, fact, None, prediction.status, prediction.message) for fact in facts]
-            return PageScores(scores=rows)
+            failed = None, prediction.status, prediction.message
+            return PageScores(scores=[_row(prediction, fact, "", *failed) for fact in facts])
         return PageScores(scores=self._asked(facts, prediction))
 
     def _facts(self, truth: Page | None, sample: str) -> tuple[Fact, ...]:
@@ -94,17 +93,9 @@ class AnswersProtocol(PageProtocol):
             answers |= {fact.id: GivenAnswer("not found") for fact in facts if fact.kind == "absent"}
         rows = []
         for fact in facts:
-            answer = answers[fact.id]
-            row = _row(
-                prediction.sample,
-                prediction.parser,
-                fact,
-                float(answer.state == "right"),
-                Status.OK,
-                answer.said or None,
-                found=answer.state != "not found",
-            )
-            rows.append(row)
+            state, said = answers[fact.id]
+            pred = "answer" if state != "not found" else ""
+            rows.append(_row(prediction, fact, pred, float(state == "right"), Status.OK, said or None))
         if not self.whole_documents:
             return rows
         wanted = [fact for fact in facts if fact.kind in ASKED]
@@ -161,17 +152,9 @@ class AnswersProtocol(PageProtocol):
 
 
 def _row(
-    sample: str,
-    parser: str,
-    fact: Fact,
-    value: float | None,
-    status: Status,
-    message: str | None,
-    *,
-    found: bool = False,
+    asked: Prediction, fact: Fact, pred: str, value: float | None, status: Status, message: str | None
 ) -> ScoreRow:
-    """One fact: its metric is what is asked, its `pred` says whether the output has an answer at all."""
+    """One fact: its `pred` says whether the output has an answer at all."""
     from parsemark.protocols.answers.ask import ANSWER
 
-    pred = "answer" if found else ""
-    return ScoreRow(sample, fact.id, pred, "", fact.kind, parser, ANSWER, value, status, message)
+    return ScoreRow(asked.sample, fact.id, pred, "", fact.kind, asked.parser, ANSWER, value, status, message)

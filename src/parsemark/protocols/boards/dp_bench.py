@@ -18,8 +18,8 @@ from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tre
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.elements import board_label, text_of
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
@@ -27,7 +27,6 @@ PAGE = "dp_bench_page"
 """Where a page keeps its elements as the board's file has them."""
 PageData = Mapping[str, Any]
 _FORM = {"elements": {"category": None, "content": {"text": None, "html": None}}}
-_CATEGORIES = {str(Category.TABLE): "table", str(Category.FIGURE): "figure"}
 _NO_TEXT = ("figure", "table", "chart")
 _OPENING, _CLOSING = re.compile("<table[^>]*?>"), re.compile("</table>")
 
@@ -49,11 +48,6 @@ class DpBenchProtocol(MeasuredProtocol):
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid", "tables": "teds"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (PAGE,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("nid", "NID", "Similarity of the text without tables, figures and charts.", main=True),
-        score_info("teds", "TEDS", "Of the first table of a page.", "pages with tables", main=True),
-        score_info("teds_s", "TEDS-S", "TEDS without content.", "pages with tables", main=True),
-    )
 
     empty_is_hundredth: bool = True
 
@@ -86,9 +80,9 @@ def page_data(elements: Iterable[Element]) -> dict[str, Any]:
     return {
         "elements": [
             {
-                "category": _CATEGORIES.get(str(element.category), "paragraph"),
+                "category": board_label("dp-bench", element),
                 "content": {
-                    "text": (element.text if element.text is not None else element.latex) or "",
+                    "text": text_of(element),
                     "html": html_of(element) if element.category == Category.TABLE else "",
                 },
             }
@@ -122,11 +116,6 @@ def page_tables(page: PageData) -> str:
     return f"<html><body>{''.join(parts)}</body></html>"
 
 
-def has_tables(page: PageData) -> bool:
-    """Whether a page counts for TEDS."""
-    return page_tables(page) != "<html><body></body></html>"
-
-
 def page_teds(truth: PageData, pred: PageData) -> tuple[float, float] | None:
     """TEDS and TEDS-S of the first tables; None where the truth has no table.
 
@@ -135,9 +124,10 @@ def page_teds(truth: PageData, pred: PageData) -> tuple[float, float] | None:
         ZeroDivisionError: Both tables are empty; upstream's run ends there.
         FormatError: The tables are too large.
     """
-    if not has_tables(truth):
+    wanted = page_tables(truth)
+    if wanted == "<html><body></body></html>":
         return None
-    a, b = _tree(page_tables(truth)), _tree(page_tables(pred))
+    a, b = _tree(wanted), _tree(page_tables(pred))
     if a is None or b is None:
         return 0.0, 0.0
     return tree_similarity(a, b, False), tree_similarity(a, b, True)

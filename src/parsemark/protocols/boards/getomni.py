@@ -20,8 +20,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
@@ -50,10 +49,6 @@ class GetomniProtocol(MeasuredProtocol):
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("text_similarity", "Text", "1 − Levenshtein distance over the longer length.", main=True),
-        score_info("json_accuracy", "JSON", "Changed fields over true ones.", "pages with JSON", main=True),
-    )
 
     ignore_cases: bool = False
     empty_left_out: bool = True
@@ -176,7 +171,11 @@ def _count(result: Json, counts: dict[str, int]) -> None:
         if isinstance(value, list):
             for entry in value:
                 if isinstance(entry, list) and len(entry) == 2:
-                    _count_entry(entry[0], entry[1], counts)
+                    operation, changed = entry
+                    if operation in ("+", "-"):
+                        counts["additions" if operation == "+" else "deletions"] += fields(changed)
+                    elif operation == "~" and isinstance(changed, dict | list):
+                        _count(changed, counts)
         elif str(key).endswith(("__deleted", "__added")):
             counts["deletions" if str(key).endswith("__deleted") else "additions"] += fields(value)
         elif isinstance(value, dict) and "__old" in value and "__new" in value:
@@ -184,14 +183,6 @@ def _count(result: Json, counts: dict[str, int]) -> None:
             counts["modifications"] += max(1, fields(new if old is None and new is not None else old))
         elif isinstance(value, dict):
             _count(value, counts)
-
-
-def _count_entry(operation: Json, value: Json, counts: dict[str, int]) -> None:
-    names = {"+": "additions", "-": "deletions"}
-    if isinstance(operation, str) and operation in names:
-        counts[names[operation]] += fields(value)
-    elif operation == "~" and isinstance(value, dict | list):
-        _count(value, counts)
 
 
 # --- json-diff ----------------------------------------------------------------------------------------------
@@ -212,28 +203,21 @@ class _Differ:
     depth: int = 0
     known: dict[tuple[int, int], _Found] = field(default_factory=dict)
 
-    def diff(self, a: Json, b: Json) -> _Found:
+    def diff(self, a: Any, b: Any) -> _Found:
         """What differs, and how alike both are."""
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             raise FormatError("The JSON is too large or too deep to compare")
+        is_alike = _kind(a) == _kind(b)
+        if not is_alike or not isinstance(a, dict | list):
+            same = is_alike and _value(a) == _value(b)
+            return _Found(100.0, True) if same else _Found(0.0, False, {"__old": a, "__new": b})
         key = (id(a), id(b))  # the same parts of both sides are compared again and again
-        if key in self.known:
-            return self.known[key]
-        self.depth += 1
-        if isinstance(a, dict) and isinstance(b, dict):
-            found = self._objects(a, b)
-        elif isinstance(a, list) and isinstance(b, list):
-            found = self._lists(a, b)
-        else:
-            same = _kind(a) == _kind(b) and not isinstance(a, dict | list) and _value(a) == _value(b)
-            return self._left(_Found(100.0, True) if same else _Found(0.0, False, {"__old": a, "__new": b}))
-        self.known[key] = found
-        return self._left(found)
-
-    def _left(self, found: _Found) -> _Found:
-        self.depth -= 1
-        return found
+        if key not in self.known:
+            self.depth += 1
+            self.known[key] = self._objects(a, b) if isinstance(a, dict) else self._lists(a, b)
+            self.depth -= 1
+        return self.known[key]
 
     def _objects(self, a: Mapping[str, Json], b: Mapping[str, Json]) -> _Found:
         result: dict[str, Json] = {f"{key}__deleted": a[key] for key in a if key not in b}
@@ -256,22 +240,21 @@ class _Differ:
         contents_b = {n: b[i] for i, n in labels_b.items()}
         sequence_a, sequence_b = _sorted(a, labels_a), _sorted(b, labels_b)
         entries: list[list[Json]] = []
-        weight, equal = 0.0, True
+        weight = 0.0
         matcher = SequenceMatcher(None, [s[0] for s in sequence_a], [s[0] for s in sequence_b])
         for operation, a0, a1, b0, b1 in matcher.get_opcodes():
             if operation == "equal":
                 for _, label, _ in sequence_a[a0:a1]:
                     found = None if label is None else self.diff(contents_a[label], contents_b[label])
-                    is_same = found is None or found.equal
                     entries.append([" "] if found is None or found.equal else ["~", found.result])
-                    equal = equal and is_same
                     weight += 10
                 continue
             entries += [["-", value] for _, _, value in sequence_a[a0:a1]]
             entries += [["+", value] for _, _, value in sequence_b[b0:b1]]
             weight -= 5 * (a1 - a0 + b1 - b0)
-            equal = False
-        return _Found(100.0, True) if equal else _Found(max(0.0, weight), False, entries)
+        if all(entry == [" "] for entry in entries):
+            return _Found(100.0, True)
+        return _Found(max(0.0, weight), False, entries)
 
     def _labels(self, a: Sequence[Json], b: Sequence[Json], labels_a: Mapping[int, int]) -> dict[int, int]:
         """A label for each object and list of b: that of its best partner in a, or a new one."""

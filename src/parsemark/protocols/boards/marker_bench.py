@@ -24,8 +24,7 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.page_elements import in_order
 from parsemark.protocols.run_data.tables import RunTables
@@ -36,6 +35,10 @@ CUTOFF = 70
 BLOCK_SHARE, ORDER_SHARE = 0.8, 0.2
 PANDOC_TIMEOUT_S = 60
 _INSTALL = "pip install 'parsemark[marker]'"
+_PLAIN_SIGNS = {
+    r"\times": "*", r"\cdot": "*", r"\div": "/", r"\le": "<=", r"\ge": ">=", r"\neq": "!=",
+    r"\to": r"\rightarrow",
+}  # fmt: skip
 MAX_MARKS = 100_000_000
 """Opening marks times characters; more are refused, since each mark is looked for to the end."""
 
@@ -55,11 +58,6 @@ class MarkerProtocol(MeasuredProtocol):
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "blocks", "order": "order"}
     truth_keys: ClassVar[tuple[str, ...]] = (BLOCKS,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("score", "Score", "0.8 × blocks found + 0.2 × their order.", largest=100.0, main=True),
-        score_info("blocks", "Blocks", "Similarity of the blocks, by length.", largest=100.0, main=True),
-        score_info("order", "Order", "Kendall's tau of the blocks' places.", largest=100.0, main=True),
-    )
 
     unfound_in_order: bool = True
 
@@ -200,15 +198,7 @@ def _mathml(latex: str) -> str:
 def _plain_latex(latex: str) -> str:
     latex = re.sub(r"\s+", " ", latex).strip()
     latex = re.sub(r"\\(?:text|mathrm|mathbf|textbf)\{([^}]*)\}", r"\1", latex)
-    for old, new in (
-        (r"\times", "*"),
-        (r"\cdot", "*"),
-        (r"\div", "/"),
-        (r"\le", "<="),
-        (r"\ge", ">="),
-        (r"\neq", "!="),
-        (r"\to", r"\rightarrow"),
-    ):
+    for old, new in _PLAIN_SIGNS.items():
         latex = latex.replace(old, new)
     return latex
 

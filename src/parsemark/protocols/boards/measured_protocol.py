@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.model import Box, Category, Element, Page, Prediction, Status
 from parsemark.protocols.board_truth import UNREADABLE, UnreadableTruthError, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.result_files import BoardRun, Files, as_json
-from parsemark.protocols.run_data.rows import PageScores, ScoreRow
+from parsemark.protocols.run_data.rows import PAGE_LEVEL, PageScores, ScoreRow
 from parsemark.protocols.run_data.tables import RunTables
 
 Measures = Mapping[str, float | list[float] | Mapping[str, float | None] | None]
@@ -32,8 +33,10 @@ class MeasuredProtocol(PageProtocol):
     A page without output is measured as an empty one.
     """
 
-    infos: ClassVar[tuple[FigureInfo, ...]]
-    """The one that ranks first."""
+    @cached_property
+    def infos(self) -> Sequence[FigureInfo]:
+        """What it says of figures; the one that ranks first."""
+        return tuple(read_figures(__package__, self.name).values())
 
     @abstractmethod
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
@@ -70,14 +73,9 @@ class MeasuredProtocol(PageProtocol):
             value = None if values is None else values.get(name)
             if isinstance(value, list):
                 value = {str(number): one for number, one in enumerate(value, 1)}
-            if isinstance(value, Mapping):
-                for part, one in value.items():
-                    told = Status.NO_TRUTH if one is None else Status.OK
-                    rows.append(replace(ScoreRow.of_page(prediction, name, one, told), element=part))
-                continue
-            rows.append(
-                ScoreRow.of_page(prediction, name, value, status if value is None else Status.OK, why)
-            )
+            for part, one in (value if isinstance(value, Mapping) else {PAGE_LEVEL: value}).items():
+                row = ScoreRow.of_page(prediction, name, one, status if one is None else Status.OK, why)
+                rows.append(replace(row, element=part))
         return PageScores(scores=rows + (stray_facts(truth, prediction) if self.reads_facts else []))
 
     def _measured(self, truth: Page, prediction: Prediction) -> Measures | None:
@@ -119,9 +117,9 @@ class MeasuredProtocol(PageProtocol):
         means = [mean_sums(i, own, "value", tables) for i, own in zip(self.infos, rows, strict=True)]
         return [*means, *run_sums(tables)]
 
+    def mean_of_means(self, parts: Sequence[FigureSums]) -> FigureSums:
+        """The mean of some of its figures, which `figures.toml` has apart."""
+        from parsemark.protocols.figures.aggregate import mean_of_figures
 
-def score_info(
-    name: str, label: str, definition: str, denominator: str = "all pages", **more: Any
-) -> FigureInfo:
-    """A figure of a board."""
-    return FigureInfo(name=name, label=label, definition=definition, denominator=denominator, **more)
+        [info] = read_figures(__package__, f"{self.name}-of-means").values()
+        return mean_of_figures(info, parts)

@@ -28,8 +28,8 @@ from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.model import Page, Prediction
 from parsemark.plain_words import counted, first_problem, listed
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
+from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files, as_json, read_lines
 from parsemark.protocols.run_data.tables import RunTables
@@ -122,16 +122,6 @@ class OhrBenchProtocol(MeasuredProtocol):
     title: ClassVar[str] = "OHR-Bench: evidence and answers"
     comparability: ClassVar[int] = 1
     truth_keys: ClassVar[tuple[str, ...]] = (QUESTIONS,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("lcs", "LCS", "Words of the evidence that were fetched.", "questions", main=True),
-        score_info("f1", "F1", "Of the words of answers.", "questions with answers", main=True),
-        score_info("em", "EM", "Answers that are equal.", "questions with answers", main=True),
-        score_info("rouge_l", "ROUGE-L", "Of answers.", "questions with answers"),
-        score_info("bleu_avg", "BLEU", "Without brevity penalty.", "questions with answers"),
-        score_info(
-            "e2e_f1", "F1, end to end", "Of answers from what was fetched.", "such answers", main=True
-        ),
-    )
 
     empty_left_out: bool = True
     results: str = ""

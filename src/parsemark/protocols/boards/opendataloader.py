@@ -23,23 +23,15 @@ from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.boards.elements import board_label, text_of
+from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol
+from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.page_elements import html_of, in_order
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 from parsemark.protocols.run_data.tables import RunTables
 
 MARKDOWN = "opendataloader_markdown"
 """Where a page keeps its true Markdown."""
-_README = score_info(
-    "overall_of_means",
-    "Overall (README)",
-    "Mean of the means of NID, TEDS and MHS: what the board's README calls overall.",
-    main=True,
-)
-
-
-_MARKS = {str(Category.TITLE): "# ", str(Category.LIST_GROUP): "- "}
 MEASURES = ("nid", "nid_s", "teds", "teds_s", "mhs", "mhs_s")
 OVERALL = ("nid", "teds", "mhs")
 MAX_MARKUP = 5_000_000
@@ -67,17 +59,6 @@ class OpendataloaderProtocol(MeasuredProtocol):
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid_s", "tables": "teds", "headings": "mhs"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info(
-            "overall", "Overall", "Mean of NID, TEDS and MHS of a page, those that it has.", main=True
-        ),
-        score_info("nid", "NID", "Similarity of the whole text, tables as mark-up.", main=True),
-        score_info("teds", "TEDS", "All tables of a page as one tree.", "pages with tables", main=True),
-        score_info("mhs", "MHS", "Headings with the text below them.", "pages with headings", main=True),
-        score_info("nid_s", "NID-S", "Similarity of the text without tables."),
-        score_info("teds_s", "TEDS-S", "TEDS without content.", "pages with tables"),
-        score_info("mhs_s", "MHS-S", "MHS without content.", "pages with headings"),
-    )
 
     page_errors_drop: bool = True
 
@@ -123,11 +104,8 @@ class OpendataloaderProtocol(MeasuredProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, and the README's overall."""
-        from parsemark.protocols.figures.aggregate import mean_of_figures
-
         overall, nid, teds, mhs, *rest = super().figure_sums(tables)
-        readme = mean_of_figures(_README, (nid, teds, mhs))
-        return [overall, nid, teds, mhs, readme, *rest]
+        return [overall, nid, teds, mhs, self.mean_of_means((nid, teds, mhs)), *rest]
 
 
 def true_markdown(page: Page) -> str:
@@ -141,10 +119,8 @@ def true_markdown(page: Page) -> str:
     for element in in_order(page):
         if element.category == Category.TABLE:
             parts.append(BeautifulSoup(html_of(element), "html.parser").prettify().strip())
-            continue
-        text = (element.text if element.text is not None else element.latex) or ""
-        mark = _MARKS.get(str(element.category), "")
-        parts.append(mark + text if text else "")
+        elif text := text_of(element):
+            parts.append(board_label("opendataloader", element) + text)
     return "\n\n".join(part for part in parts if part)
 
 

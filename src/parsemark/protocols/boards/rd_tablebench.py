@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -19,8 +20,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
@@ -50,15 +50,6 @@ class RdTableBenchProtocol(MeasuredProtocol):
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (HTML,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info(
-            "similarity",
-            "Similarity",
-            "Alignment of two grids, row by row and cell by cell, with free gaps at the ends.",
-            "pages with one table",
-            main=True,
-        ),
-    )
 
     choose: Literal["longest", "largest", "first"] = "longest"
     missing_left_out: bool = False
@@ -192,28 +183,21 @@ def _steps(ways: Any, i: int, j: int) -> list[Step]:
     return steps[::-1]
 
 
-def grid_similarity(truth: GridRows, pred: GridRows) -> float:
-    """From 0 to 1.
+def html_similarity(truth: str, pred: str) -> float:
+    """The similarity of two HTML tables, from 0 to 1.
 
     Raises:
-        ValueError: A grid has no cells.
-        FormatError: The grids are too large to compare.
+        ValueError: A span is no number, or a table has no cells.
+        FormatError: The tables are too large, or too large to compare.
     """
-    wanted, found = _cleaned(truth), _cleaned(pred)
+    wanted, found = (_cleaned(grid_of_html(side)) for side in (truth, pred))
     if len(wanted) * len(found) * len(wanted[0]) * len(found[0]) > MAX_STEPS:
         raise FormatError("The tables are too large to compare")
-    rows: dict[tuple[tuple[str, ...], tuple[str, ...]], float] = {}
-    cells: dict[tuple[str, str], float] = {}
+    of_cells = cache(cell_score)
 
-    def of_cells(x: str, y: str) -> float:
-        if (x, y) not in cells:
-            cells[x, y] = cell_score(x, y)
-        return cells[x, y]
-
+    @cache
     def of_rows(x: tuple[str, ...], y: tuple[str, ...]) -> float:
-        if (x, y) not in rows:
-            rows[x, y] = align(x, y, of_cells, COLUMN_GAP)[0] + ROW_MATCH
-        return rows[x, y]
+        return align(x, y, of_cells, COLUMN_GAP)[0] + ROW_MATCH
 
     value, steps = align(wanted, found, of_rows, ROW_GAP)
     if not steps:
@@ -226,8 +210,3 @@ def _cleaned(grid: GridRows) -> list[tuple[str, ...]]:
     if not grid or not grid[0]:
         raise ValueError("a table without cells")
     return [tuple("".join(cell.replace("-", "").split()) for cell in row) for row in grid]
-
-
-def html_similarity(truth: str, pred: str) -> float:
-    """The similarity of two HTML tables; raises as `grid_of_html` and `grid_similarity` do."""
-    return grid_similarity(grid_of_html(truth), grid_of_html(pred))

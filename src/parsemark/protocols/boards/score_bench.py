@@ -27,10 +27,10 @@ from parsemark.metrics.html_rows import RowCell
 from parsemark.metrics.score_alignment import index_shares
 from parsemark.metrics.score_cells import ScoreCell
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark.model import Category, Element, Page, Prediction
+from parsemark.model import Element, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.elements import board_label, text_of
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 
@@ -42,17 +42,6 @@ _FORM = {
     "metadata": {"text_as_html": None},
 }
 BoardElement = Mapping[str, Any]
-_TYPES: dict[str, str] = {
-    Category.TITLE: "Title",
-    Category.TABLE: "Table",
-    Category.FIGURE: "Image",
-    Category.LIST_GROUP: "ListItem",
-    Category.HEADER: "Header",
-    Category.FOOTER: "Footer",
-    Category.PAGE_NUMBER: "PageNumber",
-    Category.EQUATION_ISOLATED: "Formula",
-}
-_MARKER = re.compile(r"-+ Unstructured (.+) (Begin|End)")
 _BULLET = (
     "[\x95\u2022\u2023\u2043\u3164\u204c\u204d\u2219\u25cb\u25cf\u25d8\u25e6\u2619\u2765\u2767\u29be\u29bf\\-"
     "\uf0b7*\xb7]"
@@ -89,27 +78,6 @@ class ScoreBenchProtocol(MeasuredProtocol):
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "cct", "tables": "table_teds"}
     table_matching: ClassVar[str] = "content"
     truth_keys: ClassVar[tuple[str, ...]] = (ELEMENTS,)
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("cct", "CCT", "1 − Levenshtein distance over the truth's length.", main=True),
-        score_info(
-            "adjusted_cct", "Adjusted CCT", "CCT, or the share of the output in the truth.", main=True
-        ),
-        score_info("percent_tokens_found", "Tokens found", "Of the truth's.", main=True),
-        score_info(
-            "percent_tokens_added", "Tokens added", "Of the output's.", higher_is_better=False, main=True
-        ),
-        score_info("element_alignment", "Alignment", "Edit distance of titles, figures and tables in order."),
-        score_info("element_consistency", "Consistency", "F1 of the kinds of elements matched by text."),
-        score_info(
-            "overall", "Tables", "Mean of detection, index and content.", "pages with tables", main=True
-        ),
-        score_info("detection_f", "Detection", "F1 of tables matched by text."),
-        score_info("cell_level_content_acc", "Content", "Of rows and columns.", "pages with tables"),
-        score_info("shifted_cell_content_acc", "Shifted content", "Up to 3 lines.", "pages with tables"),
-        score_info("cell_level_index_acc", "Index", "Rows and columns of cells.", "pages with tables"),
-        score_info("table_teds", "TEDS", "Nodes with the root.", "pages with tables"),
-        score_info("table_teds_corrected", "TEDS, corrected", "By cells of rows.", "pages with tables"),
-    )
 
     no_tables_left_out: bool = True
     errors_left_out: bool = True
@@ -124,8 +92,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
         wanted = wanted or [board_element(element, truth=True) for element in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
         values: dict[str, float | None] = {}
-        for name, own in document_scores(found, wanted).items():
-            value = own["detection_f1"] if isinstance(own, dict) else own
+        for name, value in document_scores(found, wanted).items():
             values[name] = (None if self.errors_left_out else 0.0) if isinstance(value, Exception) else value
         tables = table_scores(found, wanted)
         missed = any(e["type"] == "Table" for e in wanted) and not self.no_tables_left_out
@@ -146,8 +113,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
     """An element in the form of the board's files."""
-    kind = _TYPES.get(str(element.category), "NarrativeText")
-    text = (element.text if element.text is not None else element.latex) or ""
+    kind, text = board_label("score-bench", element), text_of(element)
     if kind != "Table":
         return {"type": kind, "text": text}
     cells = () if element.table is None else element.table.cells
@@ -162,51 +128,13 @@ def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
 # --- texts --------------------------------------------------------------------------------------------------
 
 
-def marked_elements(text: str) -> list[dict[str, str]] | None:
-    """The elements of a text with markers; None where it has none."""
-    if "Unstructured Plain Text Format" not in text or "---" not in text:
-        return None
-    found: list[dict[str, str]] = []
-    lines: list[str] = []
-    depth, outer, inner = 0, "Text", "Text"
-
-    def close(kind: str) -> None:
-        if joined := "\n".join(lines).strip():
-            found.append({"type": kind, "text": joined})
-        lines.clear()
-
-    for line in text.splitlines():
-        if "Unstructured Plain Text Format" in line:
-            continue
-        tag = _MARKER.fullmatch(line)
-        if tag is None or (tag[2] == "End" and not depth):
-            lines.append(line)
-        elif tag[2] == "Begin":
-            if depth == 0:
-                close("Text")
-                outer = tag[1]
-            elif depth == 1:
-                close(outer)
-                inner = tag[1]
-            depth += 1
-        else:
-            depth -= 1
-            if depth < 2:
-                close(inner if depth else outer)
-    close("Text" if not depth else outer if depth == 1 else inner)
-    return found
-
-
-def joined_text(given: str | Sequence[BoardElement]) -> str:
+def joined_text(elements: Iterable[BoardElement]) -> str:
     """The text of a document.
 
     Raises:
         ValueError: An element has no text.
     """
-    if isinstance(given, str):
-        marked = marked_elements(given)
-        return given if marked is None else joined_text(marked)
-    return " ".join(map(_element_text, given))
+    return " ".join(map(_element_text, elements))
 
 
 def _element_text(element: BoardElement) -> str:
@@ -284,20 +212,19 @@ def token_shares(truth: str, pred: str) -> tuple[float, float]:
     return round(share, 2), round(round(added / found.total(), 3) if found else 0.0, 2)
 
 
-def document_scores(pred: Sequence[BoardElement], truth: str | Sequence[BoardElement]) -> dict[str, Any]:
+def document_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> dict[str, Any]:
     """The six measures of a document, or the error with which upstream's run would end."""
-    elements = marked_elements(truth) if isinstance(truth, str) else truth
 
-    def text_of_both() -> tuple[str, str]:
+    def both() -> tuple[str, str]:
         return joined_text(truth), joined_text(pred)
 
     measures: dict[str, Callable[[], Any]] = {
-        "cct": lambda: cct(*text_of_both()),
-        "percent_tokens_found": lambda: token_shares(*text_of_both())[0],
-        "percent_tokens_added": lambda: token_shares(*text_of_both())[1],
-        "adjusted_cct": lambda: adjusted_cct(pred, _known(elements)),
-        "element_alignment": lambda: element_alignment(pred, _known(elements)),
-        "element_consistency": lambda: consistency(type_matrix(pred, _known(elements))),
+        "cct": lambda: cct(*both()),
+        "percent_tokens_found": lambda: token_shares(*both())[0],
+        "percent_tokens_added": lambda: token_shares(*both())[1],
+        "adjusted_cct": lambda: adjusted_cct(pred, truth),
+        "element_alignment": lambda: element_alignment(pred, truth),
+        "element_consistency": lambda: round(consistency(type_matrix(pred, truth)), 2),
     }
     found: dict[str, Any] = {}
     for name, measure in measures.items():
@@ -306,12 +233,6 @@ def document_scores(pred: Sequence[BoardElement], truth: str | Sequence[BoardEle
         except ValueError as error:
             found[name] = error
     return found
-
-
-def _known(elements: Sequence[BoardElement] | None) -> Sequence[BoardElement]:
-    if elements is None:
-        raise ValueError("the truth has no markers of elements")
-    return elements
 
 
 def adjusted_cct(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:
@@ -379,12 +300,11 @@ def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> 
     return matrix
 
 
-def consistency(matrix: Mapping[tuple[str, str], int], digits: int | None = 2) -> dict[str, Any]:
-    """F1 of a matrix of kinds; that of a run is not rounded."""
+def consistency(matrix: Mapping[tuple[str, str], int]) -> float:
+    """F1 of a matrix of kinds."""
     right = sum(n for (a, b), n in matrix.items() if a == b != NO_MATCH)
     n_pred, n_truth = (sum(n for pair, n in matrix.items() if pair[side] != NO_MATCH) for side in (0, 1))
-    f1 = 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
-    return {"detection_f1": f1 if digits is None else round(f1, digits), "matrix": dict(matrix)}
+    return 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
 
 
 def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.metrics.bleu import ORDER, corpus_bleu, tokenize_13a
 from parsemark.metrics.layout import (
-    LAYOUT_CLASSES,
     LayoutBox,
     Relation,
     layout_class,
@@ -32,8 +31,9 @@ from parsemark.protocols.document.published.measures import (
 )
 from parsemark.protocols.document.published.normalise import inline_to_text, norm_formula, norm_text
 from parsemark.protocols.document.published.page import image_name
-from parsemark.protocols.document.published.profile import V1_5, Profile
+from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1_5, Profile
 from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.strict.page import in_one_notation
 
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
@@ -117,10 +117,9 @@ def component_task(
                 records.append(
                     _record(str(truth), str(pred), det.get("attribute") or {}, name, task, profile)
                 )
-    element = _ELEMENT[task]
+    element, remarks = _ELEMENT[task], list[str]()
     measured = [measure_table(r, profile) if task == "table" else measure_text(r) for r in records]
     results.elements = {element: measured}
-    remarks: list[str] = []
     if cdm and task == "formula":
         try:
             add_cdm(results, profile)
@@ -166,20 +165,19 @@ def _record(
     truth: str, pred: str, attribute: Mapping[str, Any], page: str, task: Task, profile: Profile
 ) -> Record:
     record = Record([0], [0] if pred else [""], gt=truth, pred=pred, gt_attribute=[attribute], img_id=page)
-    if task != "table":
+    if task == "ocr" and profile is STRICT_COMPONENTS:
+        record.norm_gt, record.norm_pred = in_one_notation(truth), in_one_notation(pred)
+    elif task != "table":
         norm = norm_formula if task == "formula" else norm_text
         record.norm_gt, record.norm_pred = norm(truth, profile), norm(pred, profile)
     return record
 
 
 def _figures(measured: Sequence[MeasuredRecord], result: Mapping[str, Any]) -> dict[str, float | None]:
-    edit = result["all"].get("Edit_dist", {})
-    figures: dict[str, float | None] = {
-        name: value if isinstance(value, float) else None for name, value in edit.items()
-    }
-    for name in ("TEDS", "TEDS_structure_only", "CDM"):
-        if name in result["all"]:
-            figures[name] = result["all"][name]["all"]
+    means = dict(result["all"])
+    edit = means.pop("Edit_dist")
+    figures = {name: value if isinstance(value, float) else None for name, value in edit.items()}
+    figures |= {name: own["all"] for name, own in means.items()}
     if "CDM" in figures:
         figures["ExpRate@CDM"] = sum(m.metric["CDM"] == 1 for m in measured) / len(measured)
     return figures
@@ -233,16 +231,12 @@ def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskRes
         shown = ", ".join(strangers[:_MAX_NAMED])
         remarks.append(f"Boxes on {counted(len(strangers), 'picture')} not of the corpus: {shown}")
     pred = [box for box in given if box is not None and box.page in known]
-    scores = mean_average_precision(names, truth, pred, LAYOUT_CLASSES)
+    scores = mean_average_precision(names, truth, pred)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
     figures |= {f"AP {name}": value for name, value in scores.per_class.items()}
     if "relations" in predictions:
         relations = relation_scores(_true_relations(pages), _read_relations(predictions["relations"], given))
-        figures |= {
-            "Relations precision": relations.precision,
-            "Relations recall": relations.recall,
-            "Relations F1": relations.f1,
-        }
+        figures |= {f"Relations {name}": value for name, value in relations.items()}
     found = {box.page for box in pred}
     n_missing = sum(name not in found for name in names)
     by_source = _by_source(pages, names, truth, pred)
@@ -267,7 +261,7 @@ def _by_source(
     for source, own in sorted(by_source.items()):
         wanted = set(own)
         there, found = ([box for box in side if box.page in wanted] for side in (truth, pred))
-        score = mean_average_precision(own, there, found, LAYOUT_CLASSES).ap
+        score = mean_average_precision(own, there, found).ap
         values[source] = None if score is None else 100 * score
     counts = {source: len(by_source[source]) for source in values}
     scored = [value for value in values.values() if value is not None]
@@ -347,8 +341,6 @@ def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
         raise ValueError("it needs bbox, four numbers, and score, a number") from error
     if not all(map(math.isfinite, (x0, y0, x1, y1, score))):
         raise ValueError("bbox and score must be finite")
-    return LayoutBox(_page_name(item["image_name"]), layout_class(category), (x0, y0, x1, y1), score)
-
-
-def _page_name(name: str) -> str:
-    return name if name.endswith((".jpg", ".png")) else f"{name}.jpg"
+    page = item["image_name"]
+    page = page if page.endswith((".jpg", ".png")) else f"{page}.jpg"
+    return LayoutBox(page, layout_class(category), (x0, y0, x1, y1), score)

@@ -24,7 +24,7 @@ from parsemark.protocols.figures.aggregate import (
     page_slices,
     run_sums,
 )
-from parsemark.protocols.figures.figure import Figure, FigureSums
+from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.figures.summary import Slice, Summary
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 from parsemark.protocols.run_data.tables import RunTables
@@ -187,19 +187,19 @@ def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
             attribute=attribute,
             value=value,
             n=max(len(v) for metrics in by_parser.values() for v in metrics.values()),
-            figures={parser: _means(category, metrics) for parser, metrics in sorted(by_parser.items())},
+            figures={
+                parser: {
+                    f"{category}_edit" if name == "edit_distance" else name: make_figure(
+                        sum(v) / len(v), len(v)
+                    )
+                    for name, v in sorted(metrics.items())
+                }
+                for parser, metrics in sorted(by_parser.items())
+            },
         )
         for (category, attribute, value), by_parser in sorted(values.items())
         if n_values[category, attribute] <= MAX_VALUES
     ]
-
-
-def _means(category: str, metrics: Mapping[str, Sequence[float]]) -> dict[str, Figure]:
-    names = {"edit_distance": f"{category}_edit"}
-    return {
-        names.get(metric, metric): make_figure(sum(values) / len(values), len(values))
-        for metric, values in sorted(metrics.items())
-    }
 
 
 def _element_labels(pages: Mapping[str, Page]) -> dict[tuple[str, str], list[tuple[str, str]]]:

@@ -101,18 +101,7 @@ def details(tables: RunTables) -> dict[str, Any]:
         .sort(["wrong", "lost", "sample", "parser"], descending=[True, True, False, False])
         .head(MAX_WORST)
     )
-    shown = (
-        "sample",
-        "parser",
-        "wrong",
-        "words",
-        "lost",
-        "altered",
-        "moved",
-        "doubled",
-        "invented",
-        "leaked",
-    )
+    shown = ("sample", "parser", "wrong", "words", "lost", "altered", "moved", *EXTRAS)
     return {**told_of, "worst_pages": worst.select(shown).to_dicts()}
 
 

@@ -136,31 +136,19 @@ def _counted(fates: WordFates) -> Counter[str]:
 
 def _findings(fates: WordFates) -> Iterator[WordFinding]:
     """Neighbours of a line with the same fate together; then the words that are only in the output."""
-    run: list[int] = []
     kinds = [
-        "moved" if i in fates.moved and fate is Fate.KEPT else fate for i, fate in enumerate(fates.of_page)
+        "moved" if i in fates.moved and fate is Fate.KEPT else str(fate)
+        for i, fate in enumerate(fates.of_page)
     ]
-
-    def close() -> Iterator[WordFinding]:
-        if run:
+    for (kind, _), group in groupby(range(len(kinds)), lambda i: (kinds[i], fates.page[i].line)):
+        if kind in FATES[1:]:
+            run = list(group)
             own = [fates.page[i] for i in run]
             said = " ".join(text for text, _ in groupby(fates.said[i] for i in run if i in fates.said))
             text = " ".join(atom.text for atom in own)
             numbers = sum(is_number(atom.text) for atom in own)
-            yield WordFinding(str(kinds[run[0]]), text, said, Box.hull(atom.box for atom in own), numbers)
-            run.clear()
-
-    for i, kind in enumerate(kinds):
-        if run and (kind != kinds[run[-1]] or fates.page[i].line != fates.page[run[-1]].line):
-            yield from close()
-        if kind in FATES[1:]:
-            run.append(i)
-    yield from close()
-    extra: list[str] = []
-    for j, fate in enumerate([*fates.of_output, Fate.PASSED]):
-        last = fates.of_output[j - 1] if j else ""
-        if extra and fate != last:
-            yield WordFinding(str(last), " ".join(extra), numbers=sum(map(is_number, extra)))
-            extra = []
+            yield WordFinding(kind, text, said, Box.hull(atom.box for atom in own), numbers)
+    for fate, same in groupby(zip(fates.of_output, fates.output, strict=True), lambda pair: pair[0]):
         if fate in EXTRAS:
-            extra.append(fates.output[j])
+            extra = [word for _, word in same]
+            yield WordFinding(str(fate), " ".join(extra), numbers=sum(map(is_number, extra)))

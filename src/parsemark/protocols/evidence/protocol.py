@@ -12,9 +12,10 @@ from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.evidence.page_evidence import (
+    EXTRAS,
     FATES,
+    NUMBERS,
     TABLES_ALONE,
-    PageEvidence,
     compare,
     gives_tables_alone,
 )
@@ -105,11 +106,11 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
     failed = prediction.status is not Status.OK and prediction.text is None
     if failed:
         prediction = Prediction(prediction.sample, prediction.parser, prediction.status, text="")
-    found: PageEvidence = compare(seen, prediction)
+    found = compare(seen, prediction)
     rows = []
-    names = ("words", "said", *FATES, "doubled", "invented", "leaked")
+    names = ("words", "said", *FATES, *EXTRAS)
     page = {"width": seen.width, "height": seen.height, "source": seen.source, "why": seen.why}
-    for name in (*names, *(f"numbers_{name}" for name in names)):
+    for name in (*names, *(NUMBERS + name for name in names)):
         told = json.dumps(page) if name == "words" else None
         rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, told))
     wrong = sum(found.counts[name] for name in names[3:])

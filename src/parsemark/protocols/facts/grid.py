@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -48,27 +48,17 @@ class CellGrid:
     slots: tuple[tuple[Place | None, ...], ...]
 
     def neighbours(self, cell: Place, direction: Direction) -> set[Place]:
-        """The next cells in a direction; empty slots are skipped over.
-
-        Raises:
-            IndexError: A cell that was partly overwritten reaches below the grid.
-        """
+        """The next cells in a direction; empty slots are skipped over."""
         (row, col), (rowspan, colspan) = cell, self.spans[cell]
-        found: Iterable[Place | None]
-        if direction in ("left", "right"):
-            steps = (
-                range(col - 1, -1, -1) if direction == "left" else range(col + colspan, len(self.slots[0]))
-            )
-            found = (self._first(cell, (self.slots[r][c] for c in steps)) for r in range(row, row + rowspan))
-            if row + rowspan > len(self.slots):
-                raise IndexError("a cell with a rowspan reaches below its table")
+        if direction in ("up", "down"):
+            steps = range(row - 1, -1, -1) if direction == "up" else range(row + rowspan, len(self.slots))
+            lines = ((self.slots[r][c] for r in steps) for c in range(col, col + colspan))
         else:
-            rows = range(row - 1, -1, -1) if direction == "up" else range(row + rowspan, len(self.slots))
-            found = (self._first(cell, (self.slots[r][c] for r in rows)) for c in range(col, col + colspan))
-        return {place for place in found if place is not None}
-
-    def _first(self, cell: Place, slots: Iterator[Place | None]) -> Place | None:
-        return next((slot for slot in slots if slot is not None and slot != cell), None)
+            width = len(self.slots[0])
+            steps = range(col - 1, -1, -1) if direction == "left" else range(col + colspan, width)
+            lines = ((self.slots[r][c] for c in steps) for r in range(row, row + rowspan))
+        firsts = (next((slot for slot in line if slot not in (None, cell)), None) for line in lines)
+        return {place for place in firsts if place is not None}
 
     def check(self) -> None:
         """Raise the IndexError that building all neighbours at once would raise."""

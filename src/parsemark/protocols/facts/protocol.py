@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -52,13 +52,17 @@ class FactsProtocol(PageProtocol):
     """Every test of a board is passed or not; the score is the mean of the shares of groups of tests."""
 
     reads_facts: ClassVar[bool] = True
-    headline: ClassVar[FigureInfo]
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
     group_word: ClassVar[str]
     """What the board calls a group of tests."""
     crashed: ClassVar[bool | None]
     """What a fact is on which the board's own code fails."""
+
+    @cached_property
+    def headline(self) -> FigureInfo:
+        """The figure that ranks: the first one of the protocol in `figures.toml`."""
+        return next(iter(read_figures(__package__, self.name).values()))
 
     @abstractmethod
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
@@ -313,7 +317,8 @@ def in_words(fact: Fact) -> str:
     try:
         said = _WORDS[fact.kind].format(**fact.arguments)
     except (KeyError, IndexError, ValueError, AttributeError):
-        said = _table_words(fact) if fact.kind in ("table", "table_cell") else f"{fact.kind}: {_json(fact)}"
+        arguments = json.dumps(dict(fact.arguments), ensure_ascii=False, default=str)
+        said = _table_words(fact) if fact.kind in ("table", "table_cell") else f"{fact.kind}: {arguments}"
     differences = fact.arguments.get("max_diffs")
     return said[:_MAX_WORDS] + (f" It may differ in {differences}." if differences else "")
 
@@ -327,7 +332,3 @@ def _table_words(fact: Fact) -> str:
 
 def _text(value: Any) -> Any:
     return value["text"] if isinstance(value, Mapping) and "text" in value else value
-
-
-def _json(fact: Fact) -> str:
-    return json.dumps(dict(fact.arguments), ensure_ascii=False, default=str)

@@ -141,15 +141,11 @@ def page_means(infos: Iterable[FigureInfo], tables: RunTables) -> list[FigureSum
     """Make figures that are means over pages of what `score_page` wrote for whole pages under their names."""
     of_pages = pl.col("element") == PAGE_LEVEL
     columns = ("sample", "parser", "element", "status", "value")
-    return [
-        mean_sums(
-            info,
-            tables.read("scores", *columns, where=of_pages & (pl.col("metric") == info.name)),
-            "value",
-            tables,
-        )
-        for info in infos
-    ]
+
+    def rows(metric: str) -> pl.DataFrame:
+        return tables.read("scores", *columns, where=of_pages & (pl.col("metric") == metric))
+
+    return [mean_sums(info, rows(info.name), "value", tables) for info in infos]
 
 
 def sums_of_rows(

@@ -72,7 +72,7 @@ class ScoreRow:
     @classmethod
     def of_element(
         cls,
-        prediction: Prediction,
+        made: Prediction,
         rule: str,
         category: str,
         truths: Sequence[str],
@@ -81,7 +81,7 @@ class ScoreRow:
     ) -> ScoreRow:
         """A score of what answers some truths, or of a prediction that answers none."""
         pred = "+".join(preds)
-        place = prediction.sample, "+".join(truths) or pred, pred, rule, category, prediction.parser
+        place = made.sample, "+".join(truths) or pred, pred, rule, category, made.parser
         told = details_text(score.details)
         return cls(*place, score.metric, score.value, score.status, score.message, told)
 

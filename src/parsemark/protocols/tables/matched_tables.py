@@ -16,6 +16,7 @@ from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
 from parsemark.protocols.figures.figure import Floats
 from parsemark.protocols.run_data.pages import Kindred
 from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.tables.figure_definitions import metric_facts
 
 THETA = 0.5
 """A table counts as found if its match overlaps it by more than this."""
@@ -116,18 +117,6 @@ class MatchedTables:
         )
 
 
-def _credit(metric: str, values: Sequence[float | None]) -> Floats:
-    """What values of a metric earn; a metric that is not installed here is taken to range from 0 to 1."""
-    from parsemark.errors import ParsemarkError
-    from parsemark.metrics import get_metric
-
-    try:
-        credit = get_metric(metric).facts.credit
-    except ParsemarkError:
-        return np.clip([value or 0.0 for value in values], 0.0, 1.0)
-    return np.array([0.0 if value is None else credit(value) for value in values])
-
-
 def gather(
     pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
 ) -> dict[tuple[str, str], MatchedTables]:
@@ -213,6 +202,11 @@ def _evidence(
     schema = {**_KEPT, **{f"value{number}": pl.Float64 for number in range(len(metrics))}}
     rows = pl.concat([part.select(list(schema)) for part in parts] or [pl.DataFrame(schema=schema)])
     sure = rows["confidence"].is_not_null()
+    structure = {}
+    for number, metric in enumerate(metrics):
+        credit = metric_facts(metric).credit
+        values = rows[f"value{number}"].to_list()
+        structure[metric] = np.array([0.0 if value is None else credit(value) for value in values])
     return MatchedTables(
         pages=pages,
         page=rows["page"].to_numpy(),
@@ -223,5 +217,5 @@ def _evidence(
         has_confidence=bool(sure.any()),
         positive=(~sure | (rows["confidence"] > CONFIDENCE_THRESHOLD)).fill_null(True).to_numpy(),
         count=rows["count"].to_numpy(),
-        structure={m: _credit(m, rows[f"value{number}"].to_list()) for number, m in enumerate(metrics)},
+        structure=structure,
     )

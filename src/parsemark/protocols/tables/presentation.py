@@ -19,12 +19,13 @@ from parsemark.matching import ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
+from parsemark.protocols.charts import table_needs
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation
-from parsemark.protocols.tables.charts import charts_of_parser, sections
 from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
-from parsemark.protocols.tables.papers import NEEDS, soric_tables
+from parsemark.protocols.tables.papers import soric_tables
+from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
 
 METRIC = "reader"
 MAX_CELLS = 1_000
@@ -50,7 +51,7 @@ def present(metrics: tuple[str, ...]) -> Presentation:
         charts=sections,
         parser_charts=charts_of_parser,
         paper_tables=soric_tables,
-        paper_table_needs=NEEDS,
+        paper_table_needs=table_needs(__package__),
         error_kinds=ERROR_KINDS,
         element_errors=errors_of_matches,
         explain=explain_pair,

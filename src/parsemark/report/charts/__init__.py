@@ -3,8 +3,6 @@
 What a chart is says `protocols/presentation.py`. The charts here are those that every protocol has.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

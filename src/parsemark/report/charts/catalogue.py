@@ -3,8 +3,6 @@
 Quality against time, time per page, and where a parser is weak: scores by attribute of page or element.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping
@@ -31,9 +29,7 @@ def all_sections(source: RunSource) -> list[Section]:
         Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
         *source.shown.charts(source),
         Section.of(
-            "attributes",
-            "By attribute",
-            [breakdown(source, *name) for name in attribute_names(source)],
+            "attributes", "By attribute", [breakdown(source, *name) for name in attribute_names(source)]
         ),
     ]
     return [section for section in found if section.charts]

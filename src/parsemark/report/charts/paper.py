@@ -66,11 +66,7 @@ Rectangle = tuple[float, float, float, float]
 
 
 def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
-    """Draw one chart; the suffix of `path` says the format.
-
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-    """
+    """Draw one chart; the suffix of `path` says the format."""
     with needed_for("parsemark figures"):
         import matplotlib as mpl
         from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """The pages and calls of the annotation app."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import Callable, Mapping

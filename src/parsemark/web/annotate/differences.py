@@ -1,7 +1,5 @@
 """What differs between two versions of a page, in words, place by place."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 

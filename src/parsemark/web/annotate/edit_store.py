@@ -6,8 +6,6 @@ that spoke of the page before; until then the folder is as it was. Work is kept 
 hash of its PDF, which the truth names too, so that neither is ever another document's.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time
@@ -58,12 +56,8 @@ class OutdatedError(Exception):
 
 
 class Work:
-    """The pages of a folder, open for annotation.
-
-    Args:
-        folder: With the PDFs.
-        runs: Run directories whose predictions the pages start from.
-        first: Pages that come before all others, in this order.
+    """The pages of a folder with PDFs, open for annotation, those named in `first` before all others. They
+    start from the predictions of the runs.
     """
 
     def __init__(self, folder: Path, runs: Sequence[Path] = (), first: Sequence[str] = ()) -> None:
@@ -171,12 +165,8 @@ class Work:
     def edit(self, name: str, edit: Edit, person: str, nonce: str, revision: int) -> Future[Page]:
         """Change a page. Committed before the future is done; truth only once somebody accepts it.
 
-        Raises:
-            EditError: It takes a table that is not there.
-
-        Raises (from the future):
-            EditError: It cannot be done.
-            OutdatedError: The page is not the one that the person saw.
+        EditError: it takes a table that is not there, or (from the future) cannot be done. OutdatedError,
+        from the future: the page is not the one that the person saw.
         """
         first, key = self._first(self.samples[name]), self._keys[name]
         whole = self._with_table(name, edit)
@@ -301,10 +291,7 @@ class Work:
         """Take in what happened while nobody annotated: files changed by hand, and parsers run since.
 
         A page whose files are not those that were written when it was accepted counts as not accepted; they
-        stay as they are.
-
-        Returns:
-            Such pages, each with what to do.
+        stay as they are. Such pages are returned, each with what to do.
         """
         rows = self._db.read(
             "SELECT sample, page FROM accepted WHERE id IN (SELECT MAX(id) FROM accepted GROUP BY sample)"

@@ -3,8 +3,6 @@
 An edit is `{"do": NAME, "element": ID, …}`. One that cannot be done raises `EditError` and changes nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace

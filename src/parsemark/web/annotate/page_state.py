@@ -1,7 +1,5 @@
 """A page as it is at one moment: who has accepted it, what is uncertain, and what a check has changed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from parsemark.consensus.starting_page import SURE, Start

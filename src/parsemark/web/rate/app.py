@@ -1,7 +1,5 @@
 """The pages and calls of the rating app."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from functools import lru_cache

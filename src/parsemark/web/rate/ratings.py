@@ -5,8 +5,6 @@ the last row of a place counts. An answer that is sent twice (a lost connection,
 `nonce` and is kept once.
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 import sqlite3
@@ -49,10 +47,8 @@ MIN_DISTANCE = 5
 
 
 def sequence(pairs: list[str], share_repeated: float, seed: int) -> list[tuple[str, bool]]:
-    """A rater's own order: all pairs by chance, and some of them hidden among them a second time.
-
-    Returns:
-        Pair and whether it is a repeat. A repeat never stands before the pair itself.
+    """A rater's own order: all pairs by chance, and some of them hidden among them a second time. Whether a
+    pair is a repeat stands beside it; a repeat never stands before the pair itself.
     """
     rng = random.Random(seed)
     order = list(pairs)

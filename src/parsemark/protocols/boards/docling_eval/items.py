@@ -10,7 +10,8 @@ from typing import Any
 from parsemark.errors import FormatError
 from parsemark.extras import needed_for
 from parsemark.formats.limits import MAX_GRID
-from parsemark.model import Category, Element, Page
+from parsemark.model import Element, Page
+from parsemark.protocols.boards.elements import board_label
 
 Item = Mapping[str, Any]
 Doc = Mapping[str, Any]
@@ -24,22 +25,6 @@ _WRITTEN = {
 }  # fmt: skip
 _NO_TEXT = ("table", "document_index", "picture", "chart", "form", "key_value_region")
 _MARKS = {"title": "# ", "checkbox_selected": "- [x] ", "checkbox_unselected": "- [ ] "}
-_LABELS: dict[str, str] = {
-    Category.TITLE: "section_header",
-    Category.LIST_GROUP: "list_item",
-    Category.FIGURE: "picture",
-    Category.TABLE: "table",
-    Category.EQUATION_ISOLATED: "formula",
-    Category.HEADER: "page_header",
-    Category.FOOTER: "page_footer",
-    Category.PAGE_NUMBER: "page_footer",
-    Category.PAGE_FOOTNOTE: "footnote",
-    Category.TABLE_FOOTNOTE: "footnote",
-    Category.FIGURE_FOOTNOTE: "footnote",
-    Category.CODE_TXT: "code",
-    Category.CODE_ALGORITHM: "code",
-    Category.REFERENCE: "reference",
-}
 _FURNITURE = ("page_header", "page_footer")
 _PICTURE_LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 
@@ -207,8 +192,7 @@ def document_of(page: Page, elements: Iterable[Element]) -> Doc:
 
 
 def _item(element: Element) -> dict[str, Any]:
-    category = str(element.category)
-    label = "caption" if category.endswith("_caption") else _LABELS.get(category, "text")
+    label = board_label("docling-eval", element)
     item: dict[str, Any] = {"label": label, "prov": []}
     item["text"] = (element.latex if label == "formula" else element.text) or element.text or ""
     level = element.attributes.get("level")

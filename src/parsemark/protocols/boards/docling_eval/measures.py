@@ -1,16 +1,20 @@
-"""Measures of a document: tables, text, text by boxes, and the tree of its items."""
+"""Measures of a document: tables, text, the tree of its items, boxes over a whole run, and pixels."""
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from lxml import etree, html
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from parsemark.errors import FormatError
 from parsemark.kernels import kernel
 from parsemark.metrics.bleu import corpus_bleu
 from parsemark.metrics.edit_tree import EditTree, reference_tree
@@ -18,9 +22,40 @@ from parsemark.metrics.meteor import match_words, score_of, words_of_sentences
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.metrics.wordnet import synonyms
-from parsemark.protocols.boards.docling_eval.items import Corners, Item, complete
+from parsemark.protocols.boards.docling_eval.items import (
+    ALL_BUT_BACKGROUND,
+    Corners,
+    Doc,
+    Item,
+    complete,
+    top_left,
+    walk,
+)
 
 TEXT = ("bleu", "f1_score", "precision", "recall", "edit_distance", "meteor")
+LABELS = {
+    "title", "document_index", "section_header", "paragraph", "table", "picture", "formula",
+    "checkbox_selected", "checkbox_unselected", "text", "list_item", "code", "reference",
+    "page_header", "page_footer", "key_value_region", "handwritten_text", "empty_value",
+    "field_key", "field_value", "field_heading", "field_hint", "marker",
+}  # fmt: skip
+PIXEL_CLASSES = (
+    "Background", "caption", "footnote", "formula", "list_item", "page_footer", "page_header",
+    "picture", "section_header", "table", "text", "title", "document_index", "code",
+    "checkbox_selected", "checkbox_unselected", "form", "key_value_region",
+)  # fmt: skip
+THRESHOLDS = [float(np.float32(0.5 + 0.05 * k)) for k in range(10)]
+"""Of torch.linspace, in 32 bits."""
+_MISSED = (
+    7, 14, 17, 28, 31, 34, 37, 53, 54, 55, 56, 59, 60, 61, 62, 65, 66, 67, 68, 72, 73, 74, 78, 79, 80, 81,
+    84, 85, 86, 87, 91, 92, 93, 97, 98, 99,
+)  # fmt: skip
+"""Recall points that torch.linspace puts a little too high, so that a recall of exactly this is below."""
+RECALLS = np.array([k / 100 + (1e-9 if k in _MISSED else -1e-9) for k in range(101)])
+MAX_DETECTIONS = 100
+_MASK = 512
+_WEIGHTED = (0.50, 0.75, 0.90, 0.95)
+MAX_PIXELS = 50_000_000
 _STOP_TAGS = ("<i>", "</i>", "<b>", "</b>", "<u>", "</u>")
 
 
@@ -98,13 +133,6 @@ def token_scores(truth: Sequence[str], pred: Sequence[str]) -> dict[str, float]:
     }
 
 
-def box_iou(a: Corners, b: Corners, least: float = 1e-6) -> float:
-    """Overlap of two boxes, with the board's own addition to the union."""
-    width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
-    common = max(0.0, width) * max(0.0, height)
-    return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common + least)
-
-
 # --- structure ------------------------------------------------------------------------------------
 
 
@@ -122,3 +150,287 @@ def _postorder(item: Mapping[str, Any], first: int = 0) -> list[tuple[int, str, 
     for child in item.get("children", ()):
         nodes += _postorder(child, first + len(nodes))
     return [*nodes, (first, item["label"], None)]
+
+
+# --- boxes --------------------------------------------------------------------------------------------------
+
+
+def box_iou(a: Corners, b: Corners, least: float = 1e-6) -> float:
+    """Overlap of two boxes, with the board's own addition to the union."""
+    width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    common = max(0.0, width) * max(0.0, height)
+    return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common + least)
+
+
+class ClassedBox(NamedTuple):
+    """A box of a class, by its number."""
+
+    box: Corners
+    kind: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoxPage:
+    """The boxes of both sides on one page, in hundredths of the page."""
+
+    name: str
+    truth: list[ClassedBox]
+    pred: list[ClassedBox]
+
+
+def items_of(doc: Doc) -> list[Item]:
+    """All items that have a place, as both evaluators of layout walk through them."""
+    return list(walk(complete(doc["items"]), ALL_BUT_BACKGROUND, into_pictures=True))
+
+
+def label_counts(docs: Iterable[Doc]) -> Counter[str]:
+    """How many boxes have which label, in the order in which labels come."""
+    return Counter(item["label"] for doc in docs for item in items_of(doc) for _ in item.get("prov", ()))
+
+
+def common_labels(truth: Iterable[Doc], pred: Iterable[Doc]) -> list[str]:
+    """The labels that both sides of a run have, and that count."""
+    found = label_counts(pred)
+    return [label for label in label_counts(truth) if label in found and label in LABELS]
+
+
+def _boxes(doc: Doc, labels: Sequence[str]) -> dict[str, list[ClassedBox]]:
+    """Page to boxes; an item with k boxes on a page is entered k times with all of them, as upstream does."""
+    pages: dict[str, list[ClassedBox]] = {}
+    for item in items_of(doc):
+        places = item.get("prov", ())
+        if item["label"] not in labels:
+            continue
+        for page in [str(place["page"]) for place in places]:
+            width, height = doc["pages"][page]
+            scale = (100.0 / width, 100.0 / height) * 2
+            for place in places:
+                if str(place["page"]) == page:
+                    box = [
+                        float(np.float32(v * s)) for v, s in zip(top_left(place, height), scale, strict=True)
+                    ]
+                    pages.setdefault(page, []).append(
+                        ClassedBox((box[0], box[1], box[2], box[3]), labels.index(item["label"]))
+                    )
+    return pages
+
+
+def box_pages(
+    name: str, truth: Doc, pred: Doc, labels: Sequence[str], *, ignore_missing: bool = False
+) -> list[BoxPage]:
+    """The pages of a document that have true boxes; without predicted ones they are empty, or left out."""
+    wanted, found = _boxes(truth, labels), _boxes(pred, labels)
+    return [
+        BoxPage(f"{name}-page-{page}", wanted[page], found.get(page, []))
+        for page in sorted(wanted, key=int)
+        if not ignore_missing or page in found
+    ]
+
+
+def average_precisions(
+    pages: Sequence[BoxPage], n_classes: int, thresholds: Sequence[float] = THRESHOLDS
+) -> dict[int, list[float]]:
+    """Class to AP at each threshold, of the classes that have truths; all scores are equal."""
+    found = {}
+    for kind in range(n_classes):
+        n_truth = sum(box.kind == kind for page in pages for box in page.truth)
+        if n_truth:
+            found[kind] = [_precision(_hits(pages, kind, t), n_truth) for t in thresholds]
+    return found
+
+
+def _hits(pages: Sequence[BoxPage], kind: int, threshold: float) -> list[bool]:
+    """Which predicted boxes of a class meet a truth, by largest overlap, the last of equals."""
+    hits = []
+    for page in pages:
+        free = {k: box.box for k, box in enumerate(page.truth) if box.kind == kind}
+        for box in [own for own in page.pred if own.kind == kind][:MAX_DETECTIONS]:
+            best, taken = min(threshold, 1 - 1e-10), None
+            for number, own in free.items():
+                overlap = box_iou(own, box.box, 0.0) if own != box.box else 1.0
+                if overlap >= best:
+                    best, taken = overlap, number
+            hits.append(taken is not None)
+            if taken is not None:
+                del free[taken]
+    return hits
+
+
+def _precision(hits: Sequence[bool], n_truth: int) -> float:
+    if not hits:
+        return 0.0
+    right = np.cumsum(hits)
+    precision = np.maximum.accumulate((right / np.arange(1, len(hits) + 1))[::-1])[::-1]
+    places = np.searchsorted(right / n_truth, RECALLS, side="left")
+    return float(np.mean([precision[k] if k < len(hits) else 0.0 for k in places]))
+
+
+def page_layout(page: BoxPage, labels: Sequence[str]) -> dict[str, float]:
+    """The measures of one page alone; `map_val` is AP at .50, as upstream has it."""
+    check_pairs("boxes", len(page.truth), len(page.pred), MAX_POSITION_PAIRS // 100)
+    at = average_precisions([page], len(labels), (0.5, 0.75))
+    map_50, map_75 = (float(np.mean([own[k] for own in at.values()])) if at else -1.0 for k in (0, 1))
+    weighted = [_weighted_iou(page, threshold) for threshold in _WEIGHTED]
+    values = {"value": weighted[0], "map_val": map_50, "map_50": map_50, "map_75": map_75}
+    for threshold, value in zip((75, 90, 95), weighted[1:], strict=True):
+        values[f"avg_weighted_label_matched_iou_{threshold}"] = value
+    picture = labels.index("picture") if "picture" in labels else -1
+    rest = [[box for box in side if box.kind != picture] for side in (page.truth, page.pred)]
+    for ending, (truth, pred) in (("", (page.truth, page.pred)), ("_no_pictures", (rest[0], rest[1]))):
+        names = (f"segmentation_{name}{ending}" for name in ("precision", "recall", "f1"))
+        values |= dict(zip(names, _segmentation(truth, pred), strict=True))
+    return values
+
+
+def _weighted_iou(page: BoxPage, threshold: float) -> float:
+    free, total, weight = list(page.truth), 0.0, 0.0
+    for box in page.pred:
+        for k, own in enumerate(free):
+            overlap = box_iou(own.box, box.box, 0.0)
+            if own.kind == box.kind and overlap >= threshold:
+                area = (box.box[2] - box.box[0]) * (box.box[3] - box.box[1])
+                total, weight = total + area * overlap, weight + area
+                del free[k]
+                break
+    return total / weight if weight else 0.0
+
+
+def _segmentation(truth: Sequence[ClassedBox], pred: Sequence[ClassedBox]) -> tuple[float, float, float]:
+    if not truth:
+        return float(not pred), 1.0, float(not pred)
+    if not pred:
+        return 1.0, 0.0, 0.0
+    a, b = (_mask(side) for side in (truth, pred))
+    both, n_truth, n_pred = (float(part.sum()) for part in (a & b, a, b))
+    precision, recall = both / n_pred if n_pred else 0.0, both / n_truth if n_truth else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0
+
+
+def _mask(boxes: Iterable[ClassedBox]) -> NDArray[np.bool_]:
+    mask = np.zeros((_MASK, _MASK), dtype=bool)
+    for (x0, y0, x1, y1), _ in boxes:
+        left, top, right, bottom = (int(v * _MASK / 100) for v in (x0, y0, x1, y1))
+        mask[max(0, top) : max(0, min(_MASK, bottom)), max(0, left) : max(0, min(_MASK, right))] = True
+    return mask
+
+
+def layout_evaluation(
+    docs: Sequence[tuple[str, Doc, Doc]], labels: Sequence[str], *, ignore_missing: bool = False
+) -> dict[str, Any]:
+    """The board's figures of a run: mAP, its classes, and every page.
+
+    Raises:
+        TypeError: There is exactly one class; upstream's run ends there.
+    """
+    pages = [
+        page
+        for name, truth, pred in docs
+        for page in box_pages(name, truth, pred, labels, ignore_missing=ignore_missing)
+    ]
+    seen = sorted({box.kind for page in pages for box in [*page.truth, *page.pred]})
+    if len(seen) == 1:
+        raise TypeError("iteration over a 0-d tensor")
+    found = {kind: float(np.mean(own)) for kind, own in average_precisions(pages, len(labels)).items()}
+    measured = [page_layout(page, labels) for page in pages]
+    images = [{"name": page.name, **own} for page, own in zip(pages, measured, strict=True)]
+    names = {"map_50": "map_50", "map_75": "map_75", "map": "map_val", "weighted_map_50": "value"}
+    names |= {f"weighted_map_{t}": f"avg_weighted_label_matched_iou_{t}" for t in (75, 90, 95)}
+    names |= {
+        f"segmentation_{name}{end}": f"segmentation_{name}{end}"
+        for name in ("precision", "recall", "f1")
+        for end in ("", "_no_pictures")
+    }
+    return {
+        "mAP": float(np.mean(list(found.values()))) if found else -1.0,
+        "per_class": {labels[kind]: found.get(kind, -1.0) for kind in seen},
+        "images": images,
+        "stats": {
+            f"{name}_stats": statistics_of([own[key] for own in measured]) for name, key in names.items()
+        },
+    }
+
+
+# --- pixels -------------------------------------------------------------------------------------------------
+
+Matrix = NDArray[np.float64]
+
+
+def pixel_matrix(truth: Doc, pred: Doc, page: str) -> Matrix:
+    """How pixels of a page are classed, true class by predicted one.
+
+    Raises:
+        FormatError: The page is too large.
+    """
+    width, height = map(math.ceil, truth["pages"][page])
+    if width * height > MAX_PIXELS:
+        raise FormatError(f"The page has more than {MAX_PIXELS:,} pixels")
+    masks = []
+    for doc in (truth, pred):
+        mask = np.zeros((height, width), dtype=np.uint32)
+        for item in items_of(doc):
+            if item["label"] not in PIXEL_CLASSES[1:]:
+                continue
+            for place in item.get("prov", ()):
+                if str(place["page"]) == page:
+                    x0, y0, x1, y1 = top_left(place, doc["pages"][page][1])
+                    rows = slice(math.floor(y0), math.ceil(y1))
+                    cells = mask[rows, math.floor(x0) : math.ceil(x1)]
+                    cells |= np.uint32(1 << PIXEL_CLASSES.index(item["label"]))
+        masks.append(np.where(mask == 0, np.uint32(1), mask))
+    pairs, counts = np.unique(masks[0].astype(np.uint64) << 32 | masks[1], return_counts=True)
+    matrix = np.zeros((len(PIXEL_CLASSES), len(PIXEL_CLASSES)))
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        sides = (
+            frozenset(k for k in range(len(PIXEL_CLASSES)) if bits >> k & 1)
+            for bits in (pair >> 32, pair & 0xFFFFFFFF)
+        )
+        for (g, p), share in _shares(*sides).items():
+            matrix[g, p] += share * count
+    return matrix
+
+
+def _shares(truth: frozenset[int], pred: frozenset[int]) -> dict[tuple[int, int], float]:
+    """What one pixel adds."""
+    lost, extra, both = truth - pred, pred - truth, truth & pred
+    if truth < pred:
+        own = {(g, g): len(truth) / len(pred) for g in truth}
+        return own | {(g, p): 1 / len(pred) for g in truth for p in extra}
+    own = {(k, k): 1.0 for k in both}
+    targets = pred if pred < truth else extra
+    return own | {(g, p): 1 / len(targets) for g in lost for p in targets}
+
+
+def matrix_scores(matrix: Matrix) -> dict[str, NDArray[np.float64]]:
+    """Precision, recall and F1 of each class, 0 where they are not defined."""
+    right = np.diag(matrix)
+
+    def share(part: Matrix, whole: Matrix) -> Matrix:
+        return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+    precision, recall = share(right, matrix.sum(axis=0)), share(right, matrix.sum(axis=1))
+    f1 = share(2 * precision * recall, precision + recall)
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def collapsed(matrix: Matrix) -> Matrix:
+    """Background against all other classes together."""
+    rest = matrix[1:, 1:].sum()
+    return np.array([[matrix[0, 0], matrix[0, 1:].sum()], [matrix[1:, 0].sum(), rest]])
+
+
+def pixel_pages(truth: Doc) -> list[str]:
+    """The pages with a true box of a class of pixels."""
+    places = {
+        str(place["page"])
+        for item in items_of(truth)
+        if item["label"] in PIXEL_CLASSES[1:]
+        for place in item.get("prov", ())
+    }
+    return sorted(places, key=int)
+
+
+def pixel_scores(matrix: Matrix) -> dict[str, float]:
+    """The means over all 18 classes, present or not, and over the two collapsed ones."""
+    whole, two = matrix_scores(matrix), matrix_scores(collapsed(matrix))
+    values = {f"{name}_mean": float(own.mean()) for name, own in whole.items()}
+    return {**values, "collapsed_f1_mean": float(two["f1"].mean())}

@@ -16,22 +16,19 @@ from parsemark.protocols.boards.docling_eval.items import (
     table_html,
     walk,
 )
-from parsemark.protocols.boards.docling_eval.layout import (
+from parsemark.protocols.boards.docling_eval.measures import (
+    TEXT,
     common_labels,
     layout_evaluation,
     pixel_matrix,
     pixel_pages,
     pixel_scores,
-)
-from parsemark.protocols.boards.docling_eval.measures import (
-    TEXT,
     statistics_of,
     structure_distance,
     table_teds,
     text_scores,
 )
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
-from parsemark.protocols.figures.figure import FigureInfo
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.page_elements import in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
@@ -57,25 +54,6 @@ class DoclingEvalProtocol(MeasuredProtocol):
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "f1_score", "tables": "teds"}
     table_matching: ClassVar[str] = "order"
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("f1_score", "Text F1", "Of the sets of words of two Markdown texts.", main=True),
-        score_info("bleu", "BLEU", "Of the Markdown.", main=True),
-        score_info("meteor", "METEOR", "Of the Markdown, with WordNet.", main=True),
-        score_info("edit_distance", "Edit distance", "Of words.", higher_is_better=False),
-        score_info("precision", "Precision", "Of the sets of words."),
-        score_info("recall", "Recall", "Of the sets of words."),
-        score_info("teds", "TEDS", "Of tables paired by their number.", _TABLES, main=True),
-        score_info("teds_struct", "TEDS-Struct", "TEDS without content.", _TABLES, main=True),
-        score_info("pixel_f1", "Pixel F1", "Mean over 18 classes, present or not.", "pages with boxes"),
-        score_info("pixel_f1_collapsed", "Pixel F1, two", "Background and the rest.", "pages with boxes"),
-        score_info(
-            "structure",
-            "Structure",
-            "Edit distance of the trees of labels.",
-            style="count",
-            higher_is_better=False,
-        ),
-    )
 
     mismatch_left_out: bool = True
     empty_left_out: bool = True

@@ -14,7 +14,6 @@ from parsemark.model import Fact, Page, Prediction
 from parsemark.protocols.boards.olmocr.formulas import formulas_of
 from parsemark.protocols.boards.olmocr.rules import BASELINE, RULES, Quirks, check, read_test
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals
-from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 from parsemark.protocols.run_data.tables import RunTables
@@ -41,14 +40,6 @@ class OlmocrProtocol(FactsProtocol):
     title: ClassVar[str] = "olmOCR-bench: unit tests on pages"
     comparability: ClassVar[int] = 1
     rules: ClassVar[str] = RULES
-    headline: ClassVar[FigureInfo] = FigureInfo(
-        name="overall",
-        label="Overall",
-        definition="Mean over the groups of tests (one for each file, and the baselines) of the share that "
-        "passes, each group alike. Published as a percentage.",
-        denominator="all tests",
-        main=True,
-    )
     group_word: ClassVar[str] = "group"
     crashed: ClassVar[bool | None] = False
 

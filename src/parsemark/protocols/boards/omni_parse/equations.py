@@ -17,19 +17,9 @@ MathStyle = Literal["block", "inline"]
 Renderer = Callable[[MathStyle, str], Render | None]
 """None where nothing can be rendered here."""
 _NS = "{http://www.w3.org/1998/Math/MathML}"
-_KEPT_FONTS = {
-    "double-struck": "double-struck",
-    "script": "script",
-    "fraktur": "fraktur",
-    "bold-script": "script",
-    "bold-fraktur": "fraktur",
-}
+_KEPT_FONTS = ("double-struck", "script", "fraktur")
 _ALIASES = str.maketrans(
-    {
-        **dict(zip("⩽⩾∥−′∣⋅·∗⋆ϵϕϑ∶…\\♯", "≤≥‖-'|..**εφθ:⋯∖#", strict=True)),
-        "≔": ":=",
-        "≕": "=:",
-    }
+    {**dict(zip("⩽⩾∥−′∣⋅·∗⋆ϵϕϑ∶…\\♯", "≤≥‖-'|..**εφθ:⋯∖#", strict=True)), "≔": ":=", "≕": "=:"}
 )
 _INVISIBLE = frozenset("\u2061\u2062\u2063\u2064\u200b")
 _DROPPED = frozenset(("mspace", "mphantom", "annotation", "annotation-xml", "none", "mprescripts"))
@@ -180,8 +170,8 @@ def _shape_of(tag: str, node: etree._Element) -> str | None:
 
 def _token(node: etree._Element) -> list[str]:
     text = "".join(c for c in node.text or "" if c not in _INVISIBLE and not c.isspace())
-    font = _KEPT_FONTS.get(str(node.get("mathvariant")))
-    return [f"{font}:{c}" if font else c for c in text.translate(_ALIASES)]
+    font = str(node.get("mathvariant")).removeprefix("bold-")
+    return [f"{font}:{c}" if font in _KEPT_FONTS else c for c in text.translate(_ALIASES)]
 
 
 def _is_invisible(node: etree._Element) -> bool:

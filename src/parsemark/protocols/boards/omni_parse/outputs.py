@@ -8,7 +8,8 @@ import textwrap
 from typing import Any
 
 from parsemark.formats import markdown_of
-from parsemark.model import Category, Page, Prediction
+from parsemark.model import Box, Category, Page, Prediction
+from parsemark.protocols.boards.elements import board_label
 from parsemark.protocols.boards.omni_parse.rules import PlacedBlock
 from parsemark.protocols.boards.omni_parse.text import hold, release
 
@@ -31,20 +32,6 @@ _IN_ROW = re.compile(
     r"(?<!\\)\$(?!\s)(?:(?=[^$\n]*[\\^_{])[^$\n]+?|[^$\n|]+?)(?<![\s\\])\$|\\\(.+?\\\)", re.S
 )
 _ROWS = re.compile(r"(?m)((?:^[ \t]*\|.*(?:\n|$))+)")
-_LABELS = {
-    str(category): label
-    for label, categories in {
-        "heading": (Category.TITLE,),
-        "list": (Category.LIST_GROUP,),
-        "figure": (Category.FIGURE,),
-        "table": (Category.TABLE,),
-        "equation": (Category.EQUATION_ISOLATED,),
-        "code": (Category.CODE_TXT, Category.CODE_ALGORITHM),
-        "footnote": (Category.FIGURE_FOOTNOTE, Category.TABLE_FOOTNOTE, Category.PAGE_FOOTNOTE),
-        "page_furniture": (Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON),
-    }.items()
-    for category in categories
-}
 
 
 def html_of_output(prediction: Prediction) -> str:
@@ -95,8 +82,6 @@ def blocks_of_output(prediction: Prediction, page: Page) -> list[PlacedBlock] | 
     for element in prediction.elements:
         if element.box is not None:
             x0, y0, x1, y1 = element.box.as_tuple()
-            box = x0 / page.width, y0 / page.height, x1 / page.width, y1 / page.height
-            category = str(element.category)
-            label = "caption" if category.endswith("_caption") else _LABELS.get(category, "text")
-            blocks.append(PlacedBlock(label, box, element.text or ""))
+            box = Box(x0 / page.width, y0 / page.height, x1 / page.width, y1 / page.height)
+            blocks.append(PlacedBlock(board_label("omni-parse", element), box, element.text or ""))
     return blocks

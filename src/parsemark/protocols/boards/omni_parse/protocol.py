@@ -12,7 +12,6 @@ from parsemark.protocols.boards.omni_parse.equations import MathStyle, Renderer,
 from parsemark.protocols.boards.omni_parse.outputs import blocks_of_output, html_of_output
 from parsemark.protocols.boards.omni_parse.rules import FAMILIES, RULES, check, check_test
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, Outcome
-from parsemark.protocols.figures.figure import FigureInfo
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 
 _RESULTS = {1.0: "pass", 0.0: "fail"}
@@ -32,13 +31,6 @@ class OmniParseProtocol(FactsProtocol):
     title: ClassVar[str] = "Omni Parse Bench: yes/no tests on pages"
     comparability: ClassVar[int] = 1
     rules: ClassVar[str] = RULES
-    headline: ClassVar[FigureInfo] = FigureInfo(
-        name="headline",
-        label="Headline",
-        definition="Mean of the shares of tests that pass in the families text, tables and layout.",
-        denominator="all tests",
-        main=True,
-    )
     is_complete: ClassVar[bool] = True
     group_word: ClassVar[str] = "family"
     crashed: ClassVar[bool | None] = None
@@ -70,7 +62,9 @@ class OmniParseProtocol(FactsProtocol):
             for sample, *_ in board.pages():
                 truth, prediction = board.run.truth(sample), board.prediction(sample, parser)
                 blocks = blocks_of_output(prediction, truth) if truth else None
-                listed = [{"label": b.label, "bbox": list(b.box), "text": b.text} for b in blocks or ()]
+                listed = [
+                    {"label": b.label, "bbox": list(b.box.as_tuple()), "text": b.text} for b in blocks or ()
+                ]
                 outputs = {"html": html_of_output(prediction), **({"blocks": listed} if blocks else {})}
                 yield f"{parser}/predictions/{sample}.json", as_json({"outputs": outputs})
             rows = (

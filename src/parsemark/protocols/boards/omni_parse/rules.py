@@ -6,13 +6,14 @@ The rules are those of omni-parse-bench 0.2.0 (Datalab, Apache-2.0), which the t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rapidfuzz.fuzz import partial_ratio, ratio
 
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError, near
+from parsemark.model import Box
 from parsemark.protocols.boards.omni_parse.equations import NotRenderedError, Renderer, equation_appears
 from parsemark.protocols.boards.omni_parse.tables import RELATIONS, cell_stands
 from parsemark.protocols.boards.omni_parse.text import fold, seen_text, squeeze
@@ -38,26 +39,21 @@ LABELS = (
 _AS_TEXT = frozenset(("text", "list", "form"))
 _ROUNDING = 1e-9
 _LEAST_COVER = 0.5
-_ROLES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "present": (frozenset(("content",)), frozenset()),
-    "order": (frozenset(("before", "after")), frozenset()),
-    "repeat": (frozenset(("content",)), frozenset()),
-    "table_cell": (frozenset(("cell",)), frozenset((*RELATIONS, "headings", "section", "row_groups"))),
-    "layout_kind": (frozenset(("content",)), frozenset()),
-}
+_NEEDED: Mapping[str, set[str]] = {"order": {"before", "after"}, "table_cell": {"cell"}}
+"""Args of kinds that have others than `content`."""
 _LISTS = ("headings", "row_groups")
+_OPTIONAL: Mapping[str, set[str]] = {"table_cell": {*RELATIONS, "section", *_LISTS}}
+_SETTINGS: Mapping[str, set[str]] = {"repeat": {"expected_count"}, "layout_kind": {"kind"}}
 MAX_MARKS = 500_000_000
 """Opening marks times characters of an output; each may be looked for to the end."""
 _MARKS = ("<math", "$$", "\\[", "\\(", "<!--", "<script", "<style", "<head", "<title", "<input", "![", "[^")
-
-Bounds = tuple[float, float, float, float]
 
 
 class PlacedBlock(NamedTuple):
     """A block of an output: its label, and its box in fractions of the page."""
 
     label: str
-    box: Bounds
+    box: Box
     text: str = ""
 
 
@@ -70,10 +66,10 @@ def check_test(kind: str, args: Any, settings: Any) -> None:
     Raises:
         CorpusError: What is wrong with it.
     """
-    if kind not in _ROLES or not isinstance(args, dict) or not isinstance(settings, dict):
+    if kind not in KINDS or not isinstance(args, dict) or not isinstance(settings, dict):
         raise CorpusError(f"the kind {kind!r} is unknown, or args or settings are no objects")
-    needed, optional = _ROLES[kind]
-    if not needed <= args.keys() <= needed | optional:
+    needed = _NEEDED.get(kind, {"content"})
+    if not needed <= args.keys() <= needed | _OPTIONAL.get(kind, set()):
         raise CorpusError(f"{kind} has the args {sorted(args)}")
     for role, value in args.items():
         if (role in _LISTS) != isinstance(value, list):
@@ -85,13 +81,9 @@ def check_test(kind: str, args: Any, settings: Any) -> None:
     }
     if kind in ("order", "table_cell") and len(diffs) != 1:
         raise CorpusError("its args must share max_diffs")
-    own = {"repeat": {"expected_count"}, "layout_kind": {"kind"}}.get(kind, set())
+    own = _SETTINGS.get(kind, set())
     if settings.keys() != own:
         raise CorpusError(f"its settings must be {sorted(own)}")
-    _check_settings(kind, args, settings, diffs)
-
-
-def _check_settings(kind: str, args: Any, settings: Any, diffs: set[int]) -> None:
     if kind == "repeat":
         count = settings["expected_count"]
         if diffs != {0} or not isinstance(count, int) or isinstance(count, bool) or count < 1:
@@ -137,7 +129,7 @@ def _check_place(place: Any) -> None:
 def check(
     kind: str,
     arguments: Mapping[str, Any],
-    page: str | None,
+    page: str,
     blocks: Sequence[PlacedBlock] | None,
     render: Renderer,
 ) -> Outcome:
@@ -146,7 +138,7 @@ def check(
     Args:
         kind: One of `KINDS`.
         arguments: `args` and `settings` of the test.
-        page: The output as HTML; None where it has none.
+        page: The output as HTML.
         blocks: Its blocks; None where the parser gives no places.
         render: KaTeX in a browser.
 
@@ -155,16 +147,23 @@ def check(
     """
     args, settings = arguments["args"], arguments.get("settings", {})
     if kind == "layout_kind":
-        return _layout(args, settings, blocks)
-    if page is None:
-        return Outcome(False, "there is no output")
+        return _layout(args["content"]["place"], settings["kind"], blocks)
     if sum(page.count(mark) for mark in _MARKS) * len(page) > MAX_MARKS:
         raise TooHardError("the output has too many marks that never close")
-    return _CHECKS[kind](args, settings, page, render)
+    if kind == "present":
+        return _present(args["content"], page, render)
+    if kind == "order":
+        return _order(args["before"], args["after"], page)
+    if kind == "repeat":
+        return _repeat(args["content"]["text"], settings["expected_count"], page)
+    texts: dict[str, Any] = {
+        role: [a["text"] for a in value] if isinstance(value, list) else value["text"]
+        for role, value in args.items()
+    }
+    return Outcome(*cell_stands({**texts, "max_diffs": args["cell"]["max_diffs"]}, page))
 
 
-def _present(args: Mapping[str, Any], _: Mapping[str, Any], page: str, render: Renderer) -> Outcome:
-    content = args["content"]
+def _present(content: Mapping[str, Any], page: str, render: Renderer) -> Outcome:
     if "number" in content:
         return _number(content["number"], page)
     if "latex" in content:
@@ -186,8 +185,7 @@ def _is_in(needle: str, text: str, max_diffs: int) -> bool:
     return bool(likeness / 100.0 >= 1.0 - max_diffs / len(needle) - _ROUNDING)
 
 
-def _order(args: Mapping[str, Any], _: Mapping[str, Any], page: str, __: Renderer) -> Outcome:
-    before, after = args["before"], args["after"]
+def _order(before: Mapping[str, Any], after: Mapping[str, Any], page: str) -> Outcome:
     for form in (fold, squeeze):
         text = form(seen_text(page))
         a, b = (near(form(side["text"]), text, side["max_diffs"]) for side in (before, after))
@@ -199,55 +197,26 @@ def _order(args: Mapping[str, Any], _: Mapping[str, Any], page: str, __: Rendere
     return Outcome(passed, "" if passed else "they stand the other way round")
 
 
-def _repeat(args: Mapping[str, Any], settings: Mapping[str, Any], page: str, _: Renderer) -> Outcome:
-    characters = [c for c in fold(args["content"]["text"]) if not c.isspace()]
+def _repeat(text: str, expected: int, page: str) -> Outcome:
+    characters = [c for c in fold(text) if not c.isspace()]
     pattern = r"(?<![^\W_])" + r"\s*".join(map(re.escape, characters)) + r"(?![^\W_])"
     n = len(re.findall(pattern, fold(seen_text(page, alt=False))))
-    return Outcome(n == settings["expected_count"], f"it appears {n} times")
+    return Outcome(n == expected, f"it appears {n} times")
 
 
-def _cell(args: Mapping[str, Any], _: Mapping[str, Any], page: str, __: Renderer) -> Outcome:
-    texts: dict[str, Any] = {
-        role: [a["text"] for a in value] if isinstance(value, list) else value["text"]
-        for role, value in args.items()
-    }
-    return Outcome(*cell_stands({**texts, "max_diffs": args["cell"]["max_diffs"]}, page))
-
-
-_CHECKS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any], str, Renderer], Outcome]] = {
-    "present": _present,
-    "order": _order,
-    "repeat": _repeat,
-    "table_cell": _cell,
-}
-
-
-def _layout(
-    args: Mapping[str, Any], settings: Mapping[str, Any], blocks: Sequence[PlacedBlock] | None
-) -> Outcome:
+def _layout(place: Sequence[Sequence[float]], kind: str, blocks: Sequence[PlacedBlock] | None) -> Outcome:
     if blocks is None:
         return Outcome(None, "the parser gives no blocks with places")
-    place = args["content"]["place"]
-    total = sum(_area(box) for box in place)
+    boxes = [Box(*corners) for corners in place]
+    total = sum(box.area for box in boxes)
     held = [
-        block
-        for block in blocks
-        if sum(_area(_common(box, block.box)) for box in place) / total >= _LEAST_COVER
+        own for own in blocks if sum(box.intersection_area(own.box) for box in boxes) / total >= _LEAST_COVER
     ]
     if not held:
         return Outcome(False, "no block covers half of its place")
-    block = min(held, key=lambda own: _area(own.box))
-    kind = settings["kind"]
+    block = min(held, key=lambda own: own.box.area)
     passed = block.label in _AS_TEXT if kind == "text" else block.label == kind
     return Outcome(passed, f"its block is a {block.label}")
-
-
-def _area(box: Sequence[float]) -> float:
-    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
-
-
-def _common(a: Sequence[float], b: Sequence[float]) -> Bounds:
-    return max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
 
 
 # --- formulas -----------------------------------------------------------------------------------------------
@@ -265,17 +234,14 @@ _PLAIN_COMMANDS = frozenset(_PLAIN_NAMES.split())
 
 
 def _formula(latex: str, page: str, render: Renderer) -> Outcome:
-    is_plain = _is_plain(latex)
+    passed: bool | None = None
     try:
         passed, why = equation_appears(latex, page, render)
     except NotRenderedError as error:
-        if is_plain and _contains(f"${latex}$", seen_text(page), 0):
-            return Outcome(True)
-        return Outcome(None, str(error))
-    if passed or not is_plain:
-        return Outcome(passed, why)
-    passed = _contains(f"${latex}$", seen_text(page), 0)
-    return Outcome(passed, "" if passed else why)
+        why = str(error)
+    if not passed and _is_plain(latex) and _contains(f"${latex}$", seen_text(page), 0):
+        return Outcome(True)
+    return Outcome(passed, why)
 
 
 def _is_plain(latex: str) -> bool:

@@ -63,7 +63,7 @@ class AskedMarkdown:
     """A document as the rules of content look at it."""
 
     def __init__(self, markdown: str) -> None:
-        self.markdown = check_markdown(markdown)
+        self.markdown = markdown
         self._known: dict[tuple[str, bool], Counter[str]] = {}
 
     @cached_property
@@ -176,7 +176,7 @@ def decide_bag(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
         given = asked.sentences(False) if unit == "sentence" else asked.words(False)
         joined = " ".join(bag) if unit == "sentence" else ""
         original = (
-            AskedMarkdown(rule["original_md"]).full_text
+            AskedMarkdown(check_markdown(rule["original_md"])).full_text
             if kind.endswith("percent") and rule.get("original_md")
             else ""
         )
@@ -214,13 +214,14 @@ def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
     return word in asked.words(True) or count_in(word, text, whole=not re.search(f"[{_CJK}]", word)) > 0
 
 
-def decide_digits(rule: Rule, asked: AskedMarkdown) -> float:
+def decide_digits(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
     """The share of the digits that are found."""
     bag = rule.get("bag_of_digit") or {}
     if not bag or any(str(key) not in "0123456789" for key in bag):
         raise WrongRuleError("a key is no digit")
     found, total = asked.digits(), sum(bag.values())
-    return sum(min(found[key], n) for key, n in bag.items()) / total if total else 1.0
+    share = sum(min(found[key], n) for key, n in bag.items()) / total if total else 1.0
+    return share >= 0.999, share
 
 
 def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:

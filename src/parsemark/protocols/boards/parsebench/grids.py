@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from parsemark.protocols.facts.grid import pipe_tables
 Headers = dict[int, list[tuple[int, str]]]
 _SUP = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUB = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_TABLE_TAG = re.compile(r"<table(?=[> \t\r\n]|\Z)|</table>")
 MAX_NODES = 300_000
 """Nodes of a document's HTML, nested ones once for each table around them."""
 
@@ -83,29 +85,15 @@ def soup_of(text: str) -> Any:
 def table_slices(text: str) -> list[str]:
     """The sources of the outer tables; one that is not closed goes to the end."""
     found: list[str] = []
-    lower, at = text.lower(), 0
-
-    def is_tag(place: int) -> bool:
-        return lower[place + 6 : place + 7] in ("", ">", " ", "\t", "\r", "\n")
-
-    while (start := lower.find("<table", at)) >= 0:
-        if not is_tag(start):
-            at = start + 1
-            continue
-        depth, place = 1, start + 6
-        while depth:
-            opened, closed = lower.find("<table", place), lower.find("</table>", place)
-            if closed < 0:
-                return [*found, text[start:]]
-            if 0 <= opened < closed:
-                depth += is_tag(opened)
-                place = opened + 6
-            else:
-                depth -= 1
-                place = closed + 8
-        found.append(text[start:place])
-        at = place
-    return found
+    depth = start = 0
+    for tag in _TABLE_TAG.finditer(text.lower()):
+        if tag[0] == "<table":
+            start = start if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            found += [] if depth else [text[start : tag.end()]]
+    return [*found, text[start:]] if depth else found
 
 
 def cell_text(cell: Any, line_end: str = " ") -> str:

@@ -1,4 +1,4 @@
-"""Visual grounding: whether elements are found where they are, as what they are, and with what they say."""
+"""Visual grounding: elements found where they are, as what they are, with what they say, and in order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -27,6 +27,8 @@ _TYPOGRAPHY = str.maketrans(
     {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟", '"'), **dict.fromkeys("–—‐‑‒―−", "-"), "…": "..."}
 )
 _LEAST = 1e-10
+_THRESHOLDS = tuple((50 + 5 * step) / 100 for step in range(10))
+_NEIGHBOURS = 3
 
 
 def norm_layout(text: str, *, images: bool = False) -> str:
@@ -135,17 +137,17 @@ class GroundedBlock:
     order: int
     has_content: bool = False
     score: float = 1.0
-    attributes: Mapping[str, str] | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
     is_ordered: bool = True
 
+    def has(self, flag: str) -> bool:
+        """Whether the truth flags it, as `ignore` (only detection counts it), `explicit` or `caption`."""
+        return self.attributes.get(flag, "").lower() in ("true", "1", "yes")
 
-def _is_true(value: Any) -> bool:
-    return str(value).lower() in ("true", "1", "yes")
-
-
-def is_ignored(element: GroundedBlock) -> bool:
-    """Whether an element counts for detection alone."""
-    return _is_true((element.attributes or {}).get("ignore"))
+    @property
+    def is_running(self) -> bool:
+        """Whether it is a page's head or foot."""
+        return self.attributes.get("label") in _RUNNING
 
 
 def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[GroundedBlock]:
@@ -157,18 +159,21 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
             attributes["explicit"] = "true"
         x, y, w, h = rule["bbox"]
         label = str(rule["canonical_class"])
-        no_head = _is_true(attributes.get("ignore_thead")) or _is_true(attributes.get("ignore_head"))
-        words = content_tokens(
-            rule.get("content"), ignore_head=no_head, images=label in ("Picture", *_RUNNING)
-        )
         attributes["label"] = label
-        order = rule.get("ro_index")
-        box, kind = (x, y, x + w, y + h), in_ontology(label, ontology)
-        place = rule.get("page") or 1, box, kind, words, number if order is None else order
-        is_ordered = order is not None
-        found.append(
-            GroundedBlock(*place, bool(rule.get("content")), attributes=attributes, is_ordered=is_ordered)
+        order, content = rule.get("ro_index"), rule.get("content")
+        element = GroundedBlock(
+            rule.get("page") or 1,
+            (x, y, x + w, y + h),
+            in_ontology(label, ontology),
+            [],
+            number if order is None else order,
+            bool(content),
+            attributes=attributes,
+            is_ordered=order is not None,
         )
+        no_head, images = element.has("ignore_thead") or element.has("ignore_head"), element.is_running
+        words = content_tokens(content, ignore_head=no_head, images=images or label == "Picture")
+        found.append(replace(element, words=words))
     return found
 
 
@@ -204,7 +209,6 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
     """What came of each element, in the board's words."""
     check_pairs("blocks", len(truth), len(pred), MAX_POSITION_PAIRS // 100)
     found = []
-    counts = Counter[int]()
     for element in truth:
         own = [block for block in pred if block.page == element.page]
         localised, matched, order = _located(element, own)
@@ -214,7 +218,6 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
         found.append(
             {
                 "page": element.page,
-                "element_index": counts[element.page],
                 "localization_pass": localised,
                 "classification_pass": classed,
                 "attribution_applicable": asked,
@@ -226,7 +229,6 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
                 "passes": classed and (why == "pass" or not asked),
             }
         )
-        counts[element.page] += 1
     return found
 
 
@@ -234,9 +236,8 @@ def _located(
     element: GroundedBlock, own: Sequence[GroundedBlock]
 ) -> tuple[bool, GroundedBlock | None, int | None]:
     """Whether an element is found, the block that answers it, and where that stands in the order."""
-    label = (element.attributes or {}).get("label")
     fits = [block for block in own if answers(element, block)]
-    if fits and label in _RUNNING:
+    if fits and element.is_running:
         return *_spanned(element, fits), min(block.order for block in fits)
     if not own:
         return False, None, None
@@ -249,8 +250,7 @@ def answers(element: GroundedBlock, block: GroundedBlock) -> bool:
     """Whether a block may be what was found of an element, or a part of a running head."""
     if element.page != block.page or inside(block.box, element.box) < 0.2:
         return False
-    is_running = (element.attributes or {}).get("label") in _RUNNING
-    return is_running or inside(element.box, block.box) >= 0.5
+    return element.is_running or inside(element.box, block.box) >= 0.5
 
 
 def _spanned(element: GroundedBlock, group: Sequence[GroundedBlock]) -> tuple[bool, GroundedBlock]:
@@ -276,17 +276,12 @@ def _token_scores(wanted: Counter[str], found: Counter[str]) -> tuple[float, flo
 
 def skipped(element: GroundedBlock) -> str | None:
     """Why it is not asked what an element says; None where it is."""
-    attributes = element.attributes or {}
+    attributes = element.attributes
     if not element.words:
         return "no_gt_content"
     if attributes.get("label") == "Formula" or attributes.get("text_role") == "formula":
         return "formula_skip"
-    return "caption_skip" if _is_true(attributes.get("caption")) else None
-
-
-def is_explicit(element: GroundedBlock) -> bool:
-    """Whether only what an element says must be there, whatever else is."""
-    return _is_true((element.attributes or {}).get("explicit"))
+    return "caption_skip" if element.has("caption") else None
 
 
 def _own_words(block: GroundedBlock, wanted: Counter[str], others: Sequence[GroundedBlock]) -> Counter[str]:
@@ -301,11 +296,11 @@ def _attributed(
     """Whether a block near an element says what it says, and how nearly; no scores where it is not asked."""
     if why := skipped(element):
         return why, None
-    wanted, asked = Counter(element.words), 1 if is_explicit(element) else 2
+    wanted, asked = Counter(element.words), 1 if element.has("explicit") else 2
     others = [other for other in truth if other is not element and other.page == element.page]
     said = [block for block in blocks if block.has_content]
     ranked: list[tuple[tuple[float, ...], tuple[float, float, float]]] = []
-    if (element.attributes or {}).get("label") in _RUNNING:
+    if element.is_running:
         near = sorted((b for b in said if inside(b.box, element.box) >= 0.2), key=lambda b: b.order)
         bags = [_own_words(block, wanted, others) for block in near]
         for start in range(len(near)):
@@ -325,3 +320,126 @@ def _attributed(
         return "no_overlap_preds", (0.0, 0.0, 0.0)
     best = max(ranked, key=lambda own: own[0])[1]
     return "pass" if best[asked] >= 0.8 else "f1_below_threshold", best
+
+
+# --- documents ----------------------------------------------------------------------------------------------
+
+
+def layout_metrics(
+    rules: Sequence[Mapping[str, Any]],
+    predictions: Sequence[Mapping[str, Any]],
+    ontology: str = "basic",
+    image_width: float = 1.0,
+    image_height: float = 1.0,
+) -> dict[str, Any]:
+    """What came of each element, the shares that pass and stand in order, and the measures of detectors."""
+    every = true_blocks(rules, ontology)
+    truth = [element for element in every if not element.has("ignore")]
+    blocks = predicted_blocks(predictions, image_width, image_height, ontology)
+    elements = grounded(truth, blocks)
+    orders = read_in_order(truth, elements)
+    precisions = average_precisions([element for element in every if element.kind is not None], blocks)
+    steps = [sum(own) / len(precisions) for own in zip(*precisions.values(), strict=True)]
+    values: dict[str, Any] = {
+        "elements": elements,
+        "reading_order": orders,
+        "mAP@[.50:.95]": sum(steps) / len(steps) if steps else 0.0,
+    }
+    if elements:
+        values["layout_element_rule_pass_rate"] = sum(own["passes"] for own in elements) / len(elements)
+    if any(own["attribution_applicable"] for own in elements):
+        values |= attributions(truth, blocks)
+    if orders:
+        values["layout_reading_order_pass_rate"] = sum(v == "pass" for v in orders.values()) / len(orders)
+    return values
+
+
+def read_in_order(truth: Sequence[GroundedBlock], elements: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Number of each element that is found and says what it says, to `pass` or why it stands wrong.
+
+    Raises:
+        ValueError: Elements of a page do not say where they stand; upstream fails on them.
+    """
+    pages: dict[int, list[int]] = {}
+    for number, own in enumerate(elements):
+        if own["localization_pass"] and own["attribution_pass"]:
+            pages.setdefault(own["page"], []).append(number)
+    found: dict[int, str] = {}
+    for numbers in pages.values():
+        if len(numbers) > 1 and not all(truth[number].is_ordered for number in numbers):
+            raise ValueError("An element of the truth does not say where it stands in the reading order")
+        numbers.sort(key=lambda number: truth[number].order)
+        places = [elements[number]["matched_pred_order_index"] for number in numbers]
+        found |= {number: _place(places, at) for at, number in enumerate(numbers)}
+    return found
+
+
+def _place(places: Sequence[int], at: int) -> str:
+    before, after = places[max(0, at - _NEIGHBOURS) : at], places[at + 1 : at + 1 + _NEIGHBOURS]
+    if not before and not after:
+        return "no_local_neighbors"
+    if any(place >= places[at] for place in before):
+        return "before_not_before"
+    return "after_not_after" if any(place <= places[at] for place in after) else "pass"
+
+
+def attributions(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> dict[str, float]:
+    """The shares of tokens that stand in overlapping elements and blocks, and their harmonic mean."""
+    asked = [element for element in truth if skipped(element) is None]
+    found, said = 0, 0
+    for block in pred:
+        near = [element for element in asked if _overlap(element, block)]
+        counted = [element for element in near if not element.has("explicit")]
+        if near and not counted:
+            continue
+        said += len(block.words)
+        found += _common_words([block], counted)
+    wanted = sum(len(element.words) for element in asked)
+    recalled = sum(_common_words([e], [b for b in pred if _overlap(e, b)]) for e in asked)
+    lap, lar = found / said if said else 1.0, recalled / wanted if wanted else 1.0
+    return {"lap": lap, "lar": lar, "af1": 2 * lap * lar / (lap + lar) if lap + lar else 0.0}
+
+
+def _overlap(a: GroundedBlock, b: GroundedBlock) -> bool:
+    return a.page == b.page and max(inside(a.box, b.box), inside(b.box, a.box)) >= 0.3
+
+
+def _common_words(a: Sequence[GroundedBlock], b: Sequence[GroundedBlock]) -> int:
+    bags = [Counter(word for block in blocks for word in block.words) for blocks in (a, b)]
+    return (bags[0] & bags[1]).total()
+
+
+def average_precisions(
+    truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]
+) -> dict[str, list[float]]:
+    """Each class of the truth to its average precision at IoU .50, .55, … .95."""
+    found = {}
+    for kind in sorted({str(element.kind) for element in truth}):
+        wanted = [element for element in truth if element.kind == kind]
+        own = sorted((block for block in pred if block.kind == kind), key=lambda b: -b.score)
+        scores = [block.score for block in own]
+        found[kind] = [_average_precision(hits(wanted, own, at), scores) for at in _THRESHOLDS]
+    return found
+
+
+def hits(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock], threshold: float) -> list[bool]:
+    """Which blocks, the surest first, take an element that is not yet taken."""
+    left, found = list(truth), []
+    for block in pred:
+        near = [(iou(e.box, block.box), -n) for n, e in enumerate(left) if e.page == block.page]
+        overlap, at = max(near, default=(0.0, 0))
+        found.append(bool(near) and overlap >= threshold)
+        if found[-1]:
+            left.pop(-at)
+    return found
+
+
+def _average_precision(hits: Sequence[bool], scores: Sequence[float]) -> float:
+    """The mean precision at each hit; blocks that are equally sure stand at one place."""
+    value, found, last = 0.0, 0, 0
+    for number, hit in enumerate(hits, 1):
+        found += hit
+        if number == len(hits) or scores[number] != scores[number - 1]:
+            value += (found - last) * found / number
+            last = found
+    return value / found if found else 0.0

@@ -10,12 +10,14 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures, score_info
+from parsemark.protocols.boards.elements import board_label, text_of
+from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.boards.parsebench.charts import TablesValuesError
-from parsemark.protocols.boards.parsebench.layout_measures import layout_metrics
-from parsemark.protocols.boards.parsebench.rules import RuledOutput, document_metrics
+from parsemark.protocols.boards.parsebench.content import AskedMarkdown
+from parsemark.protocols.boards.parsebench.layout import layout_metrics
+from parsemark.protocols.boards.parsebench.rules import document_scores
 from parsemark.protocols.boards.parsebench.tables import table_metrics
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
+from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.run_data.tables import RunTables
@@ -25,20 +27,6 @@ CASES = "parsebench_cases"
 """Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
 FLAGS = ("allow_splitting_ambiguous_merged_tables", "trm_unsupported", "max_top_title_rows")
 _FORM = {"*": {"expected_markdown": None, "flags": dict.fromkeys(FLAGS)}}
-_LABELS: dict[str, str] = {
-    Category.TITLE: "Section-header",
-    Category.LIST_GROUP: "List-item",
-    Category.FIGURE: "Picture",
-    Category.TABLE: "Table",
-    Category.HEADER: "Page-header",
-    Category.FOOTER: "Page-footer",
-    Category.PAGE_NUMBER: "Page-footer",
-    Category.EQUATION_ISOLATED: "Formula",
-    Category.PAGE_FOOTNOTE: "Footnote",
-}
-_OVERALL = score_info(
-    "overall", "Overall", "Mean of the five dimensions' means.", "all dimensions", main=True
-)
 _METRICS = {
     "chart": ("charts", "rule_pass_rate"),
     "text_content": ("content_faithfulness", "content_faithfulness"),
@@ -74,22 +62,6 @@ class ParsebenchProtocol(MeasuredProtocol):
     truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = RULES
-    infos: ClassVar[tuple[FigureInfo, ...]] = (
-        score_info("tables", "Tables", "GriTS of contents and matched records.", "table cases", main=True),
-        score_info("charts", "Charts", "Values under their labels.", "chart cases", main=True),
-        score_info(
-            "content_faithfulness", "Content", "Words, sentences, digits, order.", "text cases", main=True
-        ),
-        score_info("semantic_formatting", "Formatting", "Styles, titles, code.", "text cases", main=True),
-        score_info("grounding", "Grounding", "Elements found where they are.", "layout cases", main=True),
-        score_info("grounding_map", "mAP", "Mean average precision at IoU .50 to .95.", "layout cases"),
-        score_info("grounding_order", "Order", "Elements between their neighbours.", "cases that say them"),
-        score_info("grounding_lap", "LAP", "Tokens of blocks that stand where they belong.", "layout cases"),
-        score_info(
-            "grounding_lar", "LAR", "Tokens of elements that stand where they belong.", "layout cases"
-        ),
-        score_info("grounding_af1", "AF1", "Harmonic mean of LAP and LAR.", "layout cases"),
-    )
 
     crashes_left_out: bool = True
     no_boxes_left_out: bool = True
@@ -102,13 +74,14 @@ class ParsebenchProtocol(MeasuredProtocol):
                 by_category.setdefault(fact.group, []).append(fact)
         cases: Mapping[str, Any] = own_truth(truth, CASES, dict, _FORM) or {}
         markdown = markdown_of(prediction)
+        asked = AskedMarkdown(markdown)
         values: dict[str, float | None] = {}
         crashed = None if self.crashes_left_out else 0.0
         for category, (name, metric) in _METRICS.items():
             if category in by_category:
                 rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
                 try:
-                    values[name] = document_metrics(rules, RuledOutput(markdown))["metrics"].get(metric)
+                    values[name] = document_scores(rules, asked).get(metric)
                 except TablesValuesError:
                     values[name] = crashed
                 except FormatError:
@@ -145,22 +118,13 @@ class ParsebenchProtocol(MeasuredProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The mean of the dimensions that a run has, and each."""
-        from parsemark.protocols.figures.aggregate import mean_of_figures
-
         own = super().figure_sums(tables)
-        return [mean_of_figures(_OVERALL, own[: sum(info.main for info in self.infos)]), *own]
+        return [self.mean_of_means(own[: sum(info.main for info in self.infos)]), *own]
 
     def result_files(self, board: BoardRun) -> Files:
         """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
-                prediction = board.prediction(sample, parser)
-                output = {
-                    "task_type": "parse",
-                    "example_id": document,
-                    "pipeline_name": parser,
-                    "markdown": markdown_of(prediction),
-                }
                 request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
                 data = {
                     "request": request,
@@ -168,6 +132,8 @@ class ParsebenchProtocol(MeasuredProtocol):
                     "product_type": "parse",
                     "raw_output": {},
                 }
+                output = {"task_type": "parse", "example_id": document, "pipeline_name": parser}
+                output["markdown"] = markdown_of(board.prediction(sample, parser))
                 yield f"{parser}/{document}.result.json", as_json({**data, "output": output})
         yield from super().result_files(board)
 
@@ -179,14 +145,12 @@ def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
         if element.box is None:
             continue
         is_table = element.category == Category.TABLE
-        text = element.text if element.text is not None else element.latex
-        content = (
-            {"type": "table", "html": html_of(element)} if is_table else {"type": "text", "text": text or ""}
-        )
+        text = {"type": "text", "text": text_of(element)}
+        content = {"type": "table", "html": html_of(element)} if is_table else text
         found.append(
             {
                 "bbox": list(element.box.as_tuple()),
-                "label": _LABELS.get(str(element.category), "Text"),
+                "label": board_label(RULES, element),
                 "page": 1,
                 "content": content,
                 "score": element.confidence if element.confidence is not None else 1.0,

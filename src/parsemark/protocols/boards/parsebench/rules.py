@@ -4,105 +4,82 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from parsemark.protocols.boards.parsebench import charts, content, forms, styling
+from parsemark.protocols.boards.parsebench import charts, content, styling
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
+from parsemark.protocols.boards.parsebench.text import check_markdown
+
+Decided = bool | tuple[bool, float]
 
 
-@dataclass(frozen=True)
-class RuledOutput:
-    """What a parser gives: its Markdown, and what its pages are where it says so."""
-
-    markdown: str
-    parsed: Mapping[str, Any] = field(default_factory=dict)
-    raw: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def asked(self) -> AskedMarkdown:
-        """The Markdown as the rules of content look at it."""
-        return AskedMarkdown(self.markdown)
-
-    @property
-    def layout_pages(self) -> list[Mapping[str, Any]]:
-        """What the parser says of its pages."""
-        return list(self.parsed.get("layout_pages") or ())
-
-
-Decided = bool | float | tuple[bool, float]
-
-
-def _rotated(rule: Rule, output: RuledOutput) -> bool:
-    if rule.get("value") is None:
-        raise WrongRuleError("there is no angle")
-    pages = output.layout_pages or list(output.raw.get("pages") or ())
-    return bool(pages) and bool(pages[0].get("original_orientation_angle") == rule.get("value"))
-
-
-def _counts_equal(rule: Rule) -> bool:
+def _counts_equal(rule: Rule, _: str) -> bool:
     rows = rule["type"].removeprefix("tables_num_")
     expected, found = rule.get(f"expected_num_{rows}"), rule.get(f"actual_num_{rows}")
     return expected is not None and found is not None and bool(expected == found)
 
 
-def _share(value: float) -> tuple[bool, float]:
-    return value >= 0.999, value
-
-
-def decide(rule: Rule, output: RuledOutput) -> Decided:
+def decide(rule: Rule, asked: AskedMarkdown) -> Decided:
     """Decide one rule.
 
     Raises:
         WrongRuleError: The rule cannot be decided.
         KeyError: There is no such kind of rule.
     """
-    kind, md = str(rule["type"]), output.markdown
+    kind, md = str(rule["type"]), asked.markdown
     if kind.startswith(("is_", "mark_")):
         styling.check_marks(md)
     if found := re.fullmatch(f"is_(not_)?({'|'.join(styling.STYLES)})", kind):
         return styling.has_style(found[2], rule, md) == (not found[1])
-    if re.fullmatch(r"(missing|unexpected|too_many)_(word|sentence)(_occurence)?(_percent)?", kind):
-        return content.decide_bag(rule, output.asked)
     if re.fullmatch(
         "table_(?:colspan|rowspan|same_.*|header_chain|adjacent_.*|top_header|left_header|no_.*)", kind
     ):
         return charts.decide_cells(rule, md)
-    return _DECIDERS[kind](rule, output)
+    if kind in BESIDE_MARKDOWN:
+        raise WrongRuleError("no figure needs what it asks for")
+    if kind in _OF_MARKDOWN:
+        return _OF_MARKDOWN[kind](rule, md)
+    is_bag = re.fullmatch(r"(missing|unexpected|too_many)_(word|sentence)(_occurence)?(_percent)?", kind)
+    decide_content = content.decide_bag if is_bag else _OF_CONTENT[kind]
+    check_markdown(md)
+    return decide_content(rule, asked)
 
 
-_DECIDERS: dict[str, Callable[[Rule, RuledOutput], Decided]] = {
-    "extra_content": lambda rule, out: content.decide_extra(rule, out.asked),
-    "missing_specific_word": lambda rule, out: content.decide_specific(rule, out.asked),
-    "missing_specific_sentence": lambda rule, out: content.decide_specific(rule, out.asked),
-    "bag_of_digit_percent": lambda rule, out: _share(content.decide_digits(rule, out.asked)),
-    "order": lambda rule, out: content.decide_order(rule, out.asked),
-    "present": lambda rule, out: content.decide_present(rule, out.asked),
-    "absent": lambda rule, out: content.decide_present(rule, out.asked),
-    "baseline": lambda rule, out: content.decide_baseline(rule, out.asked),
-    "mark_color": lambda rule, out: styling.has_color(rule, out.markdown),
-    "is_latex": lambda rule, out: styling.has_formula(rule, out.markdown),
-    "is_code_block": lambda rule, out: styling.has_code(rule, out.markdown),
-    "is_title": lambda rule, out: styling.is_title(rule, out.markdown),
-    "title_hierarchy_percent": lambda rule, out: _share(styling.title_tree_share(rule, out.markdown)),
-    "is_header": lambda rule, out: styling.in_running_head(rule, out.markdown, out.layout_pages),
-    "is_footer": lambda rule, out: styling.in_running_head(rule, out.markdown, out.layout_pages),
-    "rotate_check": _rotated,
-    "form_field": lambda rule, out: forms.decide_field(rule, forms.form_text(rule, out.markdown, out.parsed)),
-    "chart_data_point": lambda rule, out: charts.decide_point(rule, out.markdown),
-    "chart_data_array_labels": lambda rule, out: charts.decide_array(rule, out.markdown),
-    "chart_data_array_data": lambda rule, out: charts.decide_array(rule, out.markdown),
-    "table": lambda rule, out: charts.decide_table(rule, out.markdown),
-    "tables_values": lambda rule, out: charts.decide_values(rule, out.markdown),
-    "tables_num_rows": lambda rule, _: _counts_equal(rule),
-    "tables_num_cols": lambda rule, _: _counts_equal(rule),
+BESIDE_MARKDOWN = ("form_field", "rotate_check")
+"""Kinds that are in none of the five dimensions: fields of forms, and angles that an output does not have."""
+_OF_CONTENT: Mapping[str, Callable[[Rule, AskedMarkdown], Decided]] = {
+    "extra_content": content.decide_extra,
+    "missing_specific_word": content.decide_specific,
+    "missing_specific_sentence": content.decide_specific,
+    "bag_of_digit_percent": content.decide_digits,
+    "order": content.decide_order,
+    "present": content.decide_present,
+    "absent": content.decide_present,
+    "baseline": content.decide_baseline,
+}
+_OF_MARKDOWN: Mapping[str, Callable[[Rule, str], Decided]] = {
+    "mark_color": styling.has_color,
+    "is_latex": styling.has_formula,
+    "is_code_block": styling.has_code,
+    "is_title": styling.is_title,
+    "title_hierarchy_percent": styling.title_tree_share,
+    "is_header": styling.in_running_head,
+    "is_footer": styling.in_running_head,
+    "chart_data_point": charts.decide_point,
+    "chart_data_array_labels": charts.decide_array,
+    "chart_data_array_data": charts.decide_array,
+    "table": charts.decide_table,
+    "tables_values": charts.decide_values,
+    "tables_num_rows": _counts_equal,
+    "tables_num_cols": _counts_equal,
 }
 
 
 KINDS = (
-    *_DECIDERS,
+    *_OF_CONTENT,
+    *BESIDE_MARKDOWN,
+    *_OF_MARKDOWN,
     *(f"is_{style}, is_not_{style}" for style in styling.STYLES),
     *("missing_…, unexpected_…, too_many_word…, …_sentence…", "table_…"),
 )
@@ -112,7 +89,7 @@ KINDS = (
 def is_known(kind: str) -> bool:
     """Whether there is such a kind of rule."""
     try:
-        decide({"type": kind}, RuledOutput("x"))
+        decide({"type": kind}, AskedMarkdown("x"))
     except KeyError as error:
         return error.args != (kind,)
     except (WrongRuleError, ValueError, TypeError):
@@ -120,16 +97,16 @@ def is_known(kind: str) -> bool:
     return True
 
 
-def run_rule(rule: Rule, output: RuledOutput) -> dict[str, Any]:
+def run_rule(rule: Rule, asked: AskedMarkdown) -> dict[str, Any]:
     """What came of a rule; an error of the rule, or on the output, fails it.
 
     Raises:
         TablesValuesError: As upstream has it, the whole document then fails.
     """
-    if not output.markdown:
+    if not asked.markdown:
         return {"passed": False, "score": 0.0}
     try:
-        found = decide(rule, output)
+        found = decide(rule, asked)
     except charts.TablesValuesError:
         raise
     except (WrongRuleError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -190,23 +167,7 @@ def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
     return found
 
 
-def document_metrics(rules: Sequence[Rule], output: RuledOutput) -> dict[str, Any]:
-    """All metrics of a document's rules, under the names of the board's files."""
-    results = [run_rule(rule, output) for rule in rules]
-    scores = [(str(rule["type"]), own["score"]) for rule, own in zip(rules, results, strict=True)]
-    metrics = {"rule_pass_rate": fmean(score for _, score in scores)}
-    for kind in dict.fromkeys(kind for kind, _ in scores):
-        metrics[f"rule_{kind}_pass_rate"] = fmean(score for own, score in scores if own == kind)
-    for name, value in group_scores(scores).items():
-        bare = name in ("content_faithfulness", "semantic_formatting")
-        metrics[name if bare else f"normalized_{name}"] = value
-    angles: dict[Any, list[float]] = {}
-    for rule, own in zip(rules, results, strict=True):
-        if rule["type"] == "rotate_check":
-            angles.setdefault(rule.get("value"), []).append(own["score"])
-    if angles:
-        shares = {angle: fmean(own) for angle, own in angles.items()}
-        metrics |= {f"rotate_check_{angle}_pass_rate": share for angle, share in shares.items()}
-        weighted = 10 * shares.get(0, 0.0) + sum(shares.get(angle, 0.0) for angle in (90, 180, 270))
-        metrics["normalized_rotate_check"] = weighted / 13
-    return {"metrics": metrics, "results": results}
+def document_scores(rules: Sequence[Rule], asked: AskedMarkdown) -> dict[str, float]:
+    """The share of a document's rules that pass, and the scores of their groups."""
+    scores = [(str(rule["type"]), run_rule(rule, asked)["score"]) for rule in rules]
+    return {"rule_pass_rate": fmean(score for _, score in scores), **group_scores(scores)}

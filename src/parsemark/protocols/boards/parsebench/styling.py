@@ -44,11 +44,7 @@ _PATTERNS: Mapping[str, tuple[tuple[str, int], ...]] = {
     "sub": (("<sub>X</sub>", 0),),
 }
 _STRIPPED: Mapping[str, tuple[tuple[str, str, int], ...]] = {
-    "bold": (
-        (r"\*\*\*(.+?)\*\*\*", r"\1", re.S),
-        (r"\*\*(.+?)\*\*", r"\1", re.S),
-        (r"</?b>", "", re.I),
-    ),
+    "bold": ((r"\*\*\*(.+?)\*\*\*", r"\1", re.S), (r"\*\*(.+?)\*\*", r"\1", re.S), (r"</?b>", "", re.I)),
     "italic": (
         (r"(?<!\*)\*(?!\*)(.+?)(?<!\*)\*(?!\*)", r"\1", 0),
         (r"(?<!_)_(?!_)(.+?)(?<!_)_(?!_)", r"\1", 0),
@@ -205,7 +201,7 @@ def is_title(rule: Rule, markdown: str) -> bool:
     return norm(text).strip() in {title for _, _, title in title_events(markdown)}
 
 
-def title_tree_share(rule: Rule, markdown: str) -> float:
+def title_tree_share(rule: Rule, markdown: str) -> tuple[bool, float]:
     """The share of what a tree of titles says: they occur, parents above children, in order."""
     if not rule.get("title_hierarchy"):
         raise WrongRuleError("there are no titles")
@@ -235,7 +231,7 @@ def title_tree_share(rule: Rule, markdown: str) -> float:
 
     visit(rule.get("title_hierarchy"), None)
     if not titles:
-        return 0.0
+        return False, 0.0
     first: dict[str, tuple[int, int]] = {}
     for line, level, title in title_events(markdown):
         first.setdefault(title, (line, level))
@@ -245,16 +241,13 @@ def title_tree_share(rule: Rule, markdown: str) -> float:
             (line, level), (line_below, level_below) = first[parent], first[child]
             right += line < line_below and level < level_below
     right += sum(a in first and b in first and first[a][0] < first[b][0] for a, b in orders)
-    return right / (len(titles) + len(edges) + len(orders))
+    share = right / (len(titles) + len(edges) + len(orders))
+    return share >= 0.999, share
 
 
-def in_running_head(rule: Rule, markdown: str, pages: list[Mapping[str, Any]]) -> bool:
+def in_running_head(rule: Rule, markdown: str) -> bool:
     """Whether a text stands in a page's head or foot."""
     part = rule["type"].removeprefix("is_")
     text = _needle(rule)
     own = "".join("[-‐‑‒–—―−]" if c in "-‐‑‒–—―−" else r"\s+" if c == " " else re.escape(c) for c in text)
-    if pages:
-        page = rule.get("page")
-        asked = [p for p in pages if page is None or p.get("page_number") == page]
-        return any(re.search(own, str(p.get(f"page_{part}_markdown") or ""), re.I) for p in asked)
     return bool(re.search(rf"<page_{part}>[^<]*?{own}[^<]*?</page_{part}>", markdown, re.I))

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from parsemark.kernels import kernel
-from parsemark.metrics.edit_tree import EditTree, reference_tree
 from parsemark.metrics.size_limits import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark.metrics.teds import tree_similarity
 from parsemark.protocols.boards.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
 from parsemark.protocols.boards.parsebench.text import (
     EMPTY_LIKE,
@@ -45,7 +43,8 @@ class TrimmedTable:
     keys: list[str] = field(default_factory=list)
 
 
-def _assignment(values: Any) -> list[tuple[int, int]]:
+def assignment(values: Any) -> list[tuple[int, int]]:
+    """The rows and columns whose values have the largest sum, each at most once."""
     from scipy.optimize import linear_sum_assignment
 
     if not values.size:
@@ -56,8 +55,18 @@ def _assignment(values: Any) -> list[tuple[int, int]]:
 # --- titles before tables -----------------------------------------------------------------------------------
 
 
-def _span(cell: Any) -> int:
-    return int(cell.get("colspan") or 1)
+def _span(cell: Any, name: str = "colspan") -> int:
+    return int(cell.get(name) or 1)
+
+
+def _width(row: Any) -> int:
+    return sum(map(_span, row.find_all(["td", "th"])))
+
+
+def _lone_cell(row: Any) -> Any:
+    """The only cell of a row, where it spans several columns."""
+    cells = row.find_all(["td", "th"])
+    return cells[0] if len(cells) == 1 and _span(cells[0]) > 1 else None
 
 
 def with_titles_inside(truth: str, pred: str) -> str:
@@ -65,24 +74,22 @@ def with_titles_inside(truth: str, pred: str) -> str:
     titles = []
     for table in soup_of(truth).find_all("table"):
         row = table.find("tr")
-        cells = row.find_all(["td", "th"]) if row is not None else []
-        following = row.find_next_sibling("tr") if row is not None else None
-        below = sum(_span(c) for c in following.find_all(["td", "th"])) if following is not None else 0
-        if len(cells) == 1 and _span(cells[0]) > 1 and _span(cells[0]) >= below:
-            titles += [text for text in [cells[0].get_text().strip()] if text]
+        if row is not None and (title := _lone_cell(row)) is not None:
+            following = row.find_next_sibling("tr")
+            below = _width(following) if following is not None else 0
+            titles += [text for text in [title.get_text().strip()] if text and _span(title) >= below]
     if not titles:
         return pred
     soup, changed = soup_of(pred), False
     for table in soup.find_all("table"):
         row = table.find("tr")
-        cells = row.find_all(["td", "th"]) if row is not None else []
-        if row is None or (len(cells) == 1 and _span(cells[0]) > 1):
+        if row is None or _lone_cell(row) is not None:
             continue
         before = next((s for s in table.previous_siblings if s.name or str(s).strip()), None)
         if before is None:
             continue
         text = before.get_text().strip()
-        width = max(sum(_span(c) for c in r.find_all(["td", "th"])) for r in table.find_all("tr"))
+        width = max(map(_width, table.find_all("tr")))
         if width < 2 or max(ratio(norm(text), norm(title)) for title in titles) < 0.8:
             continue
         new, cell = soup.new_tag("tr"), soup.new_tag("th", colspan=str(width))
@@ -312,7 +319,7 @@ def _aligned(truth: Sequence[str], pred: Sequence[str]) -> tuple[dict[int, int],
         for j, b in enumerate(pred):
             if plain(a) == plain(b):
                 values[i, j] = ratio(_DASH_BETWEEN.sub(" ", a.lower()), _DASH_BETWEEN.sub(" ", b.lower()))
-    kept = {i: j for i, j in _assignment(values) if values[i, j] >= 0.9}
+    kept = {i: j for i, j in assignment(values) if values[i, j] >= 0.9}
     return kept, fmean(values[i, j] for i, j in kept.items()) if kept else 0.0
 
 
@@ -330,12 +337,9 @@ def _shortened(keys: Sequence[str], titles: Sequence[str], keys_of: Sequence[str
 
 def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
     """The share of records that two tables have in common, cell by cell under aligned keys."""
-    sides = [
-        TrimmedTable(normal_form(t.grid), list(t.head), list(t.titles), t.stripped) for t in (truth, pred)
-    ]
-    for side in sides:
+    a, b = (replace(side, grid=normal_form(side.grid)) for side in (truth, pred))
+    for side in (a, b):
         side.keys = _keys(side.grid, side.head, side.titles)
-    a, b = sides
     check_pairs("columns", len(a.keys), len(b.keys), MAX_LINE_PAIRS)
     check_pairs("rows", len(a.grid.data), len(b.grid.data), MAX_LINE_PAIRS // 100)
     _recover(a, b)
@@ -355,7 +359,7 @@ def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
         return 0.0
     total = len(a.keys) + len(b.keys) - len(mapping)
     values = np.array([[_likeness(g, p, mapping) / total for p in records[1]] for g in records[0]])
-    return float(sum(values[i, j] for i, j in _assignment(values)) / max(map(len, records)))
+    return float(sum(values[i, j] for i, j in assignment(values)) / max(map(len, records)))
 
 
 def _recover(a: TrimmedTable, b: TrimmedTable) -> None:
@@ -414,7 +418,7 @@ def table_metrics(
     trm_unsupported: bool = False,
     max_top_title_rows: int = 1,
 ) -> dict[str, Any]:
-    """All measures of a document's tables; none where the truth has no HTML table.
+    """The measures of a document's tables, and which answers which; none where the truth has no HTML table.
 
     Raises:
         ValueError: A span is no number; the document then leaves upstream's means.
@@ -424,17 +428,16 @@ def table_metrics(
         return {}
     pred = with_titles_inside(truth, check_markdown(pred)) if "<table" in pred.lower() else pred
     if "<table" not in pred:
-        names = ("grits_con", "table_record_match", "table_record_match_perfect", "grits_trm_composite")
-        return dict.fromkeys(names, 0.0)
-    slices = [table_slices(text) for text in (truth, pred)]
-    wanted = [html_grids(source)[0] for source in slices[0]]
-    found = [grid for source in slices[1] for grid in html_grids(source)[:1]]
-    n_actual = len(found)
+        return dict.fromkeys(("grits_con", "table_record_match", "grits_trm_composite"), 0.0)
+    for cell in soup_of(pred).select("table td, table th"):
+        _span(cell), _span(cell, "rowspan")  # upstream reads them all, those of nested tables too
+    wanted = [html_grids(source)[0] for source in table_slices(truth)]
+    found = [grid for source in table_slices(pred) for grid in html_grids(source)[:1]]
     if allow_splitting_ambiguous_merged_tables and len(wanted) > len(found):
         found = split_tables(found, len(wanted))
     sides = [[trimmed(grid, max_top_title_rows) for grid in side] for side in (wanted, found)]
     values = np.array([[grits_con(a.grid, b.grid) for b in sides[1]] for a in sides[0]])
-    pairs = _assignment(values) if values.size else []
+    pairs = assignment(values)
     grits, records = [0.0] * len(wanted), [0.0] * len(wanted)
     for i, j in pairs:
         grits[i] = float(values[i, j])
@@ -443,63 +446,8 @@ def table_metrics(
     return {
         "grits_con": con,
         "table_record_match": trm,
-        "table_record_match_perfect": fmean(float(own == 1) for own in records),
         "grits_trm_composite": con if trm_unsupported else (con + trm) / 2,
-        "structural_consistency": fmean(map(_is_consistent, slices[1])),
-        "tables_expected": float(len(wanted)),
-        "tables_actual": float(n_actual),
-        "tables_unparseable_pred": float(len(slices[1]) - n_actual),
-        "tables_paired": float(len(pairs)),
-        "tables_unmatched_expected": float(len(wanted) - len(pairs)),
-        "tables_unmatched_pred": float(len(found) - len(pairs)),
-        "pairing": [[i, dict(pairs).get(i)] for i in range(len(wanted))],
+        "pairing": dict(pairs),
         "grits_per_table": grits,
         "trm_per_table": records,
     }
-
-
-def teds(truth: str, pred: str) -> float | None:
-    """Its TEDS, which is off by default: header cells are leaves whose texts are never compared.
-
-    Raises:
-        ValueError: A span is no number.
-        FormatError: The tables are too large.
-    """
-    pred = with_titles_inside(truth, check_markdown(pred)) if "<table" in pred.lower() else pred
-    wanted, found = ([_tree(table) for table in _lxml_tables(text)] for text in (truth, pred))
-    if not wanted:
-        return None
-    values = np.array([[max(0.0, tree_similarity(a, b, False)) for b in found] for a in wanted])
-    return sum(float(values[i, j]) for i, j in _assignment(values)) / len(wanted)
-
-
-def _lxml_tables(text: str) -> list[Any]:
-    from lxml import html
-
-    return list(html.fromstring(check_markdown(text)).iter("table")) if "<table" in text.lower() else []
-
-
-def _tree(table: Any) -> EditTree:
-    n_elements = len(table.xpath(".//*")) + 1
-    for head in table.xpath(".//th"):
-        spans = int(head.get("colspan", "1")), int(head.get("rowspan", "1"))
-        for child in head:
-            head.remove(child)
-        head.tag = f"th-{spans[0]}-{spans[1]}"
-    tree = reference_tree(table)
-    contents = tuple(None if own is None else norm_cell("".join(own)) for own in tree.contents)
-    return replace(tree, contents=contents, n_elements=n_elements)
-
-
-def _is_consistent(source: str) -> float:
-    """Whether all rows and all columns of a table have as many cells, spans filled in."""
-    places: set[tuple[int, int]] = set()
-    table = soup_of(source).find("table")
-    for r, row in enumerate(table.find_all("tr") if table is not None else ()):
-        c = 0
-        for cell in row.find_all(["td", "th"]):
-            while (r, c) in places:
-                c += 1
-            spans = int(cell.get("rowspan") or 1), int(cell.get("colspan") or 1)
-            places |= {(r + y, c + x) for y in range(spans[0]) for x in range(spans[1])}
-    return float(all(len(set(Counter(place[axis] for place in places).values())) <= 1 for axis in (0, 1)))

@@ -176,12 +176,10 @@ def _no_split(
     if not gt and not pred:
         return []
     record = Record([0], [0], gt_category_type="text_merge", pred_category_type="text_merge")
-    record.gt, record.norm_gt = (
-        "\n\n".join(own[i] for i in gt) for own in (strings.raw_truths, strings.norm_truths)
-    )
-    record.pred, record.norm_pred = (
-        "\n\n".join(own[i] for i in pred) for own in (strings.raw_preds, strings.norm_preds)
-    )
+    record.gt, record.norm_gt, record.pred, record.norm_pred = map("\n\n".join, (
+        [strings.own_truths[i].raw for i in gt], [strings.norm_truths[i] for i in gt],
+        [strings.own_items[i].content for i in pred], [strings.norm_preds[i] for i in pred],
+    ))  # fmt: skip
     record.edit = ned(record.norm_gt, record.norm_pred)
     return [record]
 

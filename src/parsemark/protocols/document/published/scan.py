@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+ENVELOPES = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+"""What encloses a formula."""
+
 
 @dataclass(frozen=True, slots=True)
 class DelimitedSpan:

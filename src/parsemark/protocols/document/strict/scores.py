@@ -77,7 +77,11 @@ def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None
     edits_of_page = length_of_page = 0
     for shares in matches:
         edits = [kernel.levenshtein(share.text, share.said) for share in shares]
-        _write_match(writer, shares, sum(edits))
+        truths, preds = [t for share in shares for t in share.truths], shares[0].preds
+        longer = max(sum(len(block.text) for block in side) for side in (truths, preds))
+        ids = [t.element.id for t in truths], [p.element.id for p in preds]
+        category = str((truths or preds)[0].element.category)
+        writer.match(category, *ids, 1 - sum(edits) / longer if truths and preds else None)
         for share, share_edits in zip(shares, edits, strict=True):
             if share.is_uncounted or share.is_formula:
                 continue
@@ -90,14 +94,6 @@ def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None
         writer.page("text_edit", edits_of_page / length_of_page)
         writer.page("text_edits", float(edits_of_page))
         writer.page("text_length", float(length_of_page))
-
-
-def _write_match(writer: RowWriter, shares: Sequence[Share], edits: int) -> None:
-    truths, preds = [t for share in shares for t in share.truths], shares[0].preds
-    longer = max(sum(len(t.text) for t in truths), sum(len(p.text) for p in preds))
-    ids = [t.element.id for t in truths], [p.element.id for p in preds]
-    category = str((truths or preds)[0].element.category)
-    writer.match(category, *ids, 1 - edits / longer if truths and preds else None)
 
 
 def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: bool) -> None:
@@ -118,7 +114,10 @@ def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: 
         if share.truths and share.said:
             value = _formula_similarity(share)
             similarities.append(value)
-            truth, pred = (" ".join(map(_source, side)) for side in (share.truths, share.preds))
+            truth, pred = (
+                " ".join(block.element.latex or block.element.text or "" for block in side)
+                for side in (share.truths, share.preds)
+            )
             pairs.append((*share.ids, truth, pred if share.is_whole else share.said))
         writer.element("formula", *share.ids, "edit_distance", 1 - value)
     if not n_truth and not n_pred:
@@ -140,10 +139,6 @@ def _formula_similarity(share: Share) -> float:
         )
     longer = max(len(a), len(b))
     return 1 - Levenshtein.distance(a, b) / longer if longer else 1.0
-
-
-def _source(block: PageBlock) -> str:
-    return block.element.latex or block.element.text or ""
 
 
 def _score_cdm(writer: RowWriter, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int) -> None:
@@ -252,9 +247,8 @@ def _score_headings(writer: RowWriter, page: PageMatches) -> None:
     ]
     if not truth:
         return
-    where_t, where_p = {i: k for k, (i, _) in enumerate(truth)}, {i: k for k, (i, _) in enumerate(pred)}
-    true_tree = [Heading(b.text, _level(b) or 1) for _, b in truth]
-    pred_tree = [Heading(b.text, _level(b) or 1) for _, b in pred]
+    where_t, where_p = ({i: k for k, (i, _) in enumerate(side)} for side in (truth, pred))
+    true_tree, pred_tree = ([Heading(b.text, _level(b) or 1) for _, b in side] for side in (truth, pred))
     answers = {
         where_t[m.truths[0]]: where_p[m.preds[0]]
         for m in page.blocks
