@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from parsemark.formats.latex.formula import read_formula
-from parsemark.metrics.formula_errors import KINDS, compare_formulas, without_number
-from parsemark.metrics.formula_reader import FORMULA_PARAMETERS, FormulaParameters
+from parsemark.metrics.formula_reader import (
+    FORMULA_PARAMETERS,
+    KINDS,
+    FormulaParameters,
+    compare_formulas,
+    without_number,
+)
 from parsemark.study import correlate, read_ratings
 
 Floats = NDArray[np.float64]

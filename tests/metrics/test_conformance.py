@@ -16,7 +16,7 @@ import pytest
 
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.edit_tree import html_tree, plain_tree
-from parsemark.metrics.grids import grids_of
+from parsemark.metrics.grits import grids_of
 
 pytestmark = pytest.mark.conformance
 

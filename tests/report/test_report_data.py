@@ -17,7 +17,7 @@ from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
 from parsemark.plain_words import format_value
 from parsemark.protocols.charts import Chart, Series
-from parsemark.protocols.tables.charts.structure import N_BINS
+from parsemark.protocols.tables.soric_charts import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections, pareto_front

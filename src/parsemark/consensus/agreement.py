@@ -5,8 +5,6 @@ dependent parsers has one vote (`families`), and votes weigh by competence, whic
 agreements themselves, as Dawid and Skene do for annotators: who agrees with the competent is competent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -145,7 +143,7 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
 
 
 def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
-    family = {name: k for k, members in enumerate(agreement.families()) for name in members}
+    family = {name: members for members in agreement.families() for name in members}
     return numbered([family[name] for name in agreement.parsers])
 
 

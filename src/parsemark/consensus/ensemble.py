@@ -6,10 +6,9 @@ silence of a parser that finds ruled tables alone says little. The grid is that 
 like all others; each cell takes the text of most votes, and who agrees more with the others has more weight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -85,12 +84,10 @@ def _weights(
     index = {parser: number for number, parser in enumerate(parsers)}
     sums, counts = np.zeros((2, len(parsers), len(parsers)))
     for candidate in candidates:
-        found = list(candidate.tables().items())
-        for number, (one, table) in enumerate(found):
-            for other, its in found[number + 1 :]:
-                i, j, alike = index[one], index[other], same_grid(table, its)
-                sums[[i, j], [j, i]] += alike
-                counts[[i, j], [j, i]] += 1
+        for (one, table), (other, its) in combinations(candidate.tables().items(), 2):
+            i, j = index[one], index[other]
+            sums[[i, j], [j, i]] += same_grid(table, its)
+            counts[[i, j], [j, i]] += 1
     likeness = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     found_competence = competence(likeness, numbered([engines.get(parser, parser) for parser in parsers]))
     return dict(zip(parsers, (found_competence**2 + 1e-3).tolist(), strict=True))
@@ -98,17 +95,12 @@ def _weights(
 
 def elect(candidates: Sequence[TableCandidate], jury: Jury, min_confidence: float = 0.05) -> list[Element]:
     """The tables of a page that are probable enough, in reading order, with their probability."""
-    return in_reading_order(
-        [
-            _elected(candidate, probability, jury)
-            for candidate in candidates
-            if (probability := jury.probability(candidate)) >= min_confidence
-        ]
-    )
-
-
-def _elected(candidate: TableCandidate, probability: float, jury: Jury) -> Element:
-    tables, shares = candidate.tables(), candidate.shares(jury.engines)
-    weights = {parser: jury.weight[parser] * share for parser, share in shares.items()}
-    table, _ = vote(tables[most_typical(tables, weights)], tables, weights)
-    return Element(id="", category=Category.TABLE, box=candidate.box(), table=table, confidence=probability)
+    elected = []
+    for candidate in candidates:
+        if (probability := jury.probability(candidate)) >= min_confidence:
+            tables, shares = candidate.tables(), candidate.shares(jury.engines)
+            weights = {parser: jury.weight[parser] * share for parser, share in shares.items()}
+            table, _ = vote(tables[most_typical(tables, weights)], tables, weights)
+            box = candidate.box()
+            elected.append(Element("", Category.TABLE, box, table=table, confidence=probability))
+    return in_reading_order(elected)

@@ -5,8 +5,6 @@ agreement of a cell is the share of the engines that see its table which have it
 table that one of several sees alone nothing is agreed on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -52,7 +50,13 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
     elements: list[Element] = []
     support: dict[str, float] = {}
     agreement: dict[str, dict[tuple[int, int], float]] = {}
-    for candidate in _ranked(find_candidates(voices), engines):
+
+    def rank(candidate: TableCandidate) -> tuple[int, int]:
+        """Those that most engines see first, then the largest."""
+        cells = max(table.n_cells for table in candidate.tables().values())
+        return len(candidate.voices(engines)), cells
+
+    for candidate in sorted(find_candidates(voices), key=rank, reverse=True):
         n_seeing = len(candidate.voices(engines))
         table, votes = _voted(candidate, engines)
         share, box = n_seeing / n_voices, candidate.box()
@@ -69,16 +73,6 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
     return Start(tuple(replace(e, order=k) for k, e in enumerate(together, 1)), support, agreement)
 
 
-def _ranked(candidates: Sequence[TableCandidate], engines: Engines) -> list[TableCandidate]:
-    """Those that most engines see first, then the largest."""
-
-    def rank(candidate: TableCandidate) -> tuple[int, int]:
-        cells = max(table.n_cells for table in candidate.tables().values())
-        return len(candidate.voices(engines)), cells
-
-    return sorted(candidates, key=rank, reverse=True)
-
-
 def _voted(candidate: TableCandidate, engines: Engines) -> tuple[Table, dict[tuple[int, int], float]]:
     """The most typical table, with the text that most have at each place, and how many engines that are."""
     tables, shares = candidate.tables(), candidate.shares(engines)
@@ -92,8 +86,7 @@ def with_header(table: Table) -> Table:
     """The table; one without any header has its first row as one."""
     if any(cell.header for cell in table.cells):
         return table
-    cells = tuple(replace(cell, header=cell.row == 0) for cell in table.cells)
-    return Table(table.n_rows, table.n_cols, cells)
+    return replace(table, cells=tuple(replace(cell, header=cell.row == 0) for cell in table.cells))
 
 
 def _overlaps(one: Box | None, other: Box | None) -> bool:
@@ -106,17 +99,12 @@ def _overlaps(one: Box | None, other: Box | None) -> bool:
 def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[Element]:
     """Text blocks and formulas of the parser that places most of them, without what lies in tables."""
 
-    def own(prediction: Prediction) -> list[Element]:
-        return [
-            e
-            for e in prediction.elements
-            if e.category != Category.TABLE
-            and e.box is not None
-            and (e.text or e.latex)
-            and not any(e.box.share_inside(box) > 0.5 for box in tables)
-        ]
+    def is_own(e: Element) -> bool:
+        if e.category == Category.TABLE or e.box is None or not (e.text or e.latex):
+            return False
+        return not any(e.box.share_inside(box) > 0.5 for box in tables)
 
-    best = max((own(p) for p in voices), key=len, default=[])
+    best = max((list(filter(is_own, p.elements)) for p in voices), key=len, default=[])
     return [replace(e, id=f"b{k}", confidence=None) for k, e in enumerate(best, 1)]
 
 
@@ -127,8 +115,5 @@ def start_page(page: Page, start: Start) -> Page:
 
 def box_on_page(box: Box | None, page: Page) -> Box | None:
     """The part of a box that lies on the page, if there is any."""
-    if box is None:
-        return None
-    x0, x1 = (min(max(x, 0.0), page.width) for x in (box.x0, box.x1))
-    y0, y1 = (min(max(y, 0.0), page.height) for y in (box.y0, box.y1))
-    return Box(x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
+    inside = None if box is None else box.clipped(Box(0.0, 0.0, page.width, page.height))
+    return inside if inside is not None and inside.width > 0 and inside.height > 0 else None

@@ -1,10 +1,9 @@
 """Which tables of several parsers are the same, and what they say together, cell by cell."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from rapidfuzz.fuzz import ratio
@@ -98,10 +97,8 @@ def same_grid(a: Table, b: Table) -> float:
 
 
 def _neighbours(table: Table) -> Counter[tuple[str, str]]:
-    rows = [[compact(text) for text in row] for row in table.text_rows()]
-    return Counter(
-        (text, after) for row in rows for text, after in zip(row, [*row[1:], ""], strict=True) if text
-    )
+    rows = [[*map(compact, row), ""] for row in table.text_rows()]
+    return Counter((text, after) for row in rows for text, after in pairwise(row) if text)
 
 
 def _same_size(a: Table, b: Table) -> float:
@@ -118,10 +115,9 @@ def most_typical(tables: Mapping[str, Table], weights: Mapping[str, float]) -> s
 
     def standing(parser: str) -> tuple[float, bool, str]:
         own = tables[parser]
-        alike = (
-            (weights[o], same_grid(own, t) * _same_size(own, t)) for o, t in tables.items() if o != parser
-        )
-        return sum(w * likeness for w, likeness in alike) + weights[parser], own.has_spans, parser
+        others = [(weights[other], table) for other, table in tables.items() if other != parser]
+        alike = sum(weight * (same_grid(own, table) * _same_size(own, table)) for weight, table in others)
+        return alike + weights[parser], own.has_spans, parser
 
     return max(tables, key=standing)
 
@@ -137,17 +133,16 @@ def vote(
     cells = []
     support = {}
     for cell in model.cells:
+        own = compact(cell.text)
         votes: dict[str, float] = defaultdict(float)
-        spelt: dict[str, str] = {compact(cell.text): cell.text}
+        spelt: dict[str, str] = {own: cell.text}
         headers: list[float] = []
         for parser, table in equal.items():
-            other = table.cell_at(cell.row, cell.col)
-            key = compact(other.text if other is not None else "")
-            votes[key] += weights[parser]
-            spelt.setdefault(key, other.text if other is not None else "")
-            if other is not None and other.header is not None:
+            other = table.cell_at(cell.row, cell.col) or Cell(cell.row, cell.col)
+            votes[compact(other.text)] += weights[parser]
+            spelt.setdefault(compact(other.text), other.text)
+            if other.header is not None:
                 headers.append(weights[parser] if other.header else -weights[parser])
-        own = compact(cell.text)
         winner = max(votes, key=lambda key: (votes[key], key == own, len(key), key)) if votes else own
         support[cell.row, cell.col] = votes[winner]
         header = sum(headers) > 0 if headers else None

@@ -15,19 +15,7 @@ from parsemark.formats.tables import read_table, read_tables, says_the_same
 from parsemark.formats.write import WRITERS, write_table
 
 __all__ = [
-    "DOCUMENT_FORMATS",
-    "FORMATS",
-    "WRITERS",
-    "Document",
-    "FoundTable",
-    "markdown_of",
-    "neutral",
-    "read_document",
-    "read_output",
-    "read_table",
-    "read_tables",
-    "says_the_same",
-    "without_unseen",
-    "write_document",
-    "write_table",
-]
+    "DOCUMENT_FORMATS", "FORMATS", "WRITERS", "Document", "FoundTable", "markdown_of", "neutral",
+    "read_document", "read_output", "read_table", "read_tables", "says_the_same", "without_unseen",
+    "write_document", "write_table",
+]  # fmt: skip

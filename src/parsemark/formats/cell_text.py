@@ -4,8 +4,6 @@ A cell's text is *clean*: lines are separated by one newline, none is empty, and
 separated by one space. White space carries no meaning in any table format, so all readers agree on this.
 """
 
-from __future__ import annotations
-
 import codecs
 from dataclasses import replace
 from unicodedata import normalize
@@ -47,11 +45,9 @@ def flat(text: str) -> str:
 
 def flat_table(table: Table) -> Table:
     """The table with flat texts."""
-    texts = [flat(cell.text) for cell in table.cells]
-    if all(cell.text == text for cell, text in zip(table.cells, texts, strict=True)):
+    if all(cell.text == flat(cell.text) for cell in table.cells):
         return table
-    cells = (replace(cell, text=text) for cell, text in zip(table.cells, texts, strict=True))
-    return Table(table.n_rows, table.n_cols, tuple(cells))
+    return replace(table, cells=tuple(replace(cell, text=flat(cell.text)) for cell in table.cells))
 
 
 def clean_limited(text: str, position: int | None = None) -> str:
@@ -111,6 +107,5 @@ def decoded(data: bytes) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(
-            f"The file is not UTF-8 text (line {line}). Save it as UTF-8", position=error.start
-        ) from error
+        why = f"The file is not UTF-8 text (line {line}). Save it as UTF-8"
+        raise FormatError(why, position=error.start) from error

@@ -1,7 +1,5 @@
 """Where things stand in a text: its lines, and tables that were found in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args

@@ -5,8 +5,6 @@ It answers nothing, so every reader blanks it first. What follows a `%` is LaTeX
 cent sign is one everywhere else (`latex/environments.py`, `latex/scanner.py`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 
@@ -100,11 +98,8 @@ def seen(text: str, format: str | None = None) -> str:
     """
     spans = unseen(text, format)
     inside = [(a, b) for a, b in spans if text[a] == "<" and b - a > 6 and not begins_line(text, a)]
-    return blanked(blanked(text, inside, _comment), sorted(set(spans) - set(inside)))
-
-
-def _comment(part: str) -> str:
-    return f"<!--{spaces(part[4:-3])}-->"
+    parted = blanked(text, inside, lambda part: f"<!--{spaces(part[4:-3])}-->")
+    return blanked(parted, sorted(set(spans) - set(inside)))
 
 
 def without_unseen(text: str) -> str:
@@ -238,8 +233,8 @@ def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
         elif word == "iffalse" or (word == "if" and _FALSE.match(text, found.end())):
             start, depth = found.start(), 1
         elif word.endswith("{document}"):
-            behind = text.find(_BEGIN, found.end())
-            behind = len(text) if behind < 0 else behind
+            begun = text.find(_BEGIN, found.end())
+            behind = len(text) if begun < 0 else begun
             yield found.start(), behind
         elif word.startswith("begin"):
             closing = text.find("\\end{comment}", found.end())

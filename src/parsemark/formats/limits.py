@@ -3,8 +3,6 @@
 They are far above what pages hold, and low enough that reading stays within seconds and a few hundred MB.
 """
 
-from __future__ import annotations
-
 from parsemark.errors import FormatError
 
 MAX_CHARS = 5_000_000
@@ -47,27 +45,22 @@ MAX_MARKDOWN_DEPTH = 100
 def check_size(text: str, limit: int = MAX_CHARS) -> None:
     """Refuse a text that is too long."""
     if len(text) > limit:
-        raise FormatError(
-            f"The text has {len(text):,} characters; at most {limit:,} are read. Split it into pages",
-            position=limit,
-        )
+        has = f"The text has {len(text):,} characters"
+        raise FormatError(f"{has}; at most {limit:,} are read. Split it into pages", position=limit)
 
 
 def check_lines(count: int, position: int | None = None) -> None:
     """Refuse a text of too many lines."""
     if count > MAX_LINES:
-        raise FormatError(
-            f"The text has {count:,} lines; at most {MAX_LINES:,} are read. Split it into pages",
-            position=position,
-        )
+        why = f"The text has {count:,} lines; at most {MAX_LINES:,} are read. Split it into pages"
+        raise FormatError(why, position=position)
 
 
 def check_tables(count: int, position: int | None = None) -> None:
     """Refuse a text with too many tables."""
     if count > MAX_TABLES:
-        raise FormatError(
-            f"The text has more than {MAX_TABLES:,} tables. Split it into pages", position=position
-        )
+        why = f"The text has more than {MAX_TABLES:,} tables. Split it into pages"
+        raise FormatError(why, position=position)
 
 
 def check_grid(n_rows: int, n_cols: int, position: int | None = None, limit: int = MAX_GRID) -> None:

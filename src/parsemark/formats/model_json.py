@@ -4,29 +4,49 @@ Only what is known is written; a missing key reads back as None. Reading checks 
 file gives a FormatError and not a wrong page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, TypeVar
 
 from parsemark.errors import FormatError
 from parsemark.model import Box, Cell, Element, Fact, Page, Prediction, Relation, Status, Table
 
 Json = dict[str, Any]
+PartT = TypeVar("PartT")
+Reader = Callable[[Mapping[str, Any]], PartT]
+
+
+def _reading(part: str) -> Callable[[Reader[PartT]], Reader[PartT]]:
+    """Have a reader raise FormatError, which says what part it was, for broken data."""
+
+    def mark(read: Reader[PartT]) -> Reader[PartT]:
+        @wraps(read)
+        def checked(data: Mapping[str, Any]) -> PartT:
+            try:
+                return read(data)
+            except KeyError as error:
+                raise FormatError(f"The {part} has no field {error}") from error
+            except (TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise FormatError(f"The {part} is not valid: {error}") from error
+
+        return checked
+
+    return mark
 
 
 def table_to_json(table: Table) -> Json:
     """A table as `{n_rows, n_cols, cells: [...]}`."""
-    return {"n_rows": table.n_rows, "n_cols": table.n_cols, "cells": [_cell_to_json(c) for c in table.cells]}
+    said = "rowspan colspan header box"
+    cells = [{"row": c.row, "col": c.col, "text": c.text, **_changed(c, said)} for c in table.cells]
+    return {"n_rows": table.n_rows, "n_cols": table.n_cols, "cells": cells}
 
 
+@_reading("table")
 def table_from_json(data: Mapping[str, Any]) -> Table:
     """Inverse of `table_to_json`."""
-    with _reading("table"):
-        cells = tuple(_cell_from_json(c) for c in data["cells"])
-        return Table(int(data["n_rows"]), int(data["n_cols"]), cells)
+    cells = tuple(_cell_from_json(c) for c in data["cells"])
+    return Table(int(data["n_rows"]), int(data["n_cols"]), cells)
 
 
 def element_to_json(element: Element) -> Json:
@@ -35,23 +55,19 @@ def element_to_json(element: Element) -> Json:
     return {"id": element.id, "category": element.category, **_changed(element, names)}
 
 
+@_reading("element")
 def element_from_json(data: Mapping[str, Any]) -> Element:
     """Inverse of `element_to_json`."""
-    with _reading("element"):
-        return Element(
-            id=str(data["id"]),
-            category=str(data["category"]),
-            box=_box(data.get("box")),
-            order=data.get("order"),
-            text=data.get("text"),
-            latex=data.get("latex"),
-            html=data.get("html"),
-            table=table_from_json(data["table"]) if data.get("table") is not None else None,
-            confidence=data.get("confidence"),
-            ignore=bool(data.get("ignore", False)),
-            attributes=dict(data.get("attributes", {})),
-            derivation=data.get("derivation"),
-        )
+    plain = {key: data.get(key) for key in ("order", "text", "latex", "html", "confidence", "derivation")}
+    return Element(
+        str(data["id"]),
+        str(data["category"]),
+        _box(data.get("box")),
+        table=table_from_json(data["table"]) if data.get("table") is not None else None,
+        ignore=bool(data.get("ignore", False)),
+        attributes=dict(data.get("attributes", {})),
+        **plain,
+    )
 
 
 def page_to_json(page: Page) -> Json:
@@ -67,22 +83,21 @@ def page_to_json(page: Page) -> Json:
     }
 
 
+@_reading("page")
 def page_from_json(data: Mapping[str, Any]) -> Page:
     """Inverse of `page_to_json`."""
-    with _reading("page"):
-        return Page(
-            id=str(data["id"]),
-            width=float(data["width"]),
-            height=float(data["height"]),
-            elements=tuple(element_from_json(e) for e in data["elements"]),
-            relations=tuple(Relation(*r) for r in data.get("relations", [])),
-            attributes=dict(data.get("attributes", {})),
-            annotation=dict(data["annotation"]) if data.get("annotation") is not None else None,
-            only_tables=bool(data.get("only_tables", False)),
-            facts=tuple(fact_from_json(fact) for fact in data.get("facts", [])),
-            only_facts=bool(data.get("only_facts", False)),
-            covered=None if data.get("covered") is None else frozenset(map(str, data["covered"])),
-        )
+    return Page(
+        str(data["id"]),
+        float(data["width"]),
+        float(data["height"]),
+        tuple(map(element_from_json, data["elements"])),
+        tuple(Relation(*r) for r in data.get("relations", [])),
+        dict(data.get("attributes", {})),
+        dict(data["annotation"]) if data.get("annotation") is not None else None,
+        facts=tuple(map(fact_from_json, data.get("facts", []))),
+        covered=None if data.get("covered") is None else frozenset(map(str, data["covered"])),
+        **{key: bool(data.get(key, False)) for key in ("only_tables", "only_facts")},
+    )
 
 
 def fact_to_json(fact: Fact) -> Json:
@@ -91,20 +106,20 @@ def fact_to_json(fact: Fact) -> Json:
     return {**data, **_changed(fact, "page derivation group tags box")}
 
 
+@_reading("fact")
 def fact_from_json(data: Mapping[str, Any]) -> Fact:
     """Inverse of `fact_to_json`."""
-    with _reading("fact"):
-        return Fact(
-            id=str(data["id"]),
-            kind=str(data["kind"]),
-            rules=str(data["rules"]),
-            arguments=dict(data.get("arguments", {})),
-            page=int(data.get("page", 1)),
-            derivation=str(data.get("derivation", "unknown")),
-            group=str(data.get("group", "")),
-            tags=tuple(str(tag) for tag in data.get("tags", [])),
-            box=_box(data.get("box")),
-        )
+    return Fact(
+        str(data["id"]),
+        str(data["kind"]),
+        str(data["rules"]),
+        arguments=dict(data.get("arguments", {})),
+        page=int(data.get("page", 1)),
+        derivation=str(data.get("derivation", "unknown")),
+        group=str(data.get("group", "")),
+        tags=tuple(map(str, data.get("tags", []))),
+        box=_box(data.get("box")),
+    )
 
 
 def prediction_to_json(prediction: Prediction) -> Json:
@@ -114,35 +129,18 @@ def prediction_to_json(prediction: Prediction) -> Json:
     return {**data, **_changed(prediction, "text message format")}
 
 
+@_reading("prediction")
 def prediction_from_json(data: Mapping[str, Any]) -> Prediction:
     """Inverse of `prediction_to_json`."""
-    with _reading("prediction"):
-        return Prediction(
-            sample=str(data["sample"]),
-            parser=str(data["parser"]),
-            status=Status(data["status"]),
-            elements=tuple(element_from_json(e) for e in data["elements"]),
-            text=data.get("text"),
-            message=data.get("message"),
-            format=str(data.get("format", "markdown")),
-        )
-
-
-def _cell_to_json(cell: Cell) -> Json:
-    data: Json = {"row": cell.row, "col": cell.col, "text": cell.text}
-    return {**data, **_changed(cell, "rowspan colspan header box")}
+    elements = tuple(map(element_from_json, data["elements"]))
+    said = data.get("text"), data.get("message"), str(data.get("format", "markdown"))
+    return Prediction(str(data["sample"]), str(data["parser"]), Status(data["status"]), elements, *said)
 
 
 def _cell_from_json(data: Mapping[str, Any]) -> Cell:
-    return Cell(
-        row=int(data["row"]),
-        col=int(data["col"]),
-        text=str(data.get("text", "")),
-        rowspan=int(data.get("rowspan", 1)),
-        colspan=int(data.get("colspan", 1)),
-        header=data.get("header"),
-        box=_box(data.get("box")),
-    )
+    spans = int(data.get("rowspan", 1)), int(data.get("colspan", 1))
+    rest = data.get("header"), _box(data.get("box"))
+    return Cell(int(data["row"]), int(data["col"]), str(data.get("text", "")), *spans, *rest)
 
 
 _AS_DATA: dict[str, Callable[[Any], Any]] = {
@@ -177,19 +175,3 @@ def _box(data: Any) -> Box | None:
         return None
     x0, y0, x1, y1 = (float(v) for v in data)
     return Box(x0, y0, x1, y1)
-
-
-class _reading:  # noqa: N801 - reads as a word at its place of use
-    """Turns what broken data raises into a FormatError that says which part it was."""
-
-    def __init__(self, part: str) -> None:
-        self.part = part
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, KeyError):
-            raise FormatError(f"The {self.part} has no field {error}") from error
-        if isinstance(error, TypeError | ValueError | AttributeError | OverflowError):
-            raise FormatError(f"The {self.part} is not valid: {error}") from error

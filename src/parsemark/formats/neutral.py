@@ -7,13 +7,11 @@ all alike: which cells a table calls its header (the first row is, as Markdown h
 one paragraph (they are where a line breaks off within a sentence).
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_mark
@@ -79,7 +77,7 @@ def _neutral_element(element: Element) -> Element:
 
 def _neutral_table(table: Table) -> Table:
     cells = [replace(cell, text=_with_dollars(cell.text), header=cell.row == 0) for cell in table.cells]
-    return Table(table.n_rows, table.n_cols, tuple(cells))
+    return replace(table, cells=tuple(cells))
 
 
 def one_line(text: str) -> str:
@@ -121,7 +119,10 @@ def _spelled(markdown: str) -> str:
 
 def _rewritten(text: str) -> str:
     """What stands between formulas, without entities and with one spelling of emphasis."""
-    return re.sub(r"\s+", " ", _styled(_decoded(text)))
+    mark = {"b": "**", "strong": "**", "i": "*", "em": "*"}
+    text = _STYLE_TAG.sub(lambda m: f"{mark[m[1].lower()]}{m[2]}{mark[m[1].lower()]}", _decoded(text))
+    text = _ITALIC.sub(r"*\1*", _BOLD.sub(r"**\1**", text))
+    return re.sub(r"\s+", " ", _BREAK_TAG.sub("<br>", text))
 
 
 def _decoded(text: str) -> str:
@@ -135,13 +136,6 @@ def _decoded(text: str) -> str:
         return f"\\{character}" if len(character) == 1 and character in "*_`$[]\\#|~" else character
 
     return _ENTITY.sub(sign, text)
-
-
-def _styled(text: str) -> str:
-    mark = {"b": "**", "strong": "**", "i": "*", "em": "*"}
-    text = _STYLE_TAG.sub(lambda found: mark[found[1].lower()] + found[2] + mark[found[1].lower()], text)
-    text = _ITALIC.sub(r"*\1*", _BOLD.sub(r"**\1**", text))
-    return _BREAK_TAG.sub("<br>", text)
 
 
 def _without_escapes(text: str, sign: str) -> str:
@@ -171,11 +165,7 @@ def _read(text: str, format: str) -> tuple[list[str], list[Table]]:
     """The blocks of an output, and its tables."""
     text = without_mark(text)
     format = output_format(text, format)
-    blocks: list[str] = []
-    tables: list[Table] = []
-    paragraph: list[str] = []
-    at = 0
-
+    blocks, tables, paragraph, at = list[str](), list[Table](), list[str](), 0
     spelled = _spelled if format == "markdown" else one_line
 
     def close() -> None:
@@ -249,10 +239,5 @@ def _goes_on(before: str, line: str) -> bool:
 
 def _joined(blocks: list[str]) -> str:
     """Blocks parted by blank lines, and the items of one list by line ends."""
-    out: list[str] = []
-    was_item = False
-    for block in blocks:
-        is_item = _ITEM.match(block) is not None
-        out.append(("" if not out else "\n" if was_item and is_item else "\n\n") + block)
-        was_item = is_item
-    return "".join([*out, "\n"]) if out else ""
+    ends = ["\n" if _ITEM.match(a) and _ITEM.match(b) else "\n\n" for a, b in pairwise(blocks)]
+    return "".join(chain(*zip(blocks, [*ends, "\n"], strict=True))) if blocks else ""

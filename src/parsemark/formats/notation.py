@@ -4,8 +4,6 @@
 where the meaning differs: 1.12 is not 112, −2.8 not 2.8, α not a, 10^{-3} not 10^3. It does not fold case.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

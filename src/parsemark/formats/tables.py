@@ -5,8 +5,6 @@ table is found twice and all offsets stay true. Then come drawn tables, pipe tab
 left, delimited and aligned text.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable
@@ -132,8 +130,7 @@ def _is_latex_table(text: str, found: FoundTable) -> bool:
         return False
     if not found.source.startswith("\\begin{array}") or _RULED.search(found.source):
         return True
-    around = (text[: found.start], text[found.end :])
-    return all(_MATH_DELIMITERS.fullmatch(part) for part in around)
+    return all(_MATH_DELIMITERS.fullmatch(part) for part in (text[: found.start], text[found.end :]))
 
 
 def _is_inside(found: FoundTable, others: list[FoundTable]) -> bool:
@@ -143,23 +140,14 @@ def _is_inside(found: FoundTable, others: list[FoundTable]) -> bool:
 
 
 _READERS: dict[str, Finder] = {
-    "latex": _find_latex,
-    "html": find_html_tables,
-    "grid": find_drawn_tables,
-    "markdown": find_pipe_tables,
-    "csv": find_csv_tables,
-    "tsv": find_tsv_tables,
-    "plain": find_plain_tables,
-}
+    "latex": _find_latex, "html": find_html_tables, "grid": find_drawn_tables, "markdown": find_pipe_tables,
+    "csv": find_csv_tables, "tsv": find_tsv_tables, "plain": find_plain_tables,
+}  # fmt: skip
 """How a text is read whose format is known."""
 
 _FINDERS: tuple[Finder, ...] = (
-    find_marked_up_tables,
-    find_drawn_tables,
-    find_pipe_tables,
-    find_delimited_tables,
-    find_aligned_tables,
-)
+    find_marked_up_tables, find_drawn_tables, find_pipe_tables, find_delimited_tables, find_aligned_tables,
+)  # fmt: skip
 """What is looked for in a text of unknown format, in this order."""
 _LEAVE_OUT: tuple[Any, ...] = (find_marked_up_tables, find_html_tables, _find_latex)
 """Those that can do without a table over a limit."""

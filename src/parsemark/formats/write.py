@@ -1,7 +1,5 @@
 """Writes a table as HTML, Markdown or CSV, or as any format that has a writer (LaTeX's is in its package)."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 

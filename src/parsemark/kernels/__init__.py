@@ -5,8 +5,6 @@ values. The compiled one is used where it was built; set PARSEMARK_PURE_PYTHON=1
 Python one all the same.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from types import ModuleType

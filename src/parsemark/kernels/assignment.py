@@ -1,7 +1,5 @@
 """The best one-to-one assignment of rows to columns: scipy's solver, or the same algorithm without scipy."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.machinery
 import importlib.util

@@ -1,9 +1,8 @@
 """Matching two grids row by row and column by column, as GriTS does: the twin of grid_alignment.cpp."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Generic, TypeVar
 
 from parsemark.kernels.sequences import Pairs, align, difflib_matched, lcs_length
@@ -32,14 +31,12 @@ class Grid(Generic[EntryT]):
             raise ValueError("an id names no entry")
 
 
-def text_grid(rows: int, cols: int, ids: Sequence[int], texts: Sequence[str]) -> Grid[str]:
-    """A grid of texts."""
-    return Grid(rows, cols, tuple(ids), tuple(texts))
+def text_grid(rows: int, cols: int, ids: Sequence[int], entries: Sequence[EntryT]) -> Grid[EntryT]:
+    """A grid of texts, or of spans."""
+    return Grid(rows, cols, tuple(ids), tuple(entries))
 
 
-def span_grid(rows: int, cols: int, ids: Sequence[int], spans: Sequence[Span]) -> Grid[Span]:
-    """A grid of spans."""
-    return Grid(rows, cols, tuple(ids), tuple(spans))
+span_grid = text_grid
 
 
 def match_text_grids(a: Grid[str], b: Grid[str], similarity: str = "difflib") -> GridMatch:
@@ -88,9 +85,8 @@ def _match(a: Grid[EntryT], b: Grid[EntryT], compare: Callable[[EntryT, EntryT],
     rows = _match_lines(rows_a, rows_b, similar)
     cols = _match_lines(list(zip(*rows_a, strict=True)), list(zip(*rows_b, strict=True)), similar)
     total = 0.0
-    for r, s in rows:
-        for c, d in cols:
-            total += similar[rows_a[r][c]][rows_b[s][d]]
+    for (r, s), (c, d) in product(rows, cols):
+        total += similar[rows_a[r][c]][rows_b[s][d]]
     return total, rows, cols
 
 

@@ -1,7 +1,5 @@
 """Multisets of character n-grams and how alike they are."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from functools import lru_cache

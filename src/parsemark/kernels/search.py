@@ -4,8 +4,6 @@
 are salted per process; here the smallest start wins, so that the same inputs give the same places.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -131,11 +129,8 @@ def _expand_long(wanted: str, text: str, most: int, steps: _Steps) -> tuple[int,
         j = 1 if not row else max(1, min(row))
         last = max(row, default=-1) + 1
         while j <= len(wanted) and (j <= last or j - 1 in new):
-            cost = min(
-                row.get(j, far) + 1,
-                new.get(j - 1, far) + 1,
-                row.get(j - 1, far) + (character != wanted[j - 1]),
-            )
+            replaced = row.get(j - 1, far) + (character != wanted[j - 1])
+            cost = min(row.get(j, far) + 1, new.get(j - 1, far) + 1, replaced)
             if cost <= bound:
                 new[j] = cost
             j += 1

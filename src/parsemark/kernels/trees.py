@@ -4,8 +4,6 @@ Of ordered trees (Zhang and Shasha 1989; the twin of ordered_tree.cpp), and of t
 row_tree.cpp, where the recurrence is proven, without its band).
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
@@ -109,11 +107,7 @@ def row_tree_distance(a: RowTree, b: RowTree, structure_only: bool = False) -> f
         return 0.0 if structure_only else rename_cost(x[1], y[1], costs)
 
     positions = [(s, c) for s, row in enumerate(b.rows) for c in [*range(len(row)), None]]
-    starts: list[int] = []
-    for j in range(len(positions)):
-        if j == 0 or positions[j - 1][1] is None:
-            starts.append(j)
-
+    starts = [j for j in range(len(positions)) if j == 0 or positions[j - 1][1] is None]
     here = [float(j) for j in range(len(positions) + 1)]
     for row in a.rows:
         before_row = here

@@ -10,12 +10,6 @@ from parsemark.matching.one_to_one import (
 )
 
 __all__ = [
-    "ContentMatching",
-    "match_by_box",
-    "match_by_content",
-    "match_by_ngrams",
-    "match_in_order",
-    "rank_by_box",
-    "rank_by_content",
-    "rank_by_ngrams",
-]
+    "ContentMatching", "match_by_box", "match_by_content", "match_by_ngrams", "match_in_order",
+    "rank_by_box", "rank_by_content", "rank_by_ngrams",
+]  # fmt: skip

@@ -1,7 +1,5 @@
 """One-to-one assignment from a similarity matrix: optimal, or by descending confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

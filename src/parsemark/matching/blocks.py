@@ -6,8 +6,6 @@ blocks, or nothing. What answers nothing there may have been moved: the second s
 place. There is no threshold of time; pages that are too large are matched by equal blocks alone, and say so.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -122,8 +120,7 @@ def _longest_increasing(pairs: list[tuple[int, int]], truths: Sequence[str]) -> 
     """The pairs in increasing order of both indices with the most characters; quadratic, so bounded."""
     if len(pairs) > 2000:
         return _patience(pairs)
-    best: list[int] = []
-    before: list[int] = []
+    best, before = list[int](), list[int]()
     for k, (t, p) in enumerate(pairs):
         chosen = max((j for j in range(k) if pairs[j][1] < p), key=lambda j: best[j], default=-1)
         best.append(len(truths[t]) + (best[chosen] if chosen >= 0 else 0))
@@ -141,9 +138,7 @@ def _chain(pairs: list[tuple[int, int]], before: list[int], k: int) -> list[tupl
 
 
 def _patience(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    tails: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
+    tails, ends, before = list[int](), list[int](), list[int]()
     for k, (_, p) in enumerate(pairs):
         place = bisect_left(tails, p)
         before.append(ends[place - 1] if place else -1)
@@ -184,13 +179,11 @@ class _Finder:
         cost = np.full((n + 1, m + 1), np.iinfo(np.int64).max)
         cost[0, 0] = 0
         came: dict[tuple[int, int], tuple[int, int]] = {}
-        lengths_t = [len(self.truths[t]) for t in rows]
-        lengths_p = [len(self.preds[p]) for p in columns]
         for i in range(n + 1):
             for j in range(m + 1):
                 here = int(cost[i, j])
-                steps = [(i + 1, j, _price(lengths_t[i]))] if i < n else []
-                steps += [(i, j + 1, _price(lengths_p[j]))] if j < m else []
+                steps = [(i + 1, j, _price(len(self.truths[rows[i]])))] if i < n else []
+                steps += [(i, j + 1, _price(len(self.preds[columns[j]])))] if j < m else []
                 steps += moves.get((i, j), [])
                 for a, b, price in steps:
                     if here + price < cost[a, b]:
@@ -212,11 +205,9 @@ class _Finder:
             for j, p in enumerate(columns):
                 if not self._may_answer(self.truths[t], self.preds[p]):
                     continue
-                found.append((i, j, rows[i : i + 1], columns[j : j + 1]))
-                for run in self._runs(self.truths[t], self.preds, columns, j):
-                    found.append((i, j, rows[i : i + 1], columns[j : j + run]))
-                for run in self._runs(self.preds[p], self.truths, rows, i):
-                    found.append((i, j, rows[i : i + run], columns[j : j + 1]))
+                runs = [(1, 1), *((1, n) for n in self._runs(self.truths[t], self.preds, columns, j))]
+                runs += [(n, 1) for n in self._runs(self.preds[p], self.truths, rows, i)]
+                found += [(i, j, rows[i : i + down], columns[j : j + across]) for down, across in runs]
         return found
 
     def work(self, candidates: Sequence[_Candidate]) -> int:
@@ -227,9 +218,8 @@ class _Finder:
         )
 
     def _price_of(self, truths: range, preds: range, place: int) -> int:
-        edits = kernel.levenshtein(
-            "".join(self.truths[t] for t in truths), "".join(self.preds[p] for p in preds)
-        )
+        truth, pred = "".join(self.truths[t] for t in truths), "".join(self.preds[p] for p in preds)
+        edits = kernel.levenshtein(truth, pred)
         return _price(edits, len(truths) + len(preds) - 2 + (edits > 0), place)
 
     def _runs(self, whole: str, parts: Sequence[str], places: range, start: int) -> list[int]:

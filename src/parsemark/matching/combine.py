@@ -1,7 +1,5 @@
 """Tables put together from fragments, and cut out of merged ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Edit distances of texts over their lengths, and the cheapest assignment by them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

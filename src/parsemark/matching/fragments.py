@@ -11,8 +11,6 @@ pieces are in reading order, so two pieces should not answer truths the other wa
 one truth be far from each other or the lower one come first.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -186,12 +184,8 @@ class _Search:
             return
         p = rest[0]
         others = [(q, u) for q, u in enumerate(self.assigned) if u is not None]
-        net = np.array(
-            [
-                gain - self.pieces.disorder(p, t, others) if gain > 0 else 0.0
-                for t, gain in enumerate(gains[:, p].tolist())
-            ]
-        )
+        own = enumerate(gains[:, p].tolist())
+        net = np.array([g - self.pieces.disorder(p, t, others) if g > 0 else 0.0 for t, g in own])
         for t in [int(t) for t in np.argsort(-net, kind="stable") if net[t] > 0]:
             if self.work > MAX_WORK:
                 return

@@ -13,21 +13,13 @@ The overlap of a match is the multiset Jaccard of 3-grams between the truth and 
 thresholds of the other rules apply.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.kernels.ngrams import (
-    Bag,
-    multiset_f1,
-    multiset_jaccard,
-    shared_count,
-    text_bag,
-)
+from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard, shared_count, text_bag
 from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
 from parsemark.matching.fragments import assign_pieces, claim_pieces
@@ -158,10 +150,8 @@ def _keep_best(
         answers[rows[0]] = table
         return rows[0]
     parts = [slice_rows(table, start, stop) for start, stop in _deal_rows(truths, table)]
-    fits = [
-        multiset_jaccard(truth_bags[row], text_bag(table_text(part)))
-        for row, part in zip(rows, parts, strict=True)
-    ]
+    bags = [text_bag(table_text(part)) for part in parts]
+    fits = [multiset_jaccard(truth_bags[row], bag) for row, bag in zip(rows, bags, strict=True)]
     best = max(range(len(rows)), key=lambda k: (fits[k], -k))
     answers[rows[best]] = parts[best]
     return rows[best]

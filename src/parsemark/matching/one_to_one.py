@@ -1,7 +1,5 @@
 """Matching one to one: by place (IoU), by content (Soric et al.'s content-Jaccard), or by number."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal

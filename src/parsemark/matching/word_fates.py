@@ -6,8 +6,6 @@ whole blocks may stand elsewhere; what lies between two words that both sides ha
 characters, so that hyphens, blanks and ligatures make no difference.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -106,15 +104,10 @@ def word_fates(
     text, and nobody asks for them.
     """
     page, output = page[:MAX_WORDS], output[:MAX_WORDS]
-    found = WordFates(
-        page, output, [Fate.LOST] * len(page), [Fate.INVENTED] * len(output), [None] * len(page)
-    )
-    found.neighbours = list(neighbours(page))
-    _anchor(found)
-    _regroup(found)
-    _glued(found)
-    _alter(found)
-    _rest(found)
+    fates = [Fate.LOST] * len(page), [Fate.INVENTED] * len(output)
+    found = WordFates(page, output, *fates, [None] * len(page), neighbours=list(neighbours(page)))
+    for step in (_anchor, _regroup, _glued, _alter, _rest):
+        step(found)
     _extras(found, hidden, beside)
     for k, atom in enumerate(page):
         if atom.edge or not counts(atom.text):
@@ -140,17 +133,12 @@ def _anchor(found: WordFates) -> None:
         right = [j for j, fate in enumerate(found.of_output) if fate is Fate.INVENTED]
         if not left or not right:
             return
-        pairs = [
-            (left[block.a + k], right[block.b + k])
-            for block in LCSseq.opcodes(
-                [words[i] for i in left], [found.output[j] for j in right]
-            ).as_matching_blocks()
-            for k in range(block.size)
-        ]
-        steady = set(_steady(pairs, words, once=turn > 0))
-        for i, j in pairs:
-            if (i, j) in steady:
-                _keep(found, i, j)
+        alike = LCSseq.opcodes([words[i] for i in left], [found.output[j] for j in right])
+        blocks = alike.as_matching_blocks()
+        pairs = [(left[b.a + k], right[b.b + k]) for b in blocks for k in range(b.size)]
+        steady = list(_steady(pairs, words, once=turn > 0))
+        for i, j in steady:
+            _keep(found, i, j)
         if not steady:
             return
 

@@ -4,8 +4,6 @@ Only what both the place on the page and the order of the file say is asked for,
 rows or by columns. Turned text is put in order by itself, turned back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise

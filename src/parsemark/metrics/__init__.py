@@ -28,11 +28,11 @@ METRICS = Registry(
         "teds": "parsemark.metrics.teds:Teds",
         "grits_top": "parsemark.metrics.grits:GritsTop",
         "grits_con": "parsemark.metrics.grits:GritsCon",
-        "grits_avg": "parsemark.metrics.averages:GritsAvg",
+        "grits_avg": "parsemark.metrics.grits:GritsAvg",
         "score_index": "parsemark.metrics.score_alignment:ScoreIndex",
         "score_content": "parsemark.metrics.score_alignment:ScoreContent",
         "score_content_shifted": "parsemark.metrics.score_alignment:ScoreContentShifted",
-        "score_avg": "parsemark.metrics.averages:ScoreAvg",
+        "score_avg": "parsemark.metrics.score_alignment:ScoreAvg",
         "content_jaccard": "parsemark.metrics.bags:ContentJaccard",
         "dar": "parsemark.metrics.bags:Dar",
         "cell_f1": "parsemark.metrics.bags:CellF1",
@@ -107,10 +107,8 @@ def score_prepared(metric: Metric[Any], truth: TableInput, pred: TableInput) -> 
             return Score(str(metric), None, Status.METRIC_FAILED, str(error))
         return metric.score(truth, pred)
     if isinstance(truth.source, Table) or isinstance(pred.source, Table):
-        kind = metric.facts.kind
-        return Score(
-            str(metric), None, Status.METRIC_FAILED, f"{metric} compares texts of a {kind}, not tables"
-        )
+        why = f"{metric} compares texts of a {metric.facts.kind}, not tables"
+        return Score(str(metric), None, Status.METRIC_FAILED, why)
     return metric.score(truth.source, pred.source)
 
 
@@ -131,17 +129,6 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
 
 
 __all__ = [
-    "DEFAULT_METRICS",
-    "METRICS",
-    "Facts",
-    "Grits",
-    "Metric",
-    "TableInput",
-    "get_metric",
-    "grits",
-    "guarded",
-    "list_metrics",
-    "score",
-    "score_prepared",
-    "teds",
-]
+    "DEFAULT_METRICS", "METRICS", "Facts", "Grits", "Metric", "TableInput", "get_metric", "grits", "guarded",
+    "list_metrics", "score", "score_prepared", "teds",
+]  # fmt: skip

@@ -56,7 +56,6 @@ class ContentJaccard(Metric[TableInput]):
         return multiset_jaccard(content_bag(truth.table, self.variant), content_bag(pred.table, self.variant))
 
 
-@dataclass(frozen=True)
 class CellF1(Metric[TableInput]):
     r"""F1 of the multisets of cell texts, after notation folding.
 
@@ -82,7 +81,6 @@ class CellF1(Metric[TableInput]):
         return multiset_f1(_cell_bag(truth), _cell_bag(pred))
 
 
-@dataclass(frozen=True)
 class RowF1(Metric[TableInput]):
     """F1 of the multisets of whole rows, after notation folding.
 
@@ -108,7 +106,6 @@ class RowF1(Metric[TableInput]):
         return multiset_f1(_row_bag(truth), _row_bag(pred))
 
 
-@dataclass(frozen=True)
 class Dar(Metric[TableInput]):
     """F1 of directed adjacency relations: which text stands right of, and which below, which.
 
@@ -152,26 +149,15 @@ def folded_cells(table: TableInput) -> list[str]:
     return [fold_notation(cell.text) for cell in table.table.cells]
 
 
-def _folded_rows(table: TableInput) -> list[list[str]]:
-    """The grid as texts after notation folding: a spanning cell repeats its text, a hole is empty."""
-    folded = table.derive(folded_cells)
-    return [["" if i < 0 else folded[i] for i in row] for row in table.table.grid]
-
-
 def _cell_bag(table: TableInput) -> Bag:
     return Counter(text for text in table.derive(folded_cells) if text)
 
 
 def _row_bag(table: TableInput) -> Bag:
-    rows = (tuple(row) for row in _folded_rows(table))
-    return Counter(_without_empty_end(row) for row in rows if any(row))
-
-
-def _without_empty_end(row: tuple[str, ...]) -> tuple[str, ...]:
-    end = len(row)
-    while end and not row[end - 1]:
-        end -= 1
-    return row[:end]
+    """Rows of texts: a spanning cell repeats its text, a hole is empty, empty ends are cut off."""
+    folded = [*table.derive(folded_cells), ""]  # a hole is cell -1
+    rows = ([folded[i] for i in row] for row in table.table.grid)
+    return Counter(tuple(row[: max(k for k, t in enumerate(row, 1) if t)]) for row in rows if any(row))
 
 
 def _dense(text: str) -> str:

@@ -12,6 +12,11 @@ from parsemark.model import Score, Status
 from parsemark.specs import OptionValue, changed_options, check_options
 
 Kind = Literal["table", "formula", "text"]
+MEAN_OF_METRICS = (
+    "Horn & Keuper, in whose study of metrics the mean stands for the family",
+    "the metrics that it is the mean of",
+)
+"""Citation and reference of means of metrics that studies report as one figure."""
 InputT = TypeVar("InputT")
 
 

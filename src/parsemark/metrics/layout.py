@@ -50,20 +50,13 @@ def layout_class(category: str) -> str:
 
 
 def mean_average_precision(
-    pages: Sequence[str],
-    truth: Sequence[LayoutBox],
-    pred: Sequence[LayoutBox],
-    classes: Sequence[str] = LAYOUT_CLASSES,
+    pages: Sequence[str], truth: Sequence[LayoutBox], pred: Sequence[LayoutBox]
 ) -> LayoutScores:
-    """COCO's AP; pages without predictions count.
+    """COCO's AP over all pages that are evaluated, also those without predictions.
 
-    Args:
-        pages: All pages that are evaluated.
-        truth: True boxes; those of other classes are left out.
-        pred: Predicted boxes with scores.
-        classes: What counts.
+    Boxes of other classes than `LAYOUT_CLASSES` are left out.
     """
-    numbers = {name: k for k, name in enumerate(classes, 1)}
+    numbers = {name: k for k, name in enumerate(LAYOUT_CLASSES, 1)}
     images = {page: k for k, page in enumerate(dict.fromkeys(pages), 1)}
 
     def counted(boxes: Sequence[LayoutBox]) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -86,7 +79,7 @@ def mean_average_precision(
     }
     results = [{**place, "score": score} for score, place in counted(pred)]
     if not annotations:
-        return LayoutScores(None, None, None, dict.fromkeys(classes))
+        return LayoutScores(None, None, None, dict.fromkeys(LAYOUT_CLASSES))
     if not results:
         found = {numbers[b.category] for b in truth if b.category in numbers}
         per_class = {name: 0.0 if number in found else None for name, number in numbers.items()}
@@ -126,49 +119,30 @@ def _evaluate(
     return LayoutScores(value(precision), value(precision[0]), value(precision[5]), per_class)
 
 
-@dataclass(frozen=True, slots=True)
-class RelationScores:
-    """Which figure or table a caption belongs to: what was found of it. None without truth or predictions."""
-
-    n_truth: int
-    n_pred: int
-    n_right: int
-
-    @property
-    def precision(self) -> float | None:
-        """Share of the predicted relations that are true."""
-        return self.n_right / self.n_pred if self.n_pred else None
-
-    @property
-    def recall(self) -> float | None:
-        """Share of the true relations that were found."""
-        return self.n_right / self.n_truth if self.n_truth else None
-
-    @property
-    def f1(self) -> float | None:
-        """Harmonic mean of both."""
-        total = self.n_truth + self.n_pred
-        return 2 * self.n_right / total if total else None
-
-
 Relation = tuple[LayoutBox, LayoutBox]
 """A figure or table, and what belongs to it."""
 
 
-def relation_scores(truth: Sequence[Relation], pred: Sequence[Relation]) -> RelationScores:
-    """Relations of which both boxes are found, each with its class; every relation answers one at most."""
+def relation_scores(truth: Sequence[Relation], pred: Sequence[Relation]) -> dict[str, float | None]:
+    """Which caption belongs to what: precision, recall and F1, each None where it is taken over nothing.
+
+    Both boxes must be found, each with its class; every relation answers one at most.
+    """
+
+    def is_same(a: LayoutBox, b: LayoutBox) -> bool:
+        return a.page == b.page and a.category == b.category and _iou(a, b) >= 0.5
+
     left = list(pred)
-    right = 0
     for wanted in truth:
-        fits = [given for given in left if all(map(_is_same, wanted, given))]
+        fits = [given for given in left if all(map(is_same, wanted, given))]
         if fits:
             left.remove(max(fits, key=lambda given: sum(map(_iou, wanted, given))))
-            right += 1
-    return RelationScores(len(truth), len(pred), right)
-
-
-def _is_same(a: LayoutBox, b: LayoutBox) -> bool:
-    return a.page == b.page and a.category == b.category and _iou(a, b) >= 0.5
+    right, both = len(pred) - len(left), len(truth) + len(pred)
+    return {
+        "precision": right / len(pred) if pred else None,
+        "recall": right / len(truth) if truth else None,
+        "F1": 2 * right / both if both else None,
+    }
 
 
 def _iou(a: LayoutBox, b: LayoutBox) -> float:

@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from parsemark.formats import write_table
 from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
@@ -20,7 +19,6 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _MAX_ORDER = 4
 
 
-@dataclass(frozen=True)
 class Bleu4(Metric[TableInput]):
     """BLEU-4 of the tables' HTML, truth as the only reference.
 
@@ -65,7 +63,6 @@ class Bleu4(Metric[TableInput]):
         return math.exp(brevity + logs / _MAX_ORDER)
 
 
-@dataclass(frozen=True)
 class TableEdit(Metric[TableInput]):
     """OmniDocBench's table edit distance: Levenshtein distance of the normalised HTML over the longer length.
 
@@ -98,7 +95,10 @@ class TableEdit(Metric[TableInput]):
         """The value for one pair."""
         if truth.is_absent or pred.is_absent:
             return float(truth.is_absent != pred.is_absent)
-        a, b = (normalised_html(_html(side)) for side in (truth, pred))
+        sources = (
+            side.html if side.html is not None else write_table(side.table, "html") for side in (truth, pred)
+        )
+        a, b = map(normalised_html, sources)
         check_pairs("characters", len(a), len(b), MAX_CHARACTER_PAIRS)
         return float(kernel.levenshtein(a, b)) / max(len(a), len(b))
 
@@ -112,10 +112,6 @@ def _tokens(table: TableInput) -> Iterator[str]:
             yield from _WORD.findall(cell.text)
             yield "</td>"
         yield "</tr>"
-
-
-def _html(table: TableInput) -> str:
-    return table.html if table.html is not None else write_table(table.table, "html")
 
 
 _ATTRIBUTES = re.compile(r' (?:style|height|width|align|class)="[^"]*"')

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,12 +18,9 @@ from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
-
-
 _LONGEST_STEMMED = 200
 
 
-@dataclass(frozen=True)
 class Meteor(Metric[str]):
     """METEOR of a text: words that are equal or have one stem, and how scattered they are.
 
@@ -40,12 +36,7 @@ class Meteor(Metric[str]):
     """
 
     name = "meteor"
-    facts = Facts(
-        title="METEOR of a text",
-        kind="text",
-        citation="Banerjee and Lavie 2005, METEOR",
-        reference="nltk",
-    )
+    facts = Facts("METEOR of a text", "Banerjee and Lavie 2005, METEOR", "nltk", kind="text")
 
     def compute(self, truth: str, pred: str) -> float:
         """The value for one pair."""
@@ -58,8 +49,7 @@ class Meteor(Metric[str]):
 def meteor(reference: str, hypothesis: str) -> float:
     """METEOR of a hypothesis against a reference."""
     wanted, said = ([w.lower() for w in words(text)] for text in (reference, hypothesis))
-    pairs = match_words(wanted, said)
-    return score_of(len(wanted), len(said), pairs)
+    return score_of(len(wanted), len(said), match_words(wanted, said))
 
 
 def score_of(n_reference: int, n_hypothesis: int, pairs: Sequence[tuple[int, int]]) -> float:
@@ -99,26 +89,16 @@ def match_words(
 
 
 def _stage(
-    left_h: list[tuple[int, str]],
-    left_r: list[tuple[int, str]],
-    key: Callable[[str], str],
+    left_h: list[tuple[int, str]], left_r: list[tuple[int, str]], key: Callable[[str], str]
 ) -> list[tuple[int, int]]:
     """Match each word of the hypothesis with the last one left that has its key; both leave the lists."""
-    by_key: dict[str, list[int]] = defaultdict(list)
-    for j, (_, word) in enumerate(left_r):
-        by_key[key(word)].append(j)
-    pairs: list[tuple[int, int]] = []
-    taken_h: set[int] = set()
-    taken_r: set[int] = set()
-    for i in range(len(left_h) - 1, -1, -1):
-        places = by_key.get(key(left_h[i][1]))
-        if places:
-            j = places.pop()
-            pairs.append((left_h[i][0], left_r[j][0]))
-            taken_h.add(i)
-            taken_r.add(j)
-    left_h[:] = [item for i, item in enumerate(left_h) if i not in taken_h]
-    left_r[:] = [item for j, item in enumerate(left_r) if j not in taken_r]
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, word in left_r:
+        places[key(word)].append(place)
+    pairs = [(i, places[key(word)].pop()) for i, word in reversed(left_h) if places[key(word)]]
+    for side, left in enumerate((left_h, left_r)):
+        taken = {pair[side] for pair in pairs}
+        left[:] = [item for item in left if item[0] not in taken]
     return pairs
 
 

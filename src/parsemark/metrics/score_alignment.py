@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from parsemark.kernels import kernel
-from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.base import MEAN_OF_METRICS, Facts, Metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.score_cells import ScoreCell, cells_of
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
@@ -20,7 +19,6 @@ _CITATION = "Li et al. 2025, SCORE: A semantic evaluation framework for generati
 _REFERENCE = "unstructured-eval-metrics"
 
 
-@dataclass(frozen=True)
 class ScoreIndex(Metric[TableInput]):
     """How many recognised cells stand in the right row and the right column.
 
@@ -46,10 +44,9 @@ class ScoreIndex(Metric[TableInput]):
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
-        return _when_comparable(truth, pred, _index)
+        return _when_comparable(truth, pred, lambda t, p: _rounded(sum(index_shares(t, p)) / 2))
 
 
-@dataclass(frozen=True)
 class ScoreContent(Metric[TableInput]):
     """How alike the texts of rows, and of columns, are.
 
@@ -76,7 +73,6 @@ class ScoreContent(Metric[TableInput]):
         return _when_comparable(truth, pred, _content)
 
 
-@dataclass(frozen=True)
 class ScoreContentShifted(Metric[TableInput]):
     """`score_content`, forgiving up to three lines too many or too few at the start.
 
@@ -103,6 +99,27 @@ class ScoreContentShifted(Metric[TableInput]):
         return _when_comparable(truth, pred, lambda t, p: _content(t, p, max_shift=_MAX_SHIFT))
 
 
+class ScoreAvg(Metric[TableInput]):
+    r"""Mean of `score_index` and `score_content`.
+
+    Empty cases: two empty tables are equal (1). An empty table against another has 0.
+
+    Differences from the reference: those of its parts.
+
+    >>> from parsemark.metrics import score
+    >>> table = "| ab | c |\n|---|---|\n| 1 | 2 |"
+    >>> score(table, table, metrics=["score_avg"])["score_avg"].value
+    1.0
+    """
+
+    name = "score_avg"
+    facts = Facts("SCORE: mean of index and content", *MEAN_OF_METRICS)
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return (ScoreIndex().compute(truth, pred) + ScoreContent().compute(truth, pred)) / 2
+
+
 def _when_comparable(
     truth: TableInput, pred: TableInput, value: Callable[[Sequence[ScoreCell], Sequence[ScoreCell]], float]
 ) -> float:
@@ -116,10 +133,6 @@ def _when_comparable(
     if kernel.close_matches([whole_b], [whole_a], _SAME_TABLE)[0] < 0:
         return 1.0 if whole_a == whole_b else 0.0
     return value(a, b)
-
-
-def _index(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> float:
-    return _rounded(sum(index_shares(truth, pred)) / 2)
 
 
 def index_shares(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> tuple[float, float]:
@@ -166,34 +179,24 @@ def _lines(cells: Sequence[ScoreCell], axis: Literal["row", "col"]) -> dict[int,
 
 def _line_similarity(truth: dict[int, str], pred: dict[int, str], max_shift: int) -> float:
     unshifted = _similarities(truth, pred, 0)
-    best = _percent_mean(unshifted)
-    if max_shift and unshifted[0] < _CLOSE:
-        best = max(
-            _climb(truth, pred, best, range(1, max_shift + 1)),
-            _climb(truth, pred, best, range(-1, -max_shift - 1, -1)),
-        )
-    return _rounded(best / 100)
-
-
-def _climb(truth: dict[int, str], pred: dict[int, str], start: float, shifts: Iterable[int]) -> float:
-    """The best mean as long as each further shift is better than the one before."""
-    best = start
-    for shift in shifts:
-        mean = _percent_mean(_similarities(truth, pred, shift))
-        if mean <= best:
-            break
-        best = mean
-    return best
+    best = [_percent_mean(unshifted)]
+    for direction in (1, -1) if max_shift and unshifted[0] < _CLOSE else ():
+        means = [best[0]]
+        for shift in range(1, max_shift + 1):  # as long as each further one is better than the one before
+            means.append(_percent_mean(_similarities(truth, pred, direction * shift)))
+            if means[-1] <= means[-2]:
+                break
+        best.append(max(means))
+    return _rounded(max(best) / 100)
 
 
 def _similarities(truth: dict[int, str], pred: dict[int, str], shift: int) -> list[float]:
-    return [_similarity(truth[number], pred.get(number - shift, "")) for number in sorted(truth)]
+    def similarity(wanted: str, given: str) -> float:
+        if not given:
+            return float(not wanted)
+        return 1.0 - min(1.0, float(kernel.levenshtein(wanted, given)) / len(given))
 
-
-def _similarity(truth: str, pred: str) -> float:
-    if not pred:
-        return float(not truth)
-    return 1.0 - min(1.0, float(kernel.levenshtein(truth, pred)) / len(pred))
+    return [similarity(truth[number], pred.get(number - shift, "")) for number in sorted(truth)]
 
 
 def _percent_mean(values: Sequence[float]) -> float:

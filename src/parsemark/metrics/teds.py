@@ -63,14 +63,11 @@ class Teds(Metric[TableInput]):
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
-        a, b = self._tree(truth), self._tree(pred)
-        size = max(a.n_elements, b.n_elements)
-        if truth.is_absent or pred.is_absent or size == 0:
+        tree = plain_tree if self.normalize == "soric" else html_tree
+        a, b = truth.derive(tree), pred.derive(tree)
+        if truth.is_absent or pred.is_absent or a.n_elements == b.n_elements == 0:
             return float(a.n_elements == b.n_elements)
         return tree_similarity(a, b, self.structure_only)
-
-    def _tree(self, table: TableInput) -> EditTree:
-        return table.derive(plain_tree if self.normalize == "soric" else html_tree)
 
 
 def tree_similarity(a: EditTree, b: EditTree, structure_only: bool) -> float:
@@ -80,9 +77,8 @@ def tree_similarity(a: EditTree, b: EditTree, structure_only: bool) -> float:
         FormatError: The trees are too large to compare.
         ZeroDivisionError: Neither has an element below its root.
     """
-    if a.row_lengths is None or b.row_lengths is None:
-        check_pairs("nodes", len(a.labels), len(b.labels), MAX_TREE_PAIRS)
-    check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS)
+    are_rows = a.row_lengths is not None and b.row_lengths is not None
+    check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS if are_rows else MAX_TREE_PAIRS)
     if not structure_only:
         check_pairs("characters", a.n_characters, b.n_characters, MAX_CHARACTER_PAIRS)
     return 1.0 - edit_distance(a, b, structure_only) / max(a.n_elements, b.n_elements)

@@ -16,21 +16,6 @@ from parsemark.model.results import Match, Matching, Score, Status
 from parsemark.model.table import HOLE, Cell, Table
 
 __all__ = [
-    "HOLE",
-    "TRUTH_ERROR",
-    "AttributeValue",
-    "Box",
-    "Category",
-    "Cell",
-    "Element",
-    "Fact",
-    "Match",
-    "Matching",
-    "Page",
-    "Prediction",
-    "Relation",
-    "Sample",
-    "Score",
-    "Status",
-    "Table",
-]
+    "HOLE", "TRUTH_ERROR", "AttributeValue", "Box", "Category", "Cell", "Element", "Fact", "Match",
+    "Matching", "Page", "Prediction", "Relation", "Sample", "Score", "Status", "Table",
+]  # fmt: skip

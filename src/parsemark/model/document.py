@@ -1,7 +1,5 @@
 """Pages, their elements, and what a parser made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -182,6 +180,8 @@ class Prediction:
     """What went wrong, where something did."""
     format: str = "markdown"
     """What the text is written in, as the parser says: `markdown`, `html`, `latex` or `text`."""
+    pages: tuple[str, ...] = ()
+    """The samples that it is of, where it is of a whole document."""
 
     @property
     def tables(self) -> tuple[Element, ...]:

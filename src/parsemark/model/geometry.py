@@ -26,13 +26,8 @@ class Box:
     @classmethod
     def hull(cls, boxes: Iterable[Box]) -> Box:
         """The smallest box that holds all `boxes` (at least one)."""
-        all_boxes = list(boxes)
-        return cls(
-            min(b.x0 for b in all_boxes),
-            min(b.y0 for b in all_boxes),
-            max(b.x1 for b in all_boxes),
-            max(b.y1 for b in all_boxes),
-        )
+        x0, y0, x1, y1 = zip(*(box.as_tuple() for box in boxes), strict=True)
+        return cls(min(x0), min(y0), max(x1), max(y1))
 
     def as_tuple(self) -> tuple[float, float, float, float]:
         """The four coordinates."""
@@ -115,6 +110,14 @@ class Box:
     def flipped(self, height: float) -> Box:
         """The same place where y is counted from the other edge of a page of this height."""
         return Box(self.x0, height - self.y1, self.x1, height - self.y0)
+
+    def moved(self, right: float, down: float) -> Box:
+        """The box at another place."""
+        return Box(self.x0 + right, self.y0 + down, self.x1 + right, self.y1 + down)
+
+    def scaled(self, across: float, down: float) -> Box:
+        """The box in other units."""
+        return Box(self.x0 * across, self.y0 * down, self.x1 * across, self.y1 * down)
 
     def expanded(self, margin: float) -> Box:
         """The box grown by `margin` on each side."""

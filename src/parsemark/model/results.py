@@ -3,8 +3,6 @@
 A matching carries no quality; a score is a value or None, with the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -9,8 +9,6 @@ plain values, and dataclasses, tuples and enums of ours, and nothing else that c
 read a PDF of somebody.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import dataclasses
@@ -47,6 +45,7 @@ _MAX_PART = 1 << 29
 _KEEP_MB = 512
 """Beyond this, what the child holds of documents that it has read is let go."""
 _SIZE = struct.Struct("<Q")
+_UNREADABLE = (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, ImportError)
 _START = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from parsemark.pdf.child import serve_calls; serve_calls()"
@@ -57,9 +56,7 @@ Result = TypeVar("Result")
 _is_child = False
 
 
-def in_child(
-    cpu_s: int = CPU_S,
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def in_child(cpu_s: int = CPU_S) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Have a function at the top of a module, which opens PDFs, run where that is safe.
 
     Its arguments and result are plain values, paths, or dataclasses, tuples and enums of ours; it may read
@@ -123,14 +120,7 @@ class _Child:
             found = _Answer(io.BytesIO(answer), buffers=buffers).load()
         except OSError as error:
             raise self._ending() from error
-        except (
-            pickle.UnpicklingError,
-            EOFError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            ImportError,
-        ) as error:
+        except _UNREADABLE as error:
             raise _DeadError(f"its answer cannot be read ({error})", again=True) from error
         self.answered += 1
         return found
@@ -223,9 +213,8 @@ def _answer_of_child(call: bytes, cpu_s: int) -> tuple[bool, Any]:
         child = _child = _child or _Child()
         try:
             found: tuple[bool, Any] = child.ask(call, cpu_s)
-        except (
-            BaseException
-        ) as error:  # also Ctrl-C: what the child answers later is no answer to the next call
+        except BaseException as error:
+            # Also Ctrl-C: what the child answers later is no answer to the next call.
             _child = None
             child.end()
             if not isinstance(error, _DeadError) or error.again or not child.answered:
@@ -294,26 +283,24 @@ def _send(answers: BinaryIO, answer: tuple[bool, Any]) -> None:
     """Send an answer: its pickle, how many pictures it has, and these, which are copied nowhere."""
     pictures: list[pickle.PickleBuffer] = []
     whole = pickle.dumps(answer, protocol=5, buffer_callback=pictures.append)
-    answers.write(_SIZE.pack(len(whole)))
-    answers.write(whole)
-    answers.write(_SIZE.pack(len(pictures)))
+    answers.write(_SIZE.pack(len(whole)) + whole + _SIZE.pack(len(pictures)))
     for picture in pictures:
-        pixels = picture.raw()
-        answers.write(_SIZE.pack(pixels.nbytes))
-        answers.write(pixels)
+        answers.write(_SIZE.pack(picture.raw().nbytes))
+        answers.write(picture.raw())
     answers.flush()
 
 
 def _answer(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[bool, Any]:
     module, _, function = name.partition(":")
+    about = args[0] if args else name
     try:
         return True, getattr(importlib.import_module(module), function)(*args, **named)
     except PdfError as error:
         return False, str(error)
     except MemoryError:
-        return False, f"{args[0] if args else name} cannot be read in {MEMORY_MB:,} MB of memory."
+        return False, f"{about} cannot be read in {MEMORY_MB:,} MB of memory."
     except Exception as error:
-        return False, f"{args[0] if args else name} cannot be read: {type(error).__name__}: {error}"
+        return False, f"{about} cannot be read: {type(error).__name__}: {error}"
 
 
 def _end_with_parent(calls: int) -> None:

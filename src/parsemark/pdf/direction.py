@@ -5,8 +5,6 @@ round and put signs, brackets and numbers to the wrong end. Here a line is read 
 alone: the rules of Unicode (UAX #9), which lead from a text to places, the other way round.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,12 +1,11 @@
 """What is painted on a page by the numbers under which a structure tree knows it (marked content)."""
 
-from __future__ import annotations
-
 import ctypes
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -74,19 +73,17 @@ class OwnedPage:
         What crosses the words belongs to them as far as it goes. A line beside them does if it is near and as
         long as they are wide, or high: the rules above and below a table without a grid.
         """
-        others = [
-            glyph.box.centre
-            for glyph in self.glyphs
-            if glyph.text.strip() and not glyph.generated and not words.holds_centre(glyph.box)
-        ]
+        inked = (glyph.box for glyph in self.glyphs if glyph.text.strip() and not glyph.generated)
+        others = [box.centre for box in inked if not words.holds_centre(box)]
         wide = Box(0, words.y0, self.width, words.y1).expanded(_BESIDE)
         drawn = [s for _, picture, s in self.shapes if not picture and wide.intersection_area(_solid(s)) > 0]
-        left = _merged(drawn)
+        lines = _merged(drawn)
         found, before = words, None
         while found != before:
             before = found
-            for shape in left:
-                if not found.contains(shape) and (_crosses(found, shape) or _runs_along(found, shape)):
+            for shape in lines:
+                crosses = found.intersection_area(_solid(shape)) > 0
+                if not found.contains(shape) and (crosses or _runs_along(found, shape)):
                     grown = Box.hull((found, shape))
                     if not any(grown.x0 < x < grown.x1 and grown.y0 < y < grown.y1 for x, y in others):
                         found = grown
@@ -96,10 +93,6 @@ class OwnedPage:
 def _solid(shape: Box) -> Box:
     """A line, however thin, with an area."""
     return shape.expanded(0.05)
-
-
-def _crosses(frame: Box, shape: Box) -> bool:
-    return frame.intersection_area(_solid(shape)) > 0
 
 
 def _runs_along(frame: Box, line: Box) -> bool:
@@ -118,18 +111,17 @@ def _runs_along(frame: Box, line: Box) -> bool:
 def _merged(shapes: Sequence[Box]) -> list[Box]:
     """Shapes with the pieces of a line as one: borders are drawn cell by cell."""
     found: list[Box] = []
-    for upright in (False, True):
-        thin = [s for s in shapes if (s.width if upright else s.height) < _THIN]
-        ordered = sorted(thin, key=lambda s: s.x0 if upright else s.y0)
+    for at, start, stop, thickness in (("y0", "x0", "x1", "height"), ("x0", "y0", "y1", "width")):
+        where, begin, end, thick = map(attrgetter, (at, start, stop, thickness))
         lines: list[list[Box]] = []
-        for s in ordered:
-            if not lines or (s.x0 - lines[-1][0].x0 if upright else s.y0 - lines[-1][0].y0) > _SAME:
+        for s in sorted((s for s in shapes if thick(s) < _THIN), key=where):
+            if not lines or where(s) - where(lines[-1][0]) > _SAME:
                 lines.append([])
             lines[-1].append(s)
         for line in lines:
             joined: list[Box] = []
-            for s in sorted(line, key=lambda s: s.y0 if upright else s.x0):
-                goes_on = joined and (s.y0 - joined[-1].y1 if upright else s.x0 - joined[-1].x1) < _THIN
+            for s in sorted(line, key=begin):
+                goes_on = joined and begin(s) - end(joined[-1]) < _THIN
                 joined[-1:] = [Box.hull((joined[-1], s))] if goes_on else [*joined[-1:], s]
             found += joined
     return found + [s for s in shapes if min(s.width, s.height) >= _THIN]
@@ -165,7 +157,7 @@ def _marked(
         edges = [ctypes.c_float() for _ in range(4)]
         for item, kind, owner in _owned(page):
             if kind == raw.FPDF_PAGEOBJ_TEXT:
-                by_object[_address(item)] = owner
+                by_object[address_of(item)] = owner
             elif raw.FPDFPageObj_GetBounds(item, *edges):
                 left, bottom, right, top = (e.value for e in edges)
                 place = to_page_edges(page, left, bottom, right, top)
@@ -178,7 +170,7 @@ def _marked(
             known = owners[-1] if owners else UNMARKED
             if code == LINE_END_HYPHEN:
                 hyphens.append(len(owners))
-            owners.append(by_object.get(_address(item), UNMARKED) if item else known)
+            owners.append(by_object.get(address_of(item), UNMARKED) if item else known)
             raw.FPDFText_GetLooseCharBox(text, index, room)
             advances.extend(to_page_edges(page, room.left, room.bottom, room.right, room.top))
         text.close()
@@ -186,7 +178,8 @@ def _marked(
         return width, height, pack_glyphs(page), owners.tobytes(), advances.tobytes(), hyphens, shapes
 
 
-def _address(item: Any) -> int:
+def address_of(item: Any) -> int:
+    """What tells an object of pdfium from others."""
     return ctypes.cast(item, ctypes.c_void_p).value or 0
 
 
@@ -194,11 +187,8 @@ def _owned(page: Any) -> Iterator[tuple[Any, int, int]]:
     """Each object that is no form with its kind and its owner: the innermost number that holds it."""
     from pypdfium2 import raw
 
-    def of_page(index: int) -> Any:
-        return raw.FPDFPage_GetObject(page, index)
-
-    whole: Iterator[Any] = map(of_page, range(raw.FPDFPage_CountObjects(page)))
-    levels = [(whole, UNMARKED)]
+    whole = (raw.FPDFPage_GetObject(page, k) for k in range(raw.FPDFPage_CountObjects(page)))
+    levels: list[tuple[Iterator[Any], int]] = [(whole, UNMARKED)]
     n = 0
     while levels:
         items, outer = levels[-1]

@@ -33,19 +33,10 @@ Kinds = Mapping[str, str]
 """Trait to its value on a page."""
 
 TRAITS = {
-    "file": "file",
-    "layer": "text layer",
-    "turned": "direction of the text",
-    "shape": "shape of the page",
-    "columns": "columns",
-    "lines": "ruled lines",
-    "tables": "size of tables",
-    "density": "density",
-    "language": "language",
-    "formulas": "formulas",
-    "numbers": "numbers",
-    "maker": "made with",
-}
+    "file": "file", "layer": "text layer", "turned": "direction of the text", "shape": "shape of the page",
+    "columns": "columns", "lines": "ruled lines", "tables": "size of tables", "density": "density",
+    "language": "language", "formulas": "formulas", "numbers": "numbers", "maker": "made with",
+}  # fmt: skip
 """Names in plain words."""
 UNREADABLE, DAMAGED, WHOLE, OTHER_FILE = "unreadable", "damaged", "whole", "no PDF"
 NO_LAYER, BLANK, DOUBTFUL, TRUSTED = "none (scan)", "blank page", "doubtful", "text"
@@ -123,7 +114,6 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
         )
         size = page.get_size()
         named = [str(page.pdf.get_metadata_value(key)) for key in ("Creator", "Producer")]
-    state = pdf.stat()
     covered = sum((right - left) * (top - bottom) for left, bottom, right, top in pictures)
     shows_more = covered > _PICTURED * size[0] * size[1] or len(shapes) > _DRAWN
     said = text_kinds(text, fewest=MIN_LAYER if shows_more else 1)
@@ -131,9 +121,8 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
     if said["layer"] == NO_LAYER:  # of what is in a picture nothing is known
         said = {"layer": NO_LAYER if shapes or len(inked) else BLANK}
         inside = {"shape": inside["shape"]}
-    file = WHOLE if is_whole(pdf, state.st_mtime_ns) else DAMAGED
-    maker = maker_kind(" ".join(named))
-    return text, {"file": file, **said, **inside, "maker": maker}
+    file = WHOLE if is_whole(pdf, pdf.stat().st_mtime_ns) else DAMAGED
+    return text, {"file": file, **said, **inside, "maker": maker_kind(" ".join(named))}
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,5 @@
 """What a page looks like: as a picture, as what is painted on it, and pictures as pages."""
 
-from __future__ import annotations
-
 import ctypes
 import io
 import time
@@ -160,15 +158,13 @@ class PageInk:
             frame: Where to look.
             tolerance: By how much something may leave the frame, in points.
         """
-        return [
-            box for box in self.boxes if frame.holds_centre(box) and not _is_ground(box, frame, tolerance)
-        ]
 
+        def is_ground(box: Box) -> bool:
+            is_wider = box.x0 < frame.x0 - tolerance and box.x1 > frame.x1 + tolerance
+            is_higher = box.y0 < frame.y0 - tolerance and box.y1 > frame.y1 + tolerance
+            return box.contains(frame, tolerance) and (is_wider or is_higher)
 
-def _is_ground(box: Box, frame: Box, tolerance: float) -> bool:
-    is_wider = box.x0 < frame.x0 - tolerance and box.x1 > frame.x1 + tolerance
-    is_higher = box.y0 < frame.y0 - tolerance and box.y1 > frame.y1 + tolerance
-    return box.contains(frame, tolerance) and (is_wider or is_higher)
+        return [box for box in self.boxes if frame.holds_centre(box) and not is_ground(box)]
 
 
 def page_ink(pdf: Path, page_number: int) -> PageInk:
@@ -209,13 +205,9 @@ def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
     from pypdfium2 import raw
 
     with open_page(pdf, page_number) as page:
-        return [
-            (
-                raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT,
-                to_page_box(page, *bounds) if bounds else None,
-            )
-            for item, bounds in painted_objects(page)
-        ]
+        found = ((raw.FPDFPageObj_GetType(item), bounds) for item, bounds in painted_objects(page))
+        places = ((kind, to_page_box(page, *bounds) if bounds else None) for kind, bounds in found)
+        return [(kind == raw.FPDF_PAGEOBJ_TEXT, box) for kind, box in places]
 
 
 def painted_objects(page: Any, but: int | None = None) -> Iterator[tuple[Any, Edges | None]]:

@@ -45,11 +45,13 @@ def _line_key(line: str) -> str:
     return re.sub(r"\d+", "#", "".join(line.split())).casefold()
 
 
-def running_lines(
-    pdf: Path, page_number: int, words: Sequence[tuple[str, Edges, int, bool]], height: float
-) -> set[int]:
+LayerWord = tuple[str, Edges, int, bool]
+"""Text, place, number of its line, and whether it is shown."""
+
+
+def running_lines(pdf: Path, page_number: int, words: Sequence[LayerWord], height: float) -> set[int]:
     """Page numbers, and lines at top or end that neighbouring pages have too."""
-    lines: dict[int, list[tuple[str, Edges, int, bool]]] = {}
+    lines: dict[int, list[LayerWord]] = {}
     for word in words:
         if word[3] and word[2] >= 0:
             lines.setdefault(word[2], []).append(word)

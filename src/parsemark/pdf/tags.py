@@ -4,8 +4,6 @@ What is wrong with a tree (an element that is reached twice, a page that does no
 only itself; a tree that is too large or too deep is a PdfError.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,13 +28,11 @@ MATH = "math:"
 """Before the role of an element of a formula."""
 _IN_2 = ("DocumentFragment", "Aside", "Title", "FENote", "Sub", "Em", "Strong", "Artifact")
 STANDARD = frozenset(
-    {
-        *("Document", "Part", "Art", "Sect", "Div", "BlockQuote", "Caption", "TOC", "TOCI", "Index"),
-        *("NonStruct", "Private", "P", "H", "H1", "H2", "H3", "H4", "H5", "H6", "L", "LI", "Lbl", "LBody"),
-        *("Table", "TR", "TH", "TD", "THead", "TBody", "TFoot", "Span", "Quote", "Note", "Reference"),
-        *("BibEntry", "Code", "Link", "Annot", "Ruby", "RB", "RT", "RP", "Warichu", "WT", "WP", "Figure"),
-        *("Formula", "Form", *_IN_2),
-    }
+    {"Document", "Part", "Art", "Sect", "Div", "BlockQuote", "Caption", "TOC", "TOCI", "Index"}
+    | {"NonStruct", "Private", "P", "H", "H1", "H2", "H3", "H4", "H5", "H6", "L", "LI", "Lbl", "LBody"}
+    | {"Table", "TR", "TH", "TD", "THead", "TBody", "TFoot", "Span", "Quote", "Note", "Reference"}
+    | {"BibEntry", "Code", "Link", "Annot", "Ruby", "RB", "RT", "RP", "Warichu", "WT", "WP", "Figure"}
+    | {"Formula", "Form", *_IN_2}
 )
 _ATTRIBUTES = (
     "RowSpan", "ColSpan", "Scope", "Headers", "BBox", "Placement", "ListNumbering", "Type", "Subtype",
@@ -128,7 +124,9 @@ class _TreeReader:
     def __init__(self, document: Any, root: Any, pdf: Path) -> None:
         self.root, self.pdf = root, pdf
         self.pages = {page.obj.objgen: number for number, page in enumerate(document.pages, start=1)}
-        self.roles = _names(root.get("/RoleMap"))
+        roles = root.get("/RoleMap")
+        named = roles.items() if _is_dictionary(roles) else ()
+        self.roles = {str(key).lstrip("/"): str(value).lstrip("/") for key, value in named}
         self.classes = root.get("/ClassMap")
         self.faults: Counter[str] = Counter()
         self.seen: set[tuple[int, int]] = set()
@@ -146,7 +144,8 @@ class _TreeReader:
                 self.n_kids += 1
                 if self.n_kids > _MAX_KIDS:
                     raise PdfError(f"The structure tree of {self.pdf} has more than {_MAX_KIDS:,} parts.")
-                if not self._is_element(kid):
+                is_dictionary = _is_dictionary(kid) and "/S" in kid
+                if not is_dictionary or kid.get("/Type") in ("/MCR", "/OBJR"):
                     if (content := self._content(kid, own)) is not None:
                         kids.append(content)
                 elif self._is_new(kid):
@@ -156,15 +155,10 @@ class _TreeReader:
             if depth > MAX_DEPTH:
                 raise PdfError(f"The structure tree of {self.pdf} is deeper than {MAX_DEPTH} elements.")
             if len(tags) > MAX_ELEMENTS:
-                raise PdfError(
-                    f"The structure tree of {self.pdf} has more than {MAX_ELEMENTS:,} elements; "
-                    "split the file."
-                )
+                has = f"The structure tree of {self.pdf} has more than {MAX_ELEMENTS:,} elements"
+                raise PdfError(f"{has}; split the file.")
             tags[index] = self._tag(element, tuple(kids))
         return TagTree(tuple(tag for tag in tags if tag is not None), dict(self.faults))
-
-    def _is_element(self, kid: Any) -> bool:
-        return _is_dictionary(kid) and "/S" in kid and kid.get("/Type") not in ("/MCR", "/OBJR")
 
     def _is_new(self, kid: Any) -> bool:
         """Whether an element is reached for the first time: else the tree has a cycle, or shares a branch."""
@@ -239,15 +233,10 @@ class _TreeReader:
         found: dict[str, Value] = {}
         if (own := _value(element.get("/ID"))) is not None:
             found["ID"] = own
-        by_class = [
-            owner
-            for name in _listed(element.get("/C"))
-            if _is_dictionary(self.classes) and str(name).startswith("/") and str(name) in self.classes
-            for owner in _listed(self.classes[str(name)])
-        ]
-        for owner in (*by_class, *_listed(element.get("/A"))):
-            if not _is_dictionary(owner):
-                continue
+        names = [str(name) for name in _listed(element.get("/C")) if _is_dictionary(self.classes)]
+        known = (self.classes[name] for name in names if name.startswith("/") and name in self.classes)
+        by_class = (owner for listed in known for owner in dictionary_items(listed))
+        for owner in (*by_class, *dictionary_items(element.get("/A"))):
             for key in _ATTRIBUTES:
                 if (value := _value(owner.get("/" + key))) is not None:
                     found[key] = value
@@ -271,12 +260,6 @@ def _listed(thing: Any) -> list[Any]:
 def dictionary_items(thing: Any) -> list[Any]:
     """The dictionaries of an array, or the one that is there instead of it."""
     return [item for item in _listed(thing) if _is_dictionary(item)]
-
-
-def _names(thing: Any) -> dict[str, str]:
-    if not _is_dictionary(thing):
-        return {}
-    return {str(key).lstrip("/"): str(value).lstrip("/") for key, value in thing.items()}
 
 
 def text_of(thing: Any) -> str | None:

@@ -1,7 +1,5 @@
 """The text layer of pages: glyphs, words, and the plain text."""
 
-from __future__ import annotations
-
 import ctypes
 import unicodedata
 from array import array
@@ -117,12 +115,9 @@ def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
     """What was packed."""
     texts, boxes, generated = packed
     edges = iter(array("d", boxes))
-    return tuple(
-        Glyph(text, Box(*four), bool(made_up))
-        for text, four, made_up in zip(
-            texts, zip(edges, edges, edges, edges, strict=True), generated, strict=True
-        )
-    )
+    places = zip(edges, edges, edges, edges, strict=True)
+    glyphs = zip(texts, places, generated, strict=True)
+    return tuple(Glyph(text, Box(*four), bool(made_up)) for text, four, made_up in glyphs)
 
 
 def character_codes(text: Any) -> Iterable[tuple[int, int]]:
@@ -165,43 +160,20 @@ def _file_codes(text: Any) -> Iterator[tuple[int, int]]:
     """Index and code point of each character in pdfium's order, which has two for one beyond 16 bits."""
     from pypdfium2 import raw
 
-    high: tuple[int, int] | None = None
-    for index in range(text.count_chars()):
-        code = raw.FPDFText_GetUnicode(text, index)
-        if high is not None:
-            if 0xDC00 <= code < 0xE000:
-                yield high[0], 0x10000 + ((high[1] - 0xD800) << 10) + (code - 0xDC00)
-                high = None
-                continue
-            yield high
-            high = None
-        if 0xD800 <= code < 0xDC00:
-            high = index, code
-        else:
+    codes = [raw.FPDFText_GetUnicode(text, index) for index in range(text.count_chars())]
+    around = zip([0, *codes], codes, [*codes[1:], 0], strict=False)
+    for index, (before, code, after) in enumerate(around):
+        if 0xD800 <= code < 0xDC00 <= after < 0xE000:
+            yield index, 0x10000 + ((code - 0xD800) << 10) + (after - 0xDC00)
+        elif not 0xD800 <= before < 0xDC00 <= code < 0xE000:
             yield index, code
-    if high is not None:
-        yield high
 
 
 @lru_cache(maxsize=256)
 def _words(pdf: Path, page_number: int, _modified: int) -> tuple[PageWord, ...]:
-    return tuple(_join_words(page_glyphs(pdf, page_number)))
-
-
-def _join_words(glyphs: Iterable[Glyph]) -> Iterator[PageWord]:
-    word: list[Glyph] = []
-    for glyph in glyphs:
-        if glyph.text.strip() and not glyph.generated:
-            word.append(glyph)
-        elif word:
-            yield _word(word)
-            word = []
-    if word:
-        yield _word(word)
-
-
-def _word(glyphs: list[Glyph]) -> PageWord:
-    return PageWord("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))
+    runs = groupby(page_glyphs(pdf, page_number), key=lambda g: bool(g.text.strip()) and not g.generated)
+    words = (list(run) for is_inked, run in runs if is_inked)
+    return tuple(PageWord("".join(g.text for g in own), Box.hull(g.box for g in own)) for own in words)
 
 
 def is_raised(text: str, ink: Edges, body: Edges, before: Iterable[tuple[str, Edges, Edges]]) -> bool:

@@ -24,9 +24,10 @@ from rapidfuzz.distance import Indel
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import Edges, open_page, to_page_edges
+from parsemark.pdf.marked import address_of
 from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
-from parsemark.pdf.running_heads import running_lines
+from parsemark.pdf.running_heads import LayerWord, running_lines
 from parsemark.pdf.text import character_codes, is_raised, pack_glyphs
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord],
         shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
         words = list(_words(texts, array("d", boxes), generated, shown.tolist()))
         words += _field_words(page, words)
-        n_shown = sum(word[3] for word in words)
-        why = _doubt(words, n_shown, objects, width * height, ink)
+        why = _doubt(words, objects, width * height, ink)
     heads = running_lines(pdf, page_number, words, height)
     return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why
 
@@ -162,11 +162,8 @@ def _painted(page: Any) -> Iterator[_Painted]:
             if kind == raw.FPDF_PAGEOBJ_FORM and len(matrices) < _MAX_DEPTH:
                 matrix = raw.FS_MATRIX()
                 raw.FPDFPageObj_GetMatrix(item, matrix)
-                yield from walk(
-                    raw.FPDFFormObj_CountObjects(item),
-                    partial(raw.FPDFFormObj_GetObject, item),
-                    (matrix, *matrices),
-                )
+                inside = partial(raw.FPDFFormObj_GetObject, item)
+                yield from walk(raw.FPDFFormObj_CountObjects(item), inside, (matrix, *matrices))
                 continue
             bounds = (0.0, 0.0, 0.0, 0.0)
             if raw.FPDFPageObj_GetBounds(item, *edges):
@@ -213,9 +210,8 @@ def _covered(objects: Sequence[_Painted]) -> set[int]:
     opaque = opaque[(wide >= _COVERS * (x1 - x0).min()) & (high >= _COVERS * (y1 - y0).min())]
     for k in opaque[:5000]:
         a, b, c, d = bounds[k]
-        shared = np.clip(np.minimum(x1, c) - np.maximum(x0, a), 0, None) * np.clip(
-            np.minimum(y1, d) - np.maximum(y0, b), 0, None
-        )
+        across, up = np.minimum(x1, c) - np.maximum(x0, a), np.minimum(y1, d) - np.maximum(y0, b)
+        shared = across.clip(0) * up.clip(0)
         found.update(texts[(shared >= _COVERS * area) & (texts < k)].tolist())
     return found
 
@@ -255,12 +251,8 @@ def _glyphs_of(page: Any, items: Sequence[Any], count: int) -> NDArray[np.bool_]
     import numpy as np
     from pypdfium2 import raw
 
-    def address(item: Any) -> int:
-        return ctypes.cast(item, ctypes.c_void_p).value or 0
-
-    own, text, found = {address(item) for item in items}, page.get_textpage(), []
-    for index, _ in character_codes(text):
-        found.append(address(raw.FPDFText_GetTextObject(text, index)) in own)
+    own, text = {address_of(item) for item in items}, page.get_textpage()
+    found = [address_of(raw.FPDFText_GetTextObject(text, k)) in own for k, _ in character_codes(text)]
     text.close()
     return np.array(found[:count], dtype=bool)
 
@@ -275,12 +267,8 @@ def _changed(
     # Few pixels differ: to count them in each row of each box takes less than to sum up the picture.
     differing = np.flatnonzero(np.maximum(one, other) - np.minimum(one, other) >= CONTRAST)
     scale = LOOK_DPI / 72
-    x0, y0 = (
-        np.clip(np.floor(edges[:, k] * scale), 0, side).astype(int) for k, side in ((0, width), (1, height))
-    )
-    x1, y1 = (
-        np.clip(np.ceil(edges[:, k] * scale), 0, side).astype(int) for k, side in ((2, width), (3, height))
-    )
+    x0, y0 = np.clip(np.floor(edges[:, :2] * scale), 0, (width, height)).astype(int).T
+    x1, y1 = np.clip(np.ceil(edges[:, 2:] * scale), 0, (width, height)).astype(int).T
     rows = np.maximum(y1 - y0, 0)
     own = np.repeat(np.arange(len(edges)), rows)
     y = np.arange(len(own)) - np.repeat(np.cumsum(rows) - rows, rows) + y0[own]
@@ -290,9 +278,7 @@ def _changed(
     return np.bincount(own[there], minlength=len(edges)) > 0
 
 
-def _words(
-    texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]
-) -> Iterator[tuple[str, Edges, int, bool]]:
+def _words(texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]) -> Iterator[LayerWord]:
     """Runs of characters between blanks; a word is shown if half of its characters are.
 
     Raised digits behind a number are one of their own: `12.0` with the mark of a note is not 12.03.
@@ -320,14 +306,9 @@ def _words(
             start = k
 
 
-def _doubt(
-    words: Sequence[tuple[str, Edges, int, bool]],
-    n_shown: int,
-    objects: Sequence[_Painted],
-    area: float,
-    ink: float,
-) -> str:
+def _doubt(words: Sequence[LayerWord], objects: Sequence[_Painted], area: float, ink: float) -> str:
     """Why the words of a page are no evidence for what can be seen on it; empty if they are."""
+    n_shown = sum(word[3] for word in words)
     pictures = [(x1 - x0) * (y1 - y0) for o in objects if o.is_picture for x0, y0, x1, y1 in [o.bounds]]
     is_scan = max(pictures, default=0.0) >= _PICTURE_SHARE * area
     if is_scan and 2 * n_shown <= len(words):
@@ -375,9 +356,7 @@ def _said_by(get: Any, note: Any, key: Any) -> str:
     return bytes(buffer)[: size - 2].decode("utf-16-le", "replace")
 
 
-def _field_words(
-    page: Any, words: Sequence[tuple[str, Edges, int, bool]]
-) -> Iterator[tuple[str, Edges, int, bool]]:
+def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
     """What fields of forms show that the page itself does not say: values whose appearance paints text."""
     from pypdfium2 import raw
 
@@ -400,20 +379,17 @@ def _field_words(
 
 def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
     """Whether some lines of the layer read otherwise than they look; only Latin letters can be compared."""
-    lines: dict[int, list[SeenWord]] = {}
-    for word in page.words:
-        if word.shown and word.box.height < word.box.width * 3:
-            lines.setdefault(word.line, []).append(word)
-    numbers = sorted(lines)
-    best: list[SeenWord] = []
-    for k in range(0, len(numbers), _SAMPLE_LINES):
-        some = [word for number in numbers[k : k + _SAMPLE_LINES] for word in lines[number]]
-        best = max(best, some, key=lambda words: len(_latin(words)))
+    words = [word for word in page.words if word.shown and word.box.height < word.box.width * 3]
+    rank = {line: k for k, line in enumerate(sorted({word.line for word in words}))}
+    samples: dict[int, list[SeenWord]] = {}
+    for word in sorted(words, key=lambda word: word.line):
+        samples.setdefault(rank[word.line] // _SAMPLE_LINES, []).append(word)
+    best = max(samples.values(), key=lambda words: len(_latin(words)), default=[])
     if len(_latin(best)) < _SAMPLE_LETTERS:
         return ""
     scale, hull = OCR_DPI / 72, Box.hull(word.box for word in best)
     picture = render_page(pdf, page_number, OCR_DPI)
-    left, top, right, bottom = (int(side * scale) for side in (hull.x0, hull.y0, hull.x1, hull.y1))
+    left, top, right, bottom = (int(side * scale) for side in hull.as_tuple())
     read = read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16)))
     found = _latin([SeenWord(*word) for word in read])
     if len(found) < _SAMPLE_LETTERS / 2:

@@ -16,25 +16,7 @@ from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.run_data.tables import RunTables
 
 __all__ = [
-    "DEFAULT_PROTOCOLS",
-    "PROTOCOLS",
-    "Figure",
-    "FigureInfo",
-    "FigureSums",
-    "MatchRow",
-    "PageProtocol",
-    "PageScores",
-    "Presentation",
-    "Ranking",
-    "RunParser",
-    "RunTables",
-    "RunView",
-    "ScoreRow",
-    "Slice",
-    "Summary",
-    "Verdict",
-    "canonical_specs",
-    "get_protocol",
-    "page_protocols",
-    "with_options",
-]
+    "DEFAULT_PROTOCOLS", "PROTOCOLS", "Figure", "FigureInfo", "FigureSums", "MatchRow", "PageProtocol",
+    "PageScores", "Presentation", "Ranking", "RunParser", "RunTables", "RunView", "ScoreRow", "Slice",
+    "Summary", "Verdict", "canonical_specs", "get_protocol", "page_protocols", "with_options",
+]  # fmt: skip

@@ -6,14 +6,34 @@ knows the name of a figure.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Literal
 
 from parsemark.protocols.figures.figure import Figure, FigureInfo, Style
 from parsemark.protocols.figures.summary import Slice, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
+
+
+@cache
+def captions(package: str) -> dict[str, dict[str, str]]:
+    """What `captions.toml` of a package says of charts and tables."""
+    return tomllib.loads(files(package).joinpath("captions.toml").read_text(encoding="utf-8"))
+
+
+def captioned(package: str, name: str, **words: object) -> tuple[str, str, str]:
+    """Key, title and caption of a chart or table, with words for what stands in braces."""
+    own = captions(package)[name]
+    return own.get("key", name).format(**words), own["title"].format(**words), own["caption"].format(**words)
+
+
+def table_needs(package: str) -> dict[str, str]:
+    """Key of a table to what a run must have for it."""
+    return {key: own["needs"] for key, own in captions(package).items() if "needs" in own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +164,10 @@ class TableRow:
     cells: tuple[Figure | str | None, ...]
 
 
+FigureColumn = tuple[TableColumn, str, Slice | None]
+"""A column, its figure, and the part of a run that it is of; None is all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataTable:
     """A table for a paper: numbers with their intervals, from which the best of each column is known."""
@@ -159,22 +183,19 @@ class DataTable:
 
     @classmethod
     def of_figures(
-        cls,
-        key: str,
-        title: str,
-        caption: str,
-        summary: Summary,
-        columns: Sequence[tuple[TableColumn, str, Slice | None]],
+        cls, key: str, title: str, caption: str, summary: Summary, columns: Sequence[FigureColumn]
     ) -> DataTable:
-        """A row for each parser, the best first; a column is a figure of all pages, or of some of them."""
-        rows = []
-        for parser in summary.ordered():
+        """A row for each parser, the best first."""
+
+        def row(parser: str) -> TableRow:
             own = [
-                (part.figures.get(parser, {}) if part else summary.parsers[parser]) for *_, part in columns
+                (part.figures.get(parser, {}) if part else summary.parsers[parser]).get(name)
+                for _, name, part in columns
             ]
-            cells = (figures.get(name) for figures, (_, name, _) in zip(own, columns, strict=True))
-            rows.append(TableRow(parser, tuple(cells)))
-        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
+            return TableRow(parser, tuple(own))
+
+        rows = tuple(map(row, summary.ordered()))
+        return cls(key, title, caption, tuple(column for column, *_ in columns), rows)
 
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""

@@ -141,9 +141,8 @@ class PageProtocol(ABC):
         from parsemark.protocols.figures.pair_verdicts import rank
 
         places = tables.places
-        primary: str = parts.get("primary", sums[0].info.name)
+        primary: str = parts.setdefault("primary", sums[0].info.name)
         makers: dict[str, Callable[[], Any]] = {
-            "primary": lambda: primary,
             "counts": lambda: {"documents": len(set(places.documents)), "pages": len(places.samples)},
             "figures": lambda: [figure.info for figure in sums],
             "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
@@ -152,8 +151,8 @@ class PageProtocol(ABC):
                 (rank(figure) for figure in sums if figure.info.name == primary), Ranking(figure=primary)
             ),
         }
-        made = {name: make() for name, make in makers.items() if name not in parts}
-        return Summary(protocol=str(self), comparability=self.comparability, **made, **parts)
+        parts |= {name: make() for name, make in makers.items() if name not in parts}
+        return Summary(protocol=str(self), comparability=self.comparability, **parts)
 
 
 PROTOCOLS = Registry(
@@ -230,10 +229,8 @@ def canonical_specs(specs: str | Iterable[str]) -> list[str]:
 def with_options(spec: str, **options: Any) -> str:
     """A spec with some options changed; None leaves an option as it is."""
     protocol = get_protocol(spec)
-    known = {f.name for f in dataclasses.fields(protocol)}
     wanted = {key: value for key, value in options.items() if value is not None}
-    for key in wanted:
-        if key not in known:
-            raise UsageError(f"Protocol {protocol.name!r} has no option {key!r}.")
+    for key in wanted.keys() - {f.name for f in dataclasses.fields(protocol)}:
+        raise UsageError(f"Protocol {protocol.name!r} has no option {key!r}.")
     checked = check_options(type(protocol), "Protocol", protocol.name, wanted)
     return str(dataclasses.replace(protocol, **checked))

@@ -34,7 +34,7 @@ class Finding:
     """One error between a truth and what answers it."""
 
     kind: str
-    """Name of an `ErrorKind`; empty for what is worth telling but no error of its own."""
+    """Name of an `ErrorKind`; empty for what is no error of its own."""
     message: str
 
 
@@ -197,12 +197,7 @@ class RunView(MatchView, Protocol):
 
 
 def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
-    """For each element of matches of some kinds the type of its error: `Presentation.element_errors`.
-
-    Args:
-        matches: Of a run under one rule.
-        errors: Kind of a match to the name of an `ErrorKind`.
-    """
+    """The `ErrorKind` of each element of matches of some kinds: `Presentation.element_errors`."""
     import polars as pl
 
     wrong = matches.filter(pl.col("kind").is_in(list(errors)))
@@ -217,10 +212,6 @@ def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataF
 def no_errors(run: MatchView) -> pl.DataFrame:
     """Say that matches show no errors."""
     return run.matches.select("sample", "parser", element="kind", error="kind").clear()
-
-
-def _primary(summary: Summary, _: str) -> str:
-    return summary.primary
 
 
 def _nothing(*_: Any) -> list[Any]:
@@ -270,7 +261,7 @@ class Presentation:
     """How a metric of elements is called beside its value."""
     lower_is_better: frozenset[str] = frozenset()
     """Metrics of elements of which less is better, where the metrics do not say so themselves."""
-    slice_figure: Callable[[Summary, str], str] = _primary
+    slice_figure: Callable[[Summary, str], str] = lambda summary, _: summary.primary
     """The figure that compares pages (scope `page`), or elements of a category, with one attribute."""
     sure_above: float = 0.0
     """A prediction with a confidence up to this answers nothing, and is not shown as invented."""

@@ -61,9 +61,7 @@ class BoardRun:
 
     def values(self, parser: str) -> dict[str, dict[str, float | None]]:
         """Sample to measure to value, of whole pages."""
-        import polars as pl
-
-        own = self.scores.filter((pl.col("parser") == parser) & (pl.col("element") == PAGE_LEVEL))
+        own = self.scores.filter(parser=parser, element=PAGE_LEVEL)
         found: dict[str, dict[str, float | None]] = {}
         for sample, metric, value in own.select("sample", "metric", "value").iter_rows():
             found.setdefault(sample, {})[metric] = value
@@ -71,10 +69,8 @@ class BoardRun:
 
     def facts(self, parser: str) -> Iterator[dict[str, Any]]:
         """The rows of a parser's facts."""
-        import polars as pl
-
-        own = self.scores.filter((pl.col("parser") == parser) & (pl.col("element") != PAGE_LEVEL))
-        yield from own.iter_rows(named=True)
+        own = self.scores.filter(parser=parser).rows(named=True)
+        yield from (row for row in own if row["element"] != PAGE_LEVEL)
 
     def figures(self, parser: str) -> dict[str, float | None]:
         """The numbers of a parser."""

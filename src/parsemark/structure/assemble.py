@@ -1,9 +1,8 @@
 """From parts and words to a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from parsemark.model import Box, Cell, Table
 from parsemark.structure.lines import Line, LineAxis, choose_lines, fitted, split_rows
@@ -31,17 +30,21 @@ def build_table(
     tables = [p for p in parts if p.kind is PartKind.TABLE]
     outline = max(tables, key=lambda p: p.score).box if tables else None
     members = [p for p in parts if outline is None or p.box.share_inside(outline) >= rules.member_share]
-    area = Box.hull(p.box for p in members) if members else None
-    if area is None:
+    if not members:
         return Table(0, 0)
+    area = Box.hull(p.box for p in members)
     if frame is not None:
-        area = _without_surroundings(area, frame.upright)
+        # A first row often reaches into the caption.
+        top, bottom = max(area.y0, frame.upright.y0), min(area.y1, frame.upright.y1)
+        area = replace(area, y0=top, y1=bottom) if top < bottom else area
     upright = [replace(word, box=place.from_page(word.box)) for word in words]
     placed = as_tall_as_their_lines(upright)
     within = [i for i, word in enumerate(placed) if word.box.share_inside(area) >= rules.word_share]
     inside = [placed[i] for i in within]
-    rows = choose_lines([p for p in members if p.kind is PartKind.ROW], inside, LineAxis.ROWS, rules)
-    columns = choose_lines([p for p in members if p.kind is PartKind.COLUMN], inside, LineAxis.COLUMNS, rules)
+    rows, columns = (
+        choose_lines([p for p in members if p.kind is kind], inside, axis, rules)
+        for kind, axis in ((PartKind.ROW, LineAxis.ROWS), (PartKind.COLUMN, LineAxis.COLUMNS))
+    )
     if not rows or not columns:
         return Table(0, 0)
     n_header = header_rows(members, rows, rules)
@@ -49,12 +52,6 @@ def build_table(
         rows = split_rows(rows, columns, inside, max(n_header, 1))
     spans = choose_spans(members, rows, columns, [word.box for word in inside], n_header, rules)
     return _filled(rows, columns, spans, n_header, [(placed[i].box, upright[i]) for i in within], place)
-
-
-def _without_surroundings(area: Box, detected: Box) -> Box:
-    """The area, cut at the detected table's top and bottom: a first row often reaches into the caption."""
-    top, bottom = max(area.y0, detected.y0), min(area.y1, detected.y1)
-    return Box(area.x0, top, area.x1, bottom) if top < bottom else area
 
 
 def _filled(
@@ -76,19 +73,12 @@ def _filled(
     held: list[list[Word]] = [[] for _ in blocks]
     for box, word in words:
         held[_best(box, near, blocks)].append(word)
-    cells = tuple(
-        Cell(
-            row=block.row,
-            col=block.col,
-            text=join_words(inside),
-            rowspan=block.row_end - block.row,
-            colspan=block.col_end - block.col,
-            header=block.row < n_header or block.projected,
-            box=place.to_page(box),
-        )
-        for block, box, inside in zip(blocks, boxes, held, strict=True)
-    )
-    table = Table(len(rows), len(columns), cells)
+    cells = []
+    for block, box, inside in zip(blocks, boxes, held, strict=True):
+        spans_of = block.row_end - block.row, block.col_end - block.col
+        header = block.row < n_header or block.projected
+        cells.append(Cell(block.row, block.col, join_words(inside), *spans_of, header, place.to_page(box)))
+    table = Table(len(rows), len(columns), tuple(cells))
     return _without_empty_lines(table) if words else table
 
 
@@ -105,10 +95,8 @@ def _blocks(n_rows: int, n_cols: int, spans: Sequence[Span]) -> Iterator[Span]:
     """The spans, and each place that none of them covers."""
     taken = {(row, col) for s in spans for row in range(s.row, s.row_end) for col in range(s.col, s.col_end)}
     yield from spans
-    for row in range(n_rows):
-        for col in range(n_cols):
-            if (row, col) not in taken:
-                yield Span(row, row + 1, col, col + 1)
+    free = (place for place in product(range(n_rows), range(n_cols)) if place not in taken)
+    yield from (Span(row, row + 1, col, col + 1) for row, col in free)
 
 
 def _box(block: Span, rows: Sequence[Line], columns: Sequence[Line]) -> Box:
@@ -129,12 +117,7 @@ def _best(word: Box, boxes: Sequence[Box], blocks: Sequence[Span]) -> int:
             best, shares[i] = i, word.intersection_area(block.seen)
     if shares[best] > 0:
         return best
-    return min(range(len(boxes)), key=lambda i: _distance(word, boxes[i]))
-
-
-def _distance(word: Box, box: Box) -> float:
-    """How far the middle of a word is from a box."""
     x, y = word.centre
-    across = max(box.x0 - x, 0.0, x - box.x1)
-    down = max(box.y0 - y, 0.0, y - box.y1)
-    return across**2 + down**2
+    across = [max(box.x0 - x, 0.0, x - box.x1) for box in boxes]
+    down = [max(box.y0 - y, 0.0, y - box.y1) for box in boxes]
+    return min(range(len(boxes)), key=lambda i: across[i] ** 2 + down[i] ** 2)

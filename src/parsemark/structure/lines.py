@@ -1,7 +1,5 @@
 """Rows and columns: which boxes stand for one, and in which order they follow each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -73,9 +71,8 @@ def choose_lines(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, r
     if axis is LineAxis.ROWS and words and (lines := _lines_of_text(parts, words)):
         return lines
     chosen = _by_words(parts, words, axis, rules) if words else _by_overlap(parts, axis, rules)
-    lines = sorted(
-        (Line(*axis.extent(p.box)) for p in chosen), key=lambda line: (line.start + line.end, line.start)
-    )
+    lines = [Line(*axis.extent(p.box)) for p in chosen]
+    lines.sort(key=lambda line: (line.start + line.end, line.start))
     return _with_gaps_filled(lines, words, axis, rules) if rules.fill_gaps and words else lines
 
 
@@ -226,14 +223,11 @@ def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: LineAxis, 
     if not lines:
         return lines
     extents = [axis.extent(word.box) for word in words]
+    least = [rules.word_share * max(end - start, 1e-9) for start, end in extents]
     filled: list[Line] = []
     for before, after in pairwise([None, *lines, None]):
         gap = Line(-inf if before is None else before.end, inf if after is None else after.start)
-        free = [
-            number
-            for number, (start, end) in enumerate(extents)
-            if gap.overlap(start, end) > rules.word_share * max(end - start, 1e-9)
-        ]
+        free = [k for k, extent in enumerate(extents) if gap.overlap(*extent) > least[k]]
         if axis is LineAxis.ROWS:
             filled += _groups([Line(*extents[i]) for i in free])
         else:

@@ -1,7 +1,5 @@
 """Where a table lies on its page, what a structure model sees in it, and by which numbers that is read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,30 +19,20 @@ class Frame:
         if self.angle not in (0, 90, 180, 270):
             raise ValueError(f"a table can be turned by 0, 90, 180 or 270 degrees, not {self.angle}")
 
+    @property
+    def _origin(self) -> tuple[float, float]:
+        """By how much the turned table is to be moved until its top left is at 0."""
+        width, height = self.box.width, self.box.height
+        return {0: (0.0, 0.0), 90: (height, 0.0), 180: (width, height), 270: (0.0, width)}[self.angle]
+
     def from_page(self, box: Box) -> Box:
         """A box of the page in the table's own coordinates."""
-        x0, y0 = box.x0 - self.box.x0, box.y0 - self.box.y0
-        x1, y1 = box.x1 - self.box.x0, box.y1 - self.box.y0
-        width, height = self.box.width, self.box.height
-        if self.angle == 0:
-            return Box(x0, y0, x1, y1)
-        if self.angle == 90:
-            return Box(height - y1, x0, height - y0, x1)
-        if self.angle == 180:
-            return Box(width - x1, height - y1, width - x0, height - y0)
-        return Box(y0, width - x1, y1, width - x0)
+        return box.moved(-self.box.x0, -self.box.y0).turned(self.angle).moved(*self._origin)
 
     def to_page(self, box: Box) -> Box:
         """A box of the table on the page."""
-        width, height = self.box.width, self.box.height
-        x0, y0, x1, y1 = box.as_tuple()
-        if self.angle == 90:
-            x0, y0, x1, y1 = y0, height - x1, y1, height - x0
-        elif self.angle == 180:
-            x0, y0, x1, y1 = width - x1, height - y1, width - x0, height - y0
-        elif self.angle == 270:
-            x0, y0, x1, y1 = width - y1, x0, width - y0, x1
-        return Box(x0 + self.box.x0, y0 + self.box.y0, x1 + self.box.x0, y1 + self.box.y0)
+        right, down = self._origin
+        return box.moved(-right, -down).turned(-self.angle % 360).moved(self.box.x0, self.box.y0)
 
     @property
     def upright(self) -> Box:

@@ -32,9 +32,8 @@ class Span:
 
     def overlaps(self, other: Span) -> bool:
         """Whether both cover a place."""
-        return max(self.row, other.row) < min(self.row_end, other.row_end) and max(self.col, other.col) < min(
-            self.col_end, other.col_end
-        )
+        shares_rows = max(self.row, other.row) < min(self.row_end, other.row_end)
+        return shares_rows and max(self.col, other.col) < min(self.col_end, other.col_end)
 
 
 def header_rows(parts: Sequence[Part], rows: Sequence[Line], rules: Rules) -> int:
@@ -66,11 +65,9 @@ def choose_spans(
 ) -> list[Span]:
     """The cells that cover more than one place, disjoint; the lower-scored of two that overlap shrinks."""
     kinds = (PartKind.SPANNING_CELL, PartKind.PROJECTED_ROW_HEADER)
-    ranked = sorted(
-        (p for p in parts if p.kind in kinds and p.score >= rules.min_span_score), key=lambda p: -p.score
-    )
+    seen = [p for p in parts if p.kind in kinds and p.score >= rules.min_span_score]
     chosen: list[Span] = []
-    for part in ranked:
+    for part in sorted(seen, key=lambda p: -p.score):
         candidate = _snap(part, rows, columns, words, rules)
         span = None if candidate is None else _on_one_side(candidate, n_header)
         for other in chosen:
@@ -91,14 +88,16 @@ def _snap(
     left, right = columns[across[0]].start, columns[across[-1]].end
     top, bottom = rows[taken[0]].start, rows[taken[-1]].end
 
-    def cuts_row(line: Line) -> bool:
-        return _cuts(Box(left, line.start, right, line.end), box, words)
+    def cuts(place: Box) -> bool:
+        """Whether it holds a word a good part of which lies outside of the span that reaches into it."""
+        return any(w.share_inside(place) >= SURE and w.share_inside(box) < SURE for w in words)
 
-    def cuts_column(line: Line) -> bool:
-        return _cuts(Box(line.start, top, line.end, bottom), box, words)
-
-    taken = _without_doubtful_ends(taken, rows, (box.y0, box.y1), cuts_row)
-    across = _without_doubtful_ends(across, columns, (box.x0, box.x1), cuts_column)
+    taken = _without_doubtful_ends(
+        taken, rows, (box.y0, box.y1), lambda line: cuts(Box(left, line.start, right, line.end))
+    )
+    across = _without_doubtful_ends(
+        across, columns, (box.x0, box.x1), lambda line: cuts(Box(line.start, top, line.end, bottom))
+    )
     projected = part.kind is PartKind.PROJECTED_ROW_HEADER
     if projected and len(columns) > 1:
         across = [0, len(columns) - 1]  # a projected row header is the only content of its row
@@ -122,11 +121,6 @@ def _without_doubtful_ends(
     return kept
 
 
-def _cuts(place: Box, span: Box, words: Sequence[Box]) -> bool:
-    """Whether a place holds a word a good part of which lies outside of the span that reaches into it."""
-    return any(w.share_inside(place) >= SURE and w.share_inside(span) < SURE for w in words)
-
-
 def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> list[int]:
     return [i for i, line in enumerate(lines) if line.overlap(start, end) >= share * max(line.length, 1e-9)]
 
@@ -134,9 +128,8 @@ def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> l
 def _on_one_side(span: Span, n_header: int) -> Span:
     """A span lies in the header or in the body: of one that crosses the border the larger part stays."""
     if span.row < n_header < span.row_end:
-        if n_header - span.row >= span.row_end - n_header:
-            return replace(span, row_end=n_header)
-        return replace(span, row=n_header)
+        is_mostly_above = n_header - span.row >= span.row_end - n_header
+        return replace(span, row_end=n_header) if is_mostly_above else replace(span, row=n_header)
     return span
 
 
@@ -144,11 +137,7 @@ def _shrunk(span: Span, better: Span) -> Span | None:
     """The largest part of `span` that is free of `better`."""
     if not span.overlaps(better):
         return span
-    parts = (
-        replace(span, row_end=better.row),
-        replace(span, row=better.row_end),
-        replace(span, col_end=better.col),
-        replace(span, col=better.col_end),
-    )
+    above, below = replace(span, row_end=better.row), replace(span, row=better.row_end)
+    parts = above, below, replace(span, col_end=better.col), replace(span, col=better.col_end)
     best = max(parts, key=lambda part: part.places)
     return best if best.places > 1 else None

@@ -87,10 +87,8 @@ def _continues(before: Box, box: Box) -> bool:
 
 
 def _levelled(run: Sequence[Word]) -> list[Word]:
-    if len(run) < 2:
-        return list(run)
-    hull = Box.hull(word.box for word in run)
-    return [replace(w, box=Box(w.box.x0, hull.y0, w.box.x1, hull.y1)) for w in run]
+    top, bottom = min((w.box.y0 for w in run), default=0.0), max((w.box.y1 for w in run), default=0.0)
+    return [replace(w, box=replace(w.box, y0=top, y1=bottom)) for w in run]
 
 
 def join_words(words: Sequence[Word]) -> str:
@@ -119,9 +117,8 @@ def _upright(words: Sequence[Word]) -> Sequence[Word]:
     if not long or 2 * sum(box.height > _TALL * box.width for box in long) <= len(long):
         return words
     beside = [(a, b) for a, b in pairwise(w.box for w in words) if min(a.x1, b.x1) > max(a.x0, b.x0)]
-    if sum(1 if b.y0 < a.y0 else -1 for a, b in beside) >= 0:
-        return [replace(w, box=Box(-w.box.y1, w.box.x0, -w.box.y0, w.box.x1)) for w in words]
-    return [replace(w, box=Box(w.box.y0, -w.box.x1, w.box.y1, -w.box.x0)) for w in words]
+    runs_up = sum(1 if b.y0 < a.y0 else -1 for a, b in beside) >= 0
+    return [replace(w, box=w.box.turned(90 if runs_up else 270)) for w in words]
 
 
 def _lines(words: Sequence[Word]) -> list[list[Word]]:

@@ -1,7 +1,5 @@
 """What the elements of a structure tree say and where: their marked content, put together as it is read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,25 +20,13 @@ from parsemark.pdf.text import LONGEST_RAISED, is_raised, is_right_to_left
 _GAPS = {"next": 0.4, "blank": 0.04, "apart": 0.12}
 """Shares of a line's height: glyphs that stand further apart are of two words. For those that follow each
 other in the file, with a blank that its reader made up between them, and with other content between them."""
-_BULLETS = {
-    "\uf0b7": "•",
-    "\uf0a7": "▪",
-    "\uf0d8": "➢",
-    "\uf0fc": "✓",
-    "\uf0e0": "→",
-    "\uf06f": "○",
-    "\uf076": "❖",
-}
+_BULLETS = dict(zip("\uf0b7\uf0a7\uf0d8\uf0fc\uf0e0\uf06f\uf076", "•▪➢✓→○❖", strict=True))
 """Signs of Symbol and Wingdings in the codes that Word gives them."""
 INLINE = frozenset(
-    {
-        *("Span", "Em", "Strong", "Quote", "Reference", "BibEntry", "Code", "Link", "Annot", "Ruby", "RB"),
-        *("RT", "RP", "Warichu", "WT", "WP", "Lbl", "Sub", "NonStruct", "Form"),
-    }
+    {"Span", "Em", "Strong", "Quote", "Reference", "BibEntry", "Code", "Link", "Annot", "Ruby", "RB"}
+    | {"RT", "RP", "Warichu", "WT", "WP", "Lbl", "Sub", "NonStruct", "Form"}
 )
 """Roles that go on in the line of what is around them."""
-
-
 _LABELLED = frozenset({"Note", "FENote", "LI"})
 _JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
 """Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""

@@ -4,14 +4,12 @@ An entry of an outline is a fact only if a line of its page says it, with the nu
 so the fact has the words of the page, and what the outline merely names is none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from parsemark.errors import PdfError
 from parsemark.extras import require
@@ -32,10 +30,11 @@ _NUMBER = re.compile(
     r"(?:(?:chapter|section|part|appendix|kapitel|chapitre)\s+)?[\dA-Z]{1,3}(?:\.\d{1,3})*[.:)]?", re.I
 )
 """What stands before a heading, and which an outline may leave out."""
+_Draft = tuple[str, dict[str, Any], str, Box | None]
+_Line = tuple[str, Box]
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineEntry:
+class OutlineEntry(NamedTuple):
     """An entry of an outline that leads to a page."""
 
     page: int
@@ -67,21 +66,18 @@ def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
     links, fields = read_annotations(pdf)
     if not entries and not links and not fields:
         return {}
-    pages = document_glyphs(pdf)
-    facts: dict[int, list[Fact]] = {}
-    for number, glyphs in enumerate(pages, start=1):
+    facts: dict[int, tuple[Fact, ...]] = {}
+    for number, glyphs in enumerate(document_glyphs(pdf), start=1):
         own = [
             *_headings([entry for entry in entries if entry.page == number], glyphs),
             *_links([link for link in links if link.page == number], glyphs),
             *_values([field for field in fields if field.page == number]),
         ]
-        for k, (kind, arguments, how, box) in enumerate(own):
-            fact = Fact(f"carried-{k}", kind, RULES, arguments, number, how, box=box)
-            facts.setdefault(number, []).append(fact)
-    return {number: tuple(own) for number, own in facts.items()}
-
-
-_Draft = tuple[str, dict[str, Any], str, Box | None]
+        facts[number] = tuple(
+            Fact(f"carried-{k}", kind, RULES, arguments, number, how, box=box)
+            for k, (kind, arguments, how, box) in enumerate(own)
+        )
+    return {number: own for number, own in facts.items() if own}
 
 
 @in_child(cpu_s=120)
@@ -104,8 +100,7 @@ def read_outline(pdf: Path) -> list[OutlineEntry]:
 @in_child(cpu_s=120)
 def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]:
     """Links with addresses, and fields of forms that are filled in with text."""
-    links: list[CarriedPlace] = []
-    fields: list[CarriedPlace] = []
+    links, fields = list[CarriedPlace](), list[CarriedPlace]()
     with open_qpdf(pdf) as document:
         for number, page in enumerate(document.pages, start=1):
             for annotation in dictionary_items(page.get("/Annots")):
@@ -113,7 +108,8 @@ def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]
                     return links, fields
                 kind = str(annotation.get("/Subtype"))
                 box = _place(pdf, number, annotation.get("/Rect")) if kind in ("/Link", "/Widget") else None
-                if box is None or _is_hidden(annotation):
+                flags = annotation.get("/F", 0)
+                if box is None or (isinstance(flags, int) and flags & _HIDDEN):
                     continue
                 if kind == "/Link" and (target := link_target(annotation, {})):
                     links.append(CarriedPlace(number, box, target))
@@ -122,20 +118,12 @@ def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]
     return links, fields
 
 
-def _is_hidden(annotation: Any) -> bool:
-    flags = annotation.get("/F", 0)
-    return isinstance(flags, int) and bool(flags & _HIDDEN)
-
-
 def _inherited(field: Any, key: str) -> str | None:
     """The text of a field, or of one that it is a part of."""
     for _ in range(8):
         if (text := text_of(field.get(key))) is not None:
             return " ".join(text.split())
-        above = dictionary_items(field.get("/Parent"))
-        if not above:
-            return None
-        field = above[0]
+        field = next(iter(dictionary_items(field.get("/Parent"))), {})
     return None
 
 
@@ -143,7 +131,7 @@ def _place(pdf: Path, number: int, edges: Any) -> Box | None:
     try:
         x0, y0, x1, y1 = (float(value) for value in edges)
         with open_page(pdf, number) as page:
-            return to_page_box(page, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+            return to_page_box(page, *Box.of_points((x0, x1), (y0, y1)).as_tuple())
     except (TypeError, ValueError, PdfError):
         return None
 
@@ -158,9 +146,6 @@ def _headings(entries: Sequence[OutlineEntry], glyphs: Sequence[Glyph]) -> Itera
         answer = "above" if one.level < other.level else "below" if one.level > other.level else "beside"
         if first[0] != second[0]:
             yield "level", {"text": first[0], "other": second[0], "answer": answer}, OUTLINE, first[1]
-
-
-_Line = tuple[str, Box]
 
 
 def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
@@ -183,7 +168,11 @@ def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> 
     The signs are those of the line, if it is one. The first or last line of a page that has the title in
     capitals is a running head.
     """
-    wanted = _bare(title)
+
+    def bare(text: str) -> str:
+        return "".join(filter(str.isalnum, text.casefold()))
+
+    wanted = bare(title)
     numbers = range(1 if _NUMBER.fullmatch(title.split(" ", maxsplit=1)[0]) else 3)
     pairs = ((f"{one} {two}", Box.hull((box, other))) for (one, box), (two, other) in pairwise(lines))
     for k, (said, frame) in enumerate((*lines, *pairs)):
@@ -193,13 +182,9 @@ def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> 
         words = said.split(" ")
         for n in numbers[: len(words)]:
             before = " ".join(words[:n])
-            if _bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
+            if bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
                 return (said if k < len(lines) else f"{before} {title}".strip()), frame.rounded()
     return None
-
-
-def _bare(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _links(links: Sequence[CarriedPlace], glyphs: Sequence[Glyph]) -> Iterator[_Draft]:

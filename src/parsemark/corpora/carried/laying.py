@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
-from parsemark.corpora.carried.page_letters import (
-    REFERENCE,
-    PageLetters,
-    folded_letters,
-    signs_of,
-)
+from parsemark.corpora.carried.page_letters import REFERENCE, PageLetters, folded_letters, signs_of
 from parsemark.corpora.carried.source_places import (
     CAPTION_LABEL,
     CAPTIONS,
@@ -63,10 +59,9 @@ class _LaidContent(DocumentContent):
 
     def read_page(self, number: int) -> OwnedPage:
         page = marked_page(self.pdf, number)
-        known = self.owners.get(number)
         shapes = tuple((UNMARKED, picture, box) for _, picture, box in page.shapes)
-        owners = (UNMARKED,) * len(page.glyphs) if known is None else tuple(known)
-        return replace(page, owners=owners, shapes=shapes)
+        owners = self.owners.get(number) or (UNMARKED,) * len(page.glyphs)
+        return replace(page, owners=tuple(owners), shapes=shapes)
 
 
 def read_pair(pdf: Path, source: Path) -> TaggedDocument:
@@ -120,7 +115,6 @@ class _LaidTree:
         self.number = 0
         self.outer: dict[str, int] = {}
         """The cell that stands for each table that holds others."""
-        self.labels: dict[int, list[tuple[LaidPiece, int]]] = {}
 
     def make(self, blocks: Sequence[LaidBlock]) -> _LaidTree:
         by_page: dict[int, list[tuple[int, LaidPiece]]] = {}
@@ -138,27 +132,27 @@ class _LaidTree:
             self._own(number, owned)
         kids: list[int] = []
         for before, block in zip([None, *blocks], blocks, strict=False):
-            own = list(self._tags(block, numbers))
+            own = self._tag(block, numbers)
             table = before is not None and before.element.table is not None
-            outer = str(block.element.attributes.get(IN_TABLE, ""))
-            if outer:
-                self._add_inside(kids, own, outer)
+            if outer := str(block.element.attributes.get(IN_TABLE, "")):
+                self._put_into(self._outer_cell(kids, outer), own)
             elif table and block.element.category == Category.TABLE_CAPTION:
-                self.tags[kids[-1]] = replace(self.tags[kids[-1]], kids=(*self.tags[kids[-1]].kids, *own))
+                self._put_into(kids[-1], own)
             else:
-                kids += own
+                kids.append(own)
         self.tags[0] = replace(self.tags[0], kids=tuple(kids))
         return self
 
-    def _add_inside(self, kids: list[int], own: Sequence[int], outer: str) -> None:
-        """Put elements into a cell of the table that holds them, so that it is refused as such."""
+    def _outer_cell(self, kids: list[int], outer: str) -> int:
+        """The cell of a table that stands for one which holds others, so that it is refused as such."""
         first = outer.split("/")[1]
         if first not in self.outer:
-            cell = self._add("TD")
+            self.outer[first] = cell = self._add("TD")
             kids.append(self._add("Table", [self._add("TR", [cell])]))
-            self.outer[first] = cell
-        cell = self.outer[first]
-        self.tags[cell] = replace(self.tags[cell], kids=(*self.tags[cell].kids, *own))
+        return self.outer[first]
+
+    def _put_into(self, holder: int, own: int) -> None:
+        self.tags[holder] = replace(self.tags[holder], kids=(*self.tags[holder].kids, own))
 
     def _own(self, number: int, owned: Sequence[tuple[int, LaidPiece]]) -> None:
         """Give the glyphs of a page to what is laid onto it."""
@@ -166,10 +160,10 @@ class _LaidTree:
         owners = array("q", [UNMARKED]) * len(page.glyphs)
         stream = self.letters
         for own, piece in owned:
-            last: int | None = None
+            last = -1
             for run in piece.runs:
                 here = [stream.glyphs[k] for k in range(run.start, run.stop) if stream.pages[k] == number]
-                if here and last is not None and run.joined and here[0] > last:
+                if here and run.joined and here[0] > last >= 0:
                     here = [*range(last + 1, here[0]), *here]
                 for first, second in pairwise(here):
                     owners[first:second] = array("q", [own]) * max(second - first, 0)
@@ -192,22 +186,18 @@ class _LaidTree:
         if not indices:
             return self._own_signs(page, owners, own, piece.text, before + 1)
         first, last = indices[0], indices[-1]
-        behind = signs_of(
-            re.sub(rf".*[\w{REFERENCE}]", "", piece.text, flags=re.DOTALL)
-        )  # the mark of a note is written `^*`
+        # The mark of a note is written `^*`.
+        behind = signs_of(re.sub(rf".*[\w{REFERENCE}]", "", piece.text, flags=re.DOTALL))
         last = self._own_signs(page, owners, own, behind, last + 1)
         last = self._own_beside(page, owners, own, last + 1, 1) - 1
         k = self._own_beside(page, owners, own, first - 1, -1)
         ahead = signs_of(piece.text[: piece.where[0]]) if piece.in_cell and k == first - 1 else ""
         while ahead and k >= 0 and owners[k] == UNMARKED and not is_ink(page, k):
             k -= 1  # a currency at the other end of its cell
-        if (
-            ahead
-            and k >= len(ahead)
-            and "".join(g.text for g in page.glyphs[k - len(ahead) + 1 : k + 1]) == ahead
-        ):
-            owners[k - len(ahead) + 1 : k + 1] = array("q", [own]) * len(ahead)
-            k -= len(ahead)
+        begin = k - len(ahead)
+        if ahead and begin >= 0 and "".join(g.text for g in page.glyphs[begin + 1 : k + 1]) == ahead:
+            owners[begin + 1 : k + 1] = array("q", [own]) * len(ahead)
+            k = begin
         stop = k + 1
         while k >= 0 and owners[k] == UNMARKED and _is_beside(page, k, first):
             k -= 1
@@ -218,8 +208,7 @@ class _LaidTree:
             label = readable(page.glyphs[j].text for j in range(k + 1, stop)).strip()
         is_first_page = bool(piece.runs) and self.letters.glyphs[piece.runs[0].start] >= first
         if label and begins_line and is_first_page and piece.labels.fullmatch(label.replace(" ", "")):
-            for j in range(k + 1, stop):
-                owners[j] = own
+            owners[k + 1 : stop] = array("q", [own]) * (stop - k - 1)
             piece.label = label
         return last
 
@@ -250,12 +239,9 @@ class _LaidTree:
     @staticmethod
     def _own_beside(page: OwnedPage, owners: array[int], own: int, k: int, step: int) -> int:
         """Give a text the signs that follow it from a glyph on; gives the first that is none of them."""
-        while (
-            0 <= k < len(owners)
-            and owners[k] == UNMARKED
-            and is_ink(page, k)
-            and not folded_letters(page.glyphs[k].text)
-        ):
+        while 0 <= k < len(owners) and owners[k] == UNMARKED and is_ink(page, k):
+            if folded_letters(page.glyphs[k].text):
+                break
             owners[k] = own
             k += step
         return k
@@ -290,22 +276,22 @@ class _LaidTree:
             if owner == UNMARKED and not top <= y <= bottom and edge_of(y, y, page.height):
                 owners[k] = ARTEFACT
 
-    def _tags(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> Iterator[int]:
+    def _tag(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> int:
         element = block.element
         level = element.attributes.get("level")
         is_title = element.category == Category.TITLE
         role = f"H{min(int(level or 1), 6)}" if is_title else _ROLES.get(Category(element.category), "P")
         if element.table is not None:
-            yield self._add("Table", self._rows(block, numbers))
-        elif role == "L":
-            yield self._add("L", [self._add("LI", self._spans(p, numbers)) for p in block.pieces])
-        elif role == "Formula":
-            yield self._add("Formula", self._spans(block.pieces[0], numbers), source=element.latex)
-        elif element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
-            yield self._add("P", [self._add("Code", self._spans(block.pieces[0], numbers))])
-        else:
-            own = self._add(role, self._spans(block.pieces[0], numbers))
-            yield self._add("Figure", [own]) if element.category == Category.FIGURE_CAPTION else own
+            return self._add("Table", self._rows(block, numbers))
+        if role == "L":
+            return self._add("L", [self._add("LI", self._spans(p, numbers)) for p in block.pieces])
+        spans = self._spans(block.pieces[0], numbers)
+        if role == "Formula":
+            return self._add("Formula", spans, source=element.latex)
+        if element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
+            return self._add("P", [self._add("Code", spans)])
+        own = self._add(role, spans)
+        return self._add("Figure", [own]) if element.category == Category.FIGURE_CAPTION else own
 
     def _rows(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
         assert block.element.table is not None
@@ -329,7 +315,7 @@ class _LaidTree:
                 own = piece.text[begin:stop].strip()
                 is_said = own.startswith(piece.label)  # some write out what others have their program number
                 text = own if k or is_said else f"{piece.label} {own}"
-            spans.append(self._add("Span", (), actual=text, contents=(Content(page, number),)))
+            spans.append(self._add("Span", [Content(page, number)], actual=text))
         return spans
 
     def _end(self, piece: LaidPiece, page: int) -> int:
@@ -343,19 +329,8 @@ class _LaidTree:
         ]
         return max(last, default=0)
 
-    def _add(
-        self,
-        role: str,
-        kids: Sequence[int] = (),
-        *,
-        contents: tuple[Content, ...] = (),
-        actual: str | None = None,
-        source: str | None = None,
-        attributes: dict[str, Value] | None = None,
-    ) -> int:
-        self.tags.append(
-            StructureTag(role, role, (*kids, *contents), attributes or {}, actual=actual, source=source)
-        )
+    def _add(self, role: str, kids: Sequence[int | Content] = (), **said: Any) -> int:
+        self.tags.append(StructureTag(role, role, tuple(kids), **said))
         return len(self.tags) - 1
 
 

@@ -2,13 +2,12 @@
 `pairs:DIR`: PDFs with what the sources beside them say.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from glob import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from parsemark.corpora.base import MALFORMED, Corpus, Remark
 from parsemark.corpora.carried.facts import carried_facts
@@ -45,8 +44,7 @@ def load_pairs(root: Path) -> Corpus:
     return _loaded(root, "pairs")
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedTask:
+class CarriedTask(NamedTuple):
     """A PDF of which the truth is to be read."""
 
     root: Path
@@ -70,24 +68,22 @@ def read_carried(task: CarriedTask) -> CarriedDocument:
     pdf, remarks = task.root / task.file, list[Remark]()
     try:
         samples = list(_samples(task.kind, pdf, task.file, remarks))
+    except NothingCarriedError as error:
+        return CarriedDocument("carries nothing", str(error))
     except (CorpusError, FormatError, *MALFORMED) as error:
-        return CarriedDocument(
-            "carries nothing" if isinstance(error, NothingCarriedError) else "failed", str(error)
-        )
+        return CarriedDocument("failed", str(error))
     counts: Counter[tuple[str, str]] = Counter()
     for truth in (sample.truth for sample in samples if sample.truth is not None):
         counts["pages", "with truth"] += 1
         counts["pages", "covered"] += truth.covered is not None and len(truth.covered) > 0
         counts.update((f"elements: {e.derivation}", str(e.category)) for e in truth.elements)
         counts.update((f"facts: {fact.derivation}", fact.kind) for fact in truth.facts)
-    counts.update(
-        {("documents by what they carry", kind.partition(": ")[2]) for kind, _ in counts if ": " in kind}
-    )
+    kinds = {kind.partition(": ")[2] for kind, _ in counts if ": " in kind}
+    counts.update(("documents by what they carry", kind) for kind in kinds)
     pages = tuple((s.id, page_file_text(s, f"pdfs/{task.file}")) for s in samples)
     said = "; ".join(remark.message for remark in remarks)[:_MAX_MESSAGE]
-    if not pages:
-        return CarriedDocument("carries nothing", said or "it carries no truth.", pages, counts)
-    return CarriedDocument("taken", said, pages, counts)
+    outcome = ("taken", said) if pages else ("carries nothing", said or "it carries no truth.")
+    return CarriedDocument(*outcome, pages, counts)
 
 
 def _loaded(root: Path, kind: str) -> Corpus:
@@ -112,13 +108,11 @@ def _document(kind: str, pdf: Path) -> TaggedDocument:
         if kind == "tagged" and not document.pages:
             raise NothingCarriedError("it has no structure tree.")
         return document
-    beside = {
-        path.suffix.lower(): path for path in pdf.parent.glob(f"{escape(pdf.stem)}.*") if path.is_file()
-    }
-    source = next((beside[suffix] for suffix in SOURCES if suffix in beside), None)
-    if source is None:
-        raise NothingCarriedError(f"it has no source beside it ({', '.join(SOURCES)}).")
-    return read_pair(pdf, source)
+    beside = {p.suffix.lower(): p for p in pdf.parent.glob(f"{escape(pdf.stem)}.*") if p.is_file()}
+    for suffix in SOURCES:
+        if suffix in beside:
+            return read_pair(pdf, beside[suffix])
+    raise NothingCarriedError(f"it has no source beside it ({', '.join(SOURCES)}).")
 
 
 def _samples(kind: str, pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
@@ -127,17 +121,11 @@ def _samples(kind: str, pdf: Path, where: str, remarks: list[Remark]) -> Iterato
     name, facts = where.removesuffix(".pdf"), carried_facts(pdf)
     shapes = page_shapes(pdf)
     for number in sorted({*document.pages, *facts}):
-        page = document.pages.get(number, TaggedPage(number))
-        truth = Page(
-            page_id(name, number),
-            shapes[number - 1].width,
-            shapes[number - 1].height,
-            tuple(_shown(pdf, page)),
-            covered=page.covered,
-            facts=facts.get(number, ()),
-        )
-        truth = replace(truth, only_facts=not truth.elements)
-        if truth.elements or truth.facts:
+        page, shape = document.pages.get(number, TaggedPage(number)), shapes[number - 1]
+        elements, own = tuple(_shown(pdf, page)), facts.get(number, ())
+        truth = Page(page_id(name, number), shape.width, shape.height, elements, facts=own)
+        truth = replace(truth, covered=page.covered, only_facts=not elements)
+        if elements or own:
             yield Sample(truth.id, name, number, truth, pdf)
 
 
@@ -161,11 +149,8 @@ def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:
         listed = ", ".join(pages[:_LISTED]) + (" …" if len(pages) > _LISTED else "")
         yield Remark(where, f"{counted(len(pages), 'table')} refused (page {listed}): {why}.")
     if n := len(document.missing):
-        named = "; ".join(document.missing[:_LISTED]) + (" …" if len(document.missing) > _LISTED else "")
-        yield Remark(
-            where,
-            f"{counted(n, 'element')} of its source {'has' if n == 1 else 'have'} no place on its pages: "
-            f"{named}.",
-        )
+        named = "; ".join(document.missing[:_LISTED]) + (" …" if n > _LISTED else "")
+        what = f"{counted(n, 'element')} of its source {'has' if n == 1 else 'have'}"
+        yield Remark(where, f"{what} no place on its pages: {named}.")
     for fault, n in document.faults.items():
         yield Remark(where, f"its structure tree has {n:,} {fault}; they are not used.", left_out=False)

@@ -1,7 +1,5 @@
 """Lines that are drawn in a table: where others have one and an empty cell has none, a span is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,7 +22,6 @@ Line = tuple[float, float, float]
 class _Axis:
     """A table seen along its columns, or along its rows."""
 
-    n: int
     owners: Sequence[Sequence[int]]
     """The cell of each place: first along this axis, then across."""
     ends: list[float | None]
@@ -69,23 +66,19 @@ def _axis(table: Table, shapes: Sequence[tuple[float, float, float, float]], *, 
             ends[first + length - 1].append(high)
             if width == 1:
                 middles[beside].append((near + far) / 2)
-    lines = [
-        (at, start, stop) for low, high, start, stop in shapes if stop - start > _SHORT for at in (low, high)
-    ]
     return _Axis(
-        n,
         owners,
         [max(own, default=None) for own in ends],
         [min(own, default=None) for own in begins],
         [sum(own) / len(own) if own else None for own in middles],
-        lines,
+        [(at, start, stop) for *at_edges, start, stop in shapes if stop - start > _SHORT for at in at_edges],
     )
 
 
 def _unseen_line(axis: _Axis, full: set[int]) -> int | None:
     """The first of the columns without any text that have fewer lines around them than they should."""
     is_empty = [not any(owner in full for owner in own) for own in axis.owners]
-    for empty, group in groupby(range(axis.n), key=lambda k: is_empty[k]):
+    for empty, group in groupby(range(len(is_empty)), key=lambda k: is_empty[k]):
         own = list(group)
         if not empty:
             continue
@@ -101,7 +94,7 @@ def _unseen_line(axis: _Axis, full: set[int]) -> int | None:
 def _unruled(axis: _Axis, full: set[int]) -> tuple[tuple[int, int] | None, bool]:
     """The first place where an empty cell lacks the line that others have; and whether any have lines."""
     is_ruled = False
-    for k in range(axis.n - 1):
+    for k in range(len(axis.owners) - 1):
         low, high = axis.ends[k], axis.begins[k + 1]
         if low is None or high is None:
             continue

@@ -1,7 +1,5 @@
 """Sheets as HTML, with each value as it is shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing

@@ -4,8 +4,6 @@ What is none of the last three becomes HTML first, so that one reader knows what
 Nothing that a source names is fetched or opened: no pictures, no entities, no other files.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import zipfile
@@ -40,6 +38,13 @@ _REFERENCE = re.compile(
 )
 _BIB_KEY = re.compile(r"\\bibitem\s*+(?:\[[^\[\]]{0,200}+\])?\{[^{}]{0,200}+\}")
 """Keys of a list of works, of which pages show numbers."""
+_NOTE = re.compile(r"^\[\^[^\]\s]+\]:[ \t]*+(.*+(?:\n(?: {4}|\t).*+)*+)\n?", re.MULTILINE)
+_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
+"""Notes of Markdown, of which pages show numbers."""
+_MARKDOWN_CAPTION = "Table: "
+"""Begins a caption as pandoc writes and numbers it."""
+_NOTE_LINK = re.compile(r"<a\b(?=[^<>]*\bnoteref\b)[^<>]*+>([^<]*+)</a>", re.IGNORECASE)
+"""The number of a note in EPUB, which a style sheet raises."""
 _PICTURE = re.compile(r"<(?:img|image|svg)\b[^>]*+>", re.IGNORECASE)
 _TABLE_TAG = re.compile(r"<(/?)table\b[^>]*+>", re.IGNORECASE)
 _TABLE_PART = re.compile(r"(</?(?:table|tr|td|th|thead|tbody|tfoot|caption)\b[^>]*+>)", re.IGNORECASE)
@@ -64,13 +69,25 @@ def read_source(path: Path) -> list[Element]:
         text = read_text(path)
         if kind == "latex":
             text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, text))
-        said = read_document(text, kind).elements
-        return [replace(e, latex=e.latex and e.latex.replace(REFERENCE, "")) for e in said]
+        below = _NOTE.findall(text) if kind == "markdown" else []
+        said = read_document(_NOTE_MARK.sub(REFERENCE, _NOTE.sub("", text)) if below else text, kind).elements
+        notes = [" ".join(e.text or "" for e in read_document(note, kind).elements) for note in below]
+        return [_of_text(e) for e in said] + _footnotes(notes)
     markup, notes = _READERS[kind](path)
-    elements = list(_elements(_PICTURE.sub("", markup)))
-    return elements + [
-        Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note
-    ]
+    markup = _NOTE_LINK.sub(r"<sup>\1</sup>", _PICTURE.sub("", markup))
+    return list(_elements(markup)) + _footnotes(notes)
+
+
+def _footnotes(notes: list[str]) -> list[Element]:
+    return [Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note]
+
+
+def _of_text(element: Element) -> Element:
+    """An element of LaTeX or Markdown, without what stands for references in its formula, or as a caption."""
+    if element.category == Category.TEXT_BLOCK and (element.text or "").startswith(_MARKDOWN_CAPTION):
+        said = (element.text or "").removeprefix(_MARKDOWN_CAPTION)
+        return replace(element, category=Category.TABLE_CAPTION, text=said)
+    return replace(element, latex=element.latex and element.latex.replace(REFERENCE, ""))
 
 
 def _elements(markup: str, within: str = "") -> Iterator[Element]:
@@ -95,10 +112,9 @@ def _elements(markup: str, within: str = "") -> Iterator[Element]:
         if name and name.count("/") <= _MAX_NESTED:
             yield from _elements(_unframed(part), name)
         elif part.strip():
-            found = read_document(part, "html").elements
-            yield from (
-                replace(e, attributes={**e.attributes, IN_TABLE: within}) if within else e for e in found
-            )
+            place = {IN_TABLE: within} if within else {}
+            for element in read_document(part, "html").elements:
+                yield replace(element, attributes={**element.attributes, **place})
 
 
 def _unframed(table: str) -> str:
@@ -224,12 +240,8 @@ class _OpenDocument(_Markup):
         self.notes += [f"{mark} {_said(body)}".strip() for body in bodies]
         return f"<sup>{escape(mark)}</sup>"
 
-    special: ClassVar = {
-        "h": on_h,
-        "table-cell": on_table_cell,
-        "note": on_note,
-        **dict.fromkeys(("s", "tab", "line-break"), lambda *_: " "),
-    }
+    blanks = dict.fromkeys(("s", "tab", "line-break"), lambda *_: " ")
+    special: ClassVar = {"h": on_h, "table-cell": on_table_cell, "note": on_note, **blanks}
 
 
 def _odt(path: Path) -> Source:
@@ -262,8 +274,12 @@ class _Jats(_Markup):
         return escape(_said(element))  # its `article-title` is no heading
 
     def on_fn(self, element: Any) -> str:
-        self.notes.append(_said(element))
+        self.notes.append(" ".join(filter(None, map(_said, element))) or _said(element))
         return ""
+
+    def on_xref(self, element: Any) -> str:
+        is_note = _value(element, "ref-type") in ("fn", "table-fn") and not len(element)
+        return f"<sup>{self.inner(element)}</sup>" if is_note else self.inner(element)
 
     def on_disp_formula(self, element: Any) -> str:
         tex = next((math.text or "" for math in _inside(element, "tex-math")), "").strip().strip("$")
@@ -286,6 +302,7 @@ class _Jats(_Markup):
         "title": on_title,
         **dict.fromkeys(("mixed-citation", "element-citation"), on_mixed_citation),
         "fn": on_fn,
+        "xref": on_xref,
         "disp-formula": on_disp_formula,
         "fig": on_fig,
         "table-wrap": on_table_wrap,
@@ -314,10 +331,8 @@ def _epub(path: Path) -> Source:
         package = _xml(archive.read(place), path)
         files = {_value(item, "id"): _value(item, "href") for item in _inside(package, "item")}
         spine = [files.get(_value(item, "idref"), "") for item in _inside(package, "itemref")]
-        names = [
-            posixpath.normpath(posixpath.join(posixpath.dirname(place), unquote(href))) for href in spine
-        ]
-        chapters = [_xml(archive.read(name), path) for name in names]
+        names = (posixpath.join(posixpath.dirname(place), unquote(href)) for href in spine)
+        chapters = [_xml(archive.read(posixpath.normpath(name)), path) for name in names]
     bodies = (body for chapter in chapters for body in _inside(chapter, "body"))
     return "\n".join(etree.tostring(body, encoding="unicode") for body in bodies), []
 
@@ -346,10 +361,11 @@ class _Word:
         self.body = document.element.body
         self.styles = {style.style_id: style for style in document.styles}
         self.notes: list[str] = []
-        parts = (r.target_part for r in document.part.rels.values() if r.reltype.endswith("/footnotes"))
-        part = next(parts, None)
-        root = None if part is None else etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False))
-        notes = () if root is None else _inside(root, "footnote")
+        parts = [r.target_part for r in document.part.rels.values() if r.reltype.endswith("/footnotes")]
+        parser = etree.XMLParser(resolve_entities=False)
+        notes = (
+            note for part in parts[:1] for note in _inside(etree.fromstring(part.blob, parser), "footnote")
+        )
         self.known = {note.get(f"{_WORD}id"): note for note in notes}
 
     def read(self) -> Source:
@@ -405,8 +421,7 @@ class _Word:
 
     def _tag(self, paragraph: Any, text: str) -> str:
         """What a paragraph is, by its style or those that this one is based on."""
-        style_id = _word_value(paragraph, "pPr/pStyle")
-        style = self.styles.get(style_id)
+        style = self.styles.get(_word_value(paragraph, "pPr/pStyle"))
         is_listed = _word_value(paragraph, "pPr/numPr/numId") not in ("", "0")
         for _ in range(12):
             if style is None:
@@ -446,13 +461,9 @@ class _Word:
                         open_cells[col] = made
                 col += across
             lines.append(line)
-        body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
+        cell = '<{0} colspan="{1}" rowspan="{2}">{3}</{0}>'.format
+        body = "".join(f"<tr>{''.join(cell(*own) for own in line)}</tr>" for line in lines)
         return f"<table>{body}</table>"
-
-
-def _cell(cell: list[Any]) -> str:
-    tag, across, down, text = cell
-    return f'<{tag} colspan="{across}" rowspan="{down}">{text}</{tag}>'
 
 
 def _word_value(element: Any, path: str) -> str:

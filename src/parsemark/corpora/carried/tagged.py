@@ -1,12 +1,10 @@
 """The pages of a tagged PDF as truth: what its structure tree says, as far as the pages agree."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 from parsemark.corpora.carried.content import INLINE, DocumentContent, TaggedText, hull, is_ink
@@ -31,11 +29,9 @@ _CATEGORIES = {
 }
 """What a role is; all others that hold text are blocks of text."""
 _GROUPS = frozenset(
-    {
-        *("StructTreeRoot", "Document", "DocumentFragment", "Part", "Art", "Sect", "Div", "Aside", "TOC"),
-        *("BlockQuote", "NonStruct", "Private", "Index", "TR", "TD", "TH", "THead", "TBody", "TFoot"),
-        *("LI", "LBody", "Form", "Annot"),
-    }
+    {"StructTreeRoot", "Document", "DocumentFragment", "Part", "Art", "Sect", "Div", "Aside", "TOC"}
+    | {"BlockQuote", "NonStruct", "Private", "Index", "TR", "TD", "TH", "THead", "TBody", "TFoot"}
+    | {"LI", "LBody", "Form", "Annot"}
 )
 _APART = ("Table", "Figure", "L", "Note", "FENote", "Caption", "Aside")
 """What stands for itself also where it is inside of a paragraph."""
@@ -75,9 +71,8 @@ class TaggedPage:
     def holds(self) -> str:
         """What its tags cover, in words."""
         kinds = Counter(element.category for element in self.elements)
-        counts = (counted(kinds[kind], name) for kind, name in _COUNTED.items() if kinds[kind])
-        share = f"{self.n_tagged:,} of {counted(self.n_words, 'word')} tagged"
-        return ", ".join([*counts, share])
+        counts = [counted(kinds[kind], name) for kind, name in _COUNTED.items() if kinds[kind]]
+        return ", ".join([*counts, f"{self.n_tagged:,} of {counted(self.n_words, 'word')} tagged"])
 
 
 @dataclass
@@ -99,9 +94,8 @@ class TaggedDocument:
         for table in self.tables:
             shapes = " + ".join(f"{part.table.n_rows} × {part.table.n_cols}" for part in table.parts)
             where = f"page {table.pages[0]}" if table.pages else "nowhere"
-            tables.append(
-                (where, f"refused: {table.refused}" if table.refused else f"agrees: {shapes} cells")
-            )
+            said = f"refused: {table.refused}" if table.refused else f"agrees: {shapes} cells"
+            tables.append((where, said))
         elements = [element for page in self.pages.values() for element in page.elements]
         levels = [e.attributes["level"] for e in elements if "level" in e.attributes]
         skipped = sum(int(b or 0) > int(a or 0) + 1 for a, b in pairwise(levels))
@@ -149,9 +143,7 @@ def read_tagged(pdf: Path) -> TaggedDocument | None:
 @in_child(cpu_s=900)
 def _read_tagged(pdf: Path) -> TaggedDocument | None:
     tree = read_tags(pdf)
-    if tree is None:
-        return None
-    return read_content(DocumentContent(pdf, tree))
+    return None if tree is None else read_content(DocumentContent(pdf, tree))
 
 
 def read_content(content: DocumentContent, doubtful: Collection[int] = ()) -> TaggedDocument:
@@ -213,12 +205,8 @@ class _Walk:
             yield _Block(index, Category.FIGURE, (words,), alt)
             yield from self._apart(index, ("Caption",))
         elif role == "Formula":
-            yield _Block(
-                index,
-                Category.EQUATION_ISOLATED,
-                (tuple(self.content.pieces(index)),),
-                latex=self.content.latex(index),
-            )
+            words, latex = tuple(self.content.pieces(index)), self.content.latex(index)
+            yield _Block(index, Category.EQUATION_ISOLATED, (words,), latex=latex)
         elif role == "Caption":
             yield self._text(index, self._caption(index))
         elif self._is_group(tag):
@@ -237,23 +225,17 @@ class _Walk:
 
     def _group(self, index: int, tag: StructureTag) -> Iterator[_Block]:
         """The blocks of a group; text that is in none of them is one of its own."""
-        run: list[int | Content] = []
+        run: list[TaggedText] = []
         for kid in (*tag.kids, None):
-            if isinstance(kid, Content) or (
-                isinstance(kid, int) and self.tags[kid].role in INLINE - {"NonStruct", "Form"}
-            ):
-                run.append(kid)
-                continue
-            if run:
-                pieces = tuple(p for part in run for p in self._pieces(part))
-                if any(piece.text.strip() for piece in pieces):
-                    yield _Block(index, self._kind(index, pieces, Category.TEXT_BLOCK), (pieces,))
+            if isinstance(kid, Content):
+                run += self.content.pieces_of(kid)
+            elif kid is not None and self.tags[kid].role in INLINE - {"NonStruct", "Form"}:
+                run += self.content.pieces(kid)
+            else:
+                if any(piece.text.strip() for piece in run):
+                    yield _Block(index, self._kind(index, run, Category.TEXT_BLOCK), (tuple(run),))
                 run = []
-            if kid is not None:
-                yield from self.blocks(kid)
-
-    def _pieces(self, part: int | Content) -> Iterable[TaggedText]:
-        return self.content.pieces(part) if isinstance(part, int) else self.content.pieces_of(part)
+                yield from () if kid is None else self.blocks(kid)
 
     def _paragraph(self, index: int, tag: StructureTag) -> Iterator[_Block]:
         """A text, and what stands in it for itself; a formula that is all of it is set apart from text."""
@@ -296,12 +278,9 @@ class _Walk:
         parent = self.content.parents.get(index, 0)
         beside = [k for k in self.tags[parent].kids if isinstance(k, int)]
         at = beside.index(index)
-        around = (
-            [parent]
-            if self.tags[parent].role not in ("StructTreeRoot", "Document", "Part", "Sect", "Art")
-            else []
-        )
-        around += beside[max(at - 1, 0) : at + 2]
+        around = beside[max(at - 1, 0) : at + 2]
+        if self.tags[parent].role not in ("StructTreeRoot", "Document", "Part", "Sect", "Art"):
+            around.append(parent)
         held = {tag.role for k in around for _, tag in self.content.walk(k)}
         if "Table" in held:
             return Category.TABLE_CAPTION
@@ -328,10 +307,8 @@ def _elements(content: DocumentContent, block: _Block, order: int) -> Iterator[t
         numbers = sorted({c.page for c in content.contents(block.index)})
     for number in numbers:
         lines = [[piece for piece in line if piece.page == number] for line in block.lines]
-        is_code = block.category is Category.CODE_TXT
-        text = "\n".join(
-            said for line in lines if (said := (content.code if is_code else content.text)(line))
-        )
+        written = content.code if block.category is Category.CODE_TXT else content.text
+        text = "\n".join(filter(None, map(written, lines)))
         box = hull(piece.box for line in lines for piece in line if piece.box is not None)
         element = replace(made, box=box, text=text or None, latex=block.latex)
         if block.category is Category.FIGURE:
@@ -347,20 +324,12 @@ def _figure(content: DocumentContent, index: int, number: int, words: Element) -
     page = content.page(number)
     painted = [box for owner, _, box in page.shapes if owner in owners or owner - FORM in owners]
     frame = Box(0, 0, page.width, page.height)
-    box = _said_box(content.tree.tags[index], page)
-    if box is None:
-        box = hull([*painted, *([words.box] if words.box else [])])
+    box = _said_box(content.tree.tags[index], page) or hull([*painted, *([words.box] if words.box else [])])
     if box is not None:
         yield replace(words, text=None, box=box.clipped(frame).rounded())
     if words.text and words.box is not None:
-        yield replace(
-            words,
-            id=f"{words.id}w",
-            category=Category.TEXT_BLOCK,
-            box=words.box.rounded(),
-            ignore=True,
-            attributes={},
-        )
+        may_be_read = replace(words, id=f"{words.id}w", category=Category.TEXT_BLOCK, ignore=True)
+        yield replace(may_be_read, box=words.box.rounded(), attributes={})
 
 
 def _said_box(tag: StructureTag, page: OwnedPage) -> Box | None:
@@ -381,21 +350,17 @@ def _finish(
     painted = {*marked.owners, *(owner for owner, _, _ in marked.shapes)}
     page.n_missing = sum(not painted & {n, n + FORM} for n in owned if n < FORM)
     frames = [e.box for e in page.elements if e.table is not None and e.box is not None]
-    free = [
-        k
-        for k in range(len(marked.glyphs))
-        if is_ink(marked, k) and not any(frame.holds_centre(marked.glyphs[k].box) for frame in frames)
-    ]
-    loose = [k for k in free if marked.owners[k] not in owned and marked.owners[k] != ARTEFACT]
+    inked = [(k, glyph.box) for k, glyph in enumerate(marked.glyphs) if is_ink(marked, k)]
+    free = [k for k, box in inked if not any(frame.holds_centre(box) for frame in frames)]
+    named = {*owned, ARTEFACT}
+    loose = [k for k in free if marked.owners[k] not in named]
     ink = [is_ink(marked, k) and owner != ARTEFACT for k, owner in enumerate(marked.owners)]
     words = [k for k, is_word in enumerate(ink) if is_word and not (k and ink[k - 1])]
     page.n_words, page.n_tagged = len(words), sum(marked.owners[k] in owned for k in words)
     refused = [t for t in tables if t.refused and page.number in t.pages]
     unreadable = [e for e in page.elements if e.text and _UNREADABLE.search(e.text)]
     page.elements = [e for e in page.elements if e not in unreadable]
-    loose_pictures = [
-        box for owner, picture, box in marked.shapes if picture and owner not in owned and owner != ARTEFACT
-    ]
+    loose_pictures = [box for owner, picture, box in marked.shapes if picture and owner not in named]
     pictures = [*loose_pictures, *(e.box for e in page.elements if e.category == Category.FIGURE and e.box)]
     large = any(box.area > _LARGE_PICTURE * marked.width * marked.height for box in pictures)
     uncovered: set[str] = set()
@@ -416,7 +381,9 @@ def _finish(
             page.doubts += [said] if said else []
     page.covered = everything - uncovered
     if loose:
-        page.doubts.append(f"text that is in no element: {_first_words(marked, loose)!r}")
+        said = _words(marked, loose)
+        first = said if len(said) <= _SHOWN else said[:_SHOWN].rsplit(" ", 1)[0] + " …"
+        page.doubts.append(f"text that is in no element: {first!r}")
     if _is_turned(page.elements):
         page.doubts.append("an order other than the page's")
         page.elements = [replace(e, order=None) for e in page.elements]
@@ -425,29 +392,25 @@ def _finish(
 
 def _in_columns(elements: Sequence[Element]) -> bool:
     """Whether texts stand beside each other, three at a time and twice or more: a table without its tags."""
-    boxes = [
-        e.box for e in elements if e.box is not None and e.table is None and e.category != Category.FIGURE
-    ]
-    beside = [
-        sum(min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * max(a.height, b.height) for b in boxes[:400])
-        for a in boxes[:400]
-    ]
+    texts = (e for e in elements if e.table is None and e.category != Category.FIGURE)
+    boxes = [e.box for e in texts if e.box is not None][:400]
+    beside = (
+        sum(min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * max(a.height, b.height) for b in boxes) for a in boxes
+    )
     return sum(n >= 3 for n in beside) >= 6
 
 
 def _is_turned(elements: Sequence[Element]) -> bool:
     """Whether the tree has blocks the other way round that stand below each other on the page."""
-    boxes = [
-        e.box for e in sorted(elements, key=lambda e: e.order or 0) if e.box is not None and not e.ignore
-    ]
+    ordered = sorted(elements, key=lambda e: e.order or 0)
+    boxes = [e.box for e in ordered if e.box is not None and not e.ignore][:400]
     pairs = turned = 0
-    for k, first in enumerate(boxes[:400]):
-        for second in boxes[k + 1 : 400]:
-            shared = min(first.x1, second.x1) - max(first.x0, second.x0)
-            if shared > 0.5 * min(first.width, second.width):
-                below, above = second.y0 >= first.y1 - 1, first.y0 >= second.y1 - 1
-                pairs += below or above
-                turned += above and not below
+    for first, second in combinations(boxes, 2):
+        shared = min(first.x1, second.x1) - max(first.x0, second.x0)
+        if shared > 0.5 * min(first.width, second.width):
+            below, above = second.y0 >= first.y1 - 1, first.y0 >= second.y1 - 1
+            pairs += below or above
+            turned += above and not below
     return turned > _MAX_TURNED * pairs
 
 
@@ -459,18 +422,12 @@ def _words(marked: OwnedPage, glyphs: Sequence[int]) -> str:
     )
 
 
-def _first_words(marked: OwnedPage, glyphs: Sequence[int]) -> str:
-    words = _words(marked, glyphs)
-    return words if len(words) <= _SHOWN else words[:_SHOWN].rsplit(" ", 1)[0] + " …"
-
-
 def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> Iterator[Element]:
     """Running heads and the like: what a parser may give or leave out."""
     places: dict[Category, list[int]] = {}
     for k in glyphs:
         middle = marked.glyphs[k].box.centre[1]
-        kind = _AT_EDGE[edge_of(middle, middle, marked.height)]
-        places.setdefault(kind, []).append(k)
+        places.setdefault(_AT_EDGE[edge_of(middle, middle, marked.height)], []).append(k)
     for kind, own in places.items():
         words = _words(marked, own)
         box = Box.hull(marked.glyphs[k].box for k in own).rounded()

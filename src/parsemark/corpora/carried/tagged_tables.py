@@ -5,11 +5,10 @@ columns beside each other, spans where they say, and no word of the page stands 
 none of them. Else it is refused with the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
+from operator import attrgetter
 from statistics import median
 
 from parsemark.corpora.carried.content import DocumentContent, TaggedText, hull, is_ink
@@ -28,11 +27,7 @@ _PAGE = 1e6
 """Added to places on the next page, so that they are below all of this one."""
 _MIN_EMPTY_ROW = 1.5
 """Heights of a line that are free where an empty row is; less is a gap between rows."""
-
-
 HOLDS_TABLE = "it holds another table, so it lays out a page"
-
-
 Ends = Callable[[Box], tuple[float, float]]
 """Where a box begins and ends along a row."""
 
@@ -102,19 +97,16 @@ def _checked_parts(
     from_right = _reads_from_right([slot for slot in slots if slot.boxes])
     ends: Ends = (lambda box: (-box.x1, -box.x0)) if from_right else (lambda box: (box.x0, box.x1))
     slots = _moved_to_columns(slots, n_cols, ends)
-    filled = [slot for slot in slots if any(piece.text.strip() for piece in slot.pieces)]
-    if not filled:
+    if not any(piece.text.strip() for slot in slots for piece in slot.pieces):
         raise RefusedError("none of its cells has text")
     if any(tag.role == "Table" for k, tag in content.walk(index) if k != index):
         raise RefusedError(HOLDS_TABLE)
-    slots, n_rows = _without_gaps(slots, len(rows))
+    slots = _without_gaps(slots, len(rows))
     slots, repeated = _without_repeats(content, slots)
     filled = [slot for slot in slots if slot.boxes]
-    for n, what in (
-        (min(n_rows, len({s.row for s in filled})), "row"),
-        (min(n_cols, len({s.col for s in filled})), "column"),
-    ):
-        if n < 2:
+    used = {"row": {s.row for s in filled}, "column": {s.col for s in filled}}
+    for what, places in used.items():
+        if len(places) < 2:
             raise RefusedError(f"it has text in only one {what}, so it is a frame and no table")
     raise_unless_apart(filled, ends)
     _raise_unless_below(filled)
@@ -136,17 +128,15 @@ def _rows(content: DocumentContent, index: int) -> list[list[int]]:
     rows: list[list[int]] = []
     for k, tag in content.walk(index, ("TR", "Table", "Caption")):
         if tag.role == "TR":
-            cells = [c for c, cell in content.walk(k, ("TD", "TH", "Table")) if cell.role in ("TD", "TH")]
-            rows.append(cells)
+            below = content.walk(k, ("TD", "TH", "Table"))
+            rows.append([c for c, cell in below if cell.role in ("TD", "TH")])
     if not rows:
         raise RefusedError("it has no rows")
-    own = {c for row in rows for cell in row for c in content.contents(cell)}
-    kept = {c for k, tag in content.walk(index) if tag.role == "Caption" for c in content.contents(k)}
-    loose = [c for c in content.contents(index) if c not in own and c not in kept]
-    for piece in loose:
-        page = content.page(piece.page)
-        if any(is_ink(page, k) for k in content.glyphs_of(piece)):
-            raise RefusedError("it has text outside of its cells")
+    captions = (k for k, tag in content.walk(index) if tag.role == "Caption")
+    own = {c for k in chain(*rows, captions) for c in content.contents(k)}
+    loose = (c for c in content.contents(index) if c not in own)
+    if any(is_ink(content.page(c.page), k) for c in loose for k in content.glyphs_of(c)):
+        raise RefusedError("it has text outside of its cells")
     return rows
 
 
@@ -162,12 +152,10 @@ def _span(tag: StructureTag, key: str) -> int:
 def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list[_Slot], int]:
     """The cells on a grid, as HTML lays them: each at the first place of its row that is free."""
     tags = content.tree.tags
-    named = {v for row in rows for c in row for v in _listed(tags[c].attributes.get("Headers"))}
+    cells = {c: tags[c].attributes for c in chain(*rows)}
+    named = {v for said in cells.values() for v in _listed(said.get("Headers"))}
     heads = {
-        c
-        for row in rows
-        for c in row
-        if tags[c].role == "TH" or "Scope" in tags[c].attributes or tags[c].attributes.get("ID") in named
+        c for c, said in cells.items() if tags[c].role == "TH" or "Scope" in said or said.get("ID") in named
     }
     taken: set[tuple[int, int]] = set()
     slots: list[_Slot] = []
@@ -222,11 +210,9 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
         chosen = touched if len(fits) > 1 else fits
         return chosen[0] if len(chosen) == 1 else None
 
-    by_row: dict[int, list[_Slot]] = {}
-    for slot in slots:
-        by_row.setdefault(slot.row, []).append(slot)
     found: list[_Slot] = []
-    for row, cells in sorted(by_row.items()):
+    for row, group in groupby(sorted(slots, key=attrgetter("row")), attrgetter("row")):
+        cells = list(group)
         taken = {c for s in slots if s.row < row < s.row + s.rowspan for c in range(s.col, s.col + s.colspan)}
         spoken = [cell for cell in cells if cell.boxes]
         places = [place(cell) for cell in spoken] if width[row] < n_cols else []
@@ -241,7 +227,7 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
     return found
 
 
-def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> tuple[list[_Slot], int]:
+def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
     """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
     bands = extents(
         (slot.row, page * _PAGE + box.y0, page * _PAGE + box.y1)
@@ -260,8 +246,7 @@ def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> tuple[list[_Slot], int
             gone.update(own)
     rank = {r: k for k, r in enumerate(r for r in range(n_rows) if r not in gone)}
     ranks = [[rank[r] for r in range(s.row, s.row + s.rowspan) if r in rank] for s in slots]
-    kept = [replace(s, row=own[0], rowspan=len(own)) for s, own in zip(slots, ranks, strict=True) if own]
-    return kept, len(rank)
+    return [replace(s, row=own[0], rowspan=len(own)) for s, own in zip(slots, ranks, strict=True) if own]
 
 
 def _without_repeats(
@@ -288,17 +273,12 @@ def _without_repeats(
     kept: list[_Slot] = []
     repeated: dict[int, list[_Slot]] = {}
     for slot in slots:
-        if slot.row >= n_heads:
+        if slot.row >= n_heads or not slot.pieces:
             kept.append(slot)
             continue
         for page in sorted({piece.page for piece in slot.pieces}):
             own = replace(slot, pieces=tuple(piece for piece in slot.pieces if piece.page == page))
-            if page == first:
-                kept.append(own)
-            else:
-                repeated.setdefault(page, []).append(own)
-        if not slot.pieces:
-            kept.append(slot)
+            (kept if page == first else repeated.setdefault(page, [])).append(own)
     return kept, repeated
 
 
@@ -316,12 +296,9 @@ def _reads_from_right(slots: Sequence[_Slot]) -> bool:
 def raise_unless_apart(slots: Sequence[_Slot], ends: Ends) -> None:
     """Refuse a table of which a word stands under another column than its tags say."""
     places = [(s, *_extent(ends(box) for _, box in s.boxes)) for s in slots]
-    by_row: dict[int, list[tuple[int, float, float]]] = {}
-    for slot, low, high in places:
-        by_row.setdefault(slot.row, []).append((slot.col, low, high))
-    for row, cells in sorted(by_row.items()):
-        ordered = sorted(cells)
-        if any(b[1] < a[1] for a, b in pairwise(ordered)):
+    ordered = sorted((s.row, s.col, low) for s, low, _ in places)
+    for (row, _, first), (other, _, second) in pairwise(ordered):
+        if row == other and second < first:
             raise RefusedError(f"the cells of row {row + 1} stand in another order than their tags")
     bad = _crossing([(s.col, s.col + s.colspan, low, high) for s, low, high in places])
     if bad is not None:
@@ -332,11 +309,8 @@ def raise_unless_apart(slots: Sequence[_Slot], ends: Ends) -> None:
 
 
 def _raise_unless_below(slots: Sequence[_Slot]) -> None:
-    places = []
-    for slot in slots:
-        ends = ((page * _PAGE + box.y0, page * _PAGE + box.y1) for page, box in slot.boxes)
-        places.append((slot.row, slot.row + slot.rowspan, *_extent(ends)))
-    bad = _crossing(places)
+    inks = [_extent((p * _PAGE + box.y0, p * _PAGE + box.y1) for p, box in s.boxes) for s in slots]
+    bad = _crossing([(s.row, s.row + s.rowspan, *own) for s, own in zip(slots, inks, strict=True)])
     if bad is not None:
         raise RefusedError(f"its rows overlap: text of row {bad} or before it stands beside a later row")
 
@@ -349,8 +323,7 @@ def _extent(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
 def _crossing(places: Sequence[tuple[int, int, float, float]]) -> int | None:
     """The first border between lines of a grid that what lies on both sides of it crosses.
 
-    Args:
-        places: First line and the one after the last, and where the ink begins and ends.
+    A place is its first line and the one after the last, and where the ink begins and ends.
     """
     n = max(stop for _, stop, _, _ in places)
     ends = [float("-inf")] * (n + 1)
@@ -382,26 +355,17 @@ def _part(
             box = hull(piece.box for piece in shown if piece.box is not None)
             place = top, slot.col, content.text(shown), bottom - top, slot.colspan, slot.header
             cells.append(Cell(*place, None if box is None else box.rounded()))
-    table = _complete(Table(stop - first + n_heads, n_cols, tuple(cells)))
-    return TablePart(page, table, Box.hull(cell.box for cell in table.cells if cell.box is not None))
-
-
-def _complete(table: Table) -> Table:
-    says = any(cell.header is not None for cell in table.cells)
+    table = Table(stop - first + n_heads, n_cols, tuple(cells))
+    says = any(cell.header is not None for cell in cells)
     empty = (Cell(r, c, header=False if says else None) for r, c in table.holes)
-    return Table(table.n_rows, table.n_cols, (*table.cells, *empty))
+    frame = Box.hull(cell.box for cell in cells if cell.box is not None)
+    return TablePart(page, replace(table, cells=(*cells, *empty)), frame)
 
 
 def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
     """Refuse a table in which words stand that are in none of its cells."""
-    foreign = [
-        k
-        for k, owner in enumerate(page.owners)
-        if k not in own
-        and owner != ARTEFACT
-        and is_ink(page, k)
-        and part.box.holds_centre(page.glyphs[k].box)
-    ]
+    others = [k for k, owner in enumerate(page.owners) if k not in own and owner != ARTEFACT]
+    foreign = [k for k in others if is_ink(page, k) and part.box.holds_centre(page.glyphs[k].box)]
     if foreign:
         words = "".join(page.glyphs[k].text for k in foreign[:30])
         raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
@@ -410,10 +374,7 @@ def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
 def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | None) -> None:
     """Refuse a table beside which words of no element stand, as near as its rows are: some are missing.
 
-    Args:
-        content: The pages.
-        part: The table.
-        head: Where its page repeats the head.
+    Those of the `head` that its page repeats are its own.
     """
     page = content.page(part.page)
     nobodys = (UNMARKED, ARTEFACT) if content.guesses_artefacts else (UNMARKED,)
@@ -422,16 +383,11 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
     reach = 1.5 * max(gaps, default=0.0) + TOLERANCE
     around = Box(part.box.x0, part.box.y0 - reach, part.box.x1, part.box.y1 + reach)
-    near = [
-        k
-        for k, owner in enumerate(page.owners)
-        if owner in nobodys
-        and is_ink(page, k)
-        and around.intersection_area(page.glyphs[k].box) > 0
-        and not (head is not None and head.holds_centre(page.glyphs[k].box))
-    ]
+    loose = [page.glyphs[k] for k, owner in enumerate(page.owners) if owner in nobodys and is_ink(page, k)]
+    near = [glyph for glyph in loose if around.intersection_area(glyph.box) > 0]
+    near = [glyph for glyph in near if head is None or not head.holds_centre(glyph.box)]
     if near:
-        words = "".join(page.glyphs[k].text for k in near[:30])
+        words = "".join(glyph.text for glyph in near[:30])
         raise RefusedError(f"text stands right above or below it that is in no element: {words!r}")
 
 
@@ -454,11 +410,8 @@ def _with_repeated_heads(
 
 def _shown_above(page: OwnedPage, box: Box, wanted: Sequence[str]) -> Box | None:
     """Where artefacts above a place say just what is wanted, and nothing between; None if they do not."""
-    above = [
-        glyph
-        for glyph, owner, k in zip(page.glyphs, page.owners, range(len(page.glyphs)), strict=True)
-        if owner in (ARTEFACT, UNMARKED) and is_ink(page, k) and glyph.box.y1 <= box.y0 + TOLERANCE
-    ]
+    nobodys = [k for k, o in enumerate(page.owners) if o in (ARTEFACT, UNMARKED) and is_ink(page, k)]
+    above = [page.glyphs[k] for k in nobodys if page.glyphs[k].box.y1 <= box.y0 + TOLERANCE]
     nearest = sorted(above, key=lambda glyph: -glyph.box.centre[1])[: len(wanted)]
     return Box.hull(g.box for g in nearest) if sorted(g.text for g in nearest) == wanted else None
 
@@ -470,14 +423,8 @@ def _headed(part: TablePart, head: Sequence[Cell], n_heads: int, box: Box) -> Ta
     sizes = zip((first.width, first.height), (box.width, box.height), strict=True)
     is_same = all(abs(one - other) <= 2 * TOLERANCE for one, other in sizes)
     right, down = box.x0 - first.x0, box.y1 - first.y1
-    cells = [
-        replace(cell, box=_moved(cell.box, right, down) if cell.box is not None and is_same else None)
-        for cell in head
-    ]
+    boxes = [cell.box.moved(right, down).rounded() if cell.box and is_same else None for cell in head]
+    cells = [replace(cell, box=own) for cell, own in zip(head, boxes, strict=True)]
     moved = [replace(cell, row=cell.row + n_heads) for cell in part.table.cells]
     table = Table(part.table.n_rows + n_heads, part.table.n_cols, (*cells, *moved))
     return TablePart(part.page, table, Box.hull((part.box, box)))
-
-
-def _moved(box: Box, right: float, down: float) -> Box:
-    return Box(box.x0 + right, box.y0 + down, box.x1 + right, box.y1 + down).rounded()

@@ -7,9 +7,8 @@
 PDFs may be missing (upstream keeps them in Git LFS): then outputs can be imported, not parsed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import (
     SampleIds,
     files_inside,
+    first_page_size,
     read_each,
     read_json,
     read_text,
@@ -25,26 +25,20 @@ from parsemark.corpora.loaders.files import (
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
-from parsemark.pdf import page_shapes
 from parsemark.plain_words import listed
 from parsemark.protocols.boards.dp_bench import PAGE
 from parsemark.protocols.boards.opendataloader import MARKDOWN
 from parsemark.protocols.boards.rd_tablebench import HTML
 
 _CATEGORIES = {
-    "paragraph": Category.TEXT_BLOCK,
-    "heading1": Category.TITLE,
-    "footer": Category.FOOTER,
-    "caption": Category.FIGURE_CAPTION,
-    "header": Category.HEADER,
-    "list": Category.LIST_GROUP,
-    "chart": Category.FIGURE,
-    "footnote": Category.PAGE_FOOTNOTE,
-    "equation": Category.EQUATION_ISOLATED,
-    "figure": Category.FIGURE,
-    "index": Category.REFERENCE,
-}
+    "paragraph": Category.TEXT_BLOCK, "heading1": Category.TITLE, "footer": Category.FOOTER,
+    "caption": Category.FIGURE_CAPTION, "header": Category.HEADER, "list": Category.LIST_GROUP,
+    "chart": Category.FIGURE, "figure": Category.FIGURE, "footnote": Category.PAGE_FOOTNOTE,
+    "equation": Category.EQUATION_ISOLATED, "index": Category.REFERENCE,
+}  # fmt: skip
 _OUTSIDE = (Category.HEADER, Category.FOOTER)
+_FARTHEST = 2.0
+"""Shares of a page that a corner may be away; beyond it stand pixels."""
 _LFS = b"version https://git-lfs"
 
 
@@ -124,20 +118,22 @@ def _sample(
     pdf: Path | None = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
     if pdf is None or not pdf.is_file() or pdf.read_bytes()[: len(_LFS)] == _LFS:
         pdf = None
-    width, height = (page_shapes(pdf)[0].width, page_shapes(pdf)[0].height) if pdf else (1.0, 1.0)
+    width, height = first_page_size(pdf)
     listed = () if data is None else data["elements"]
     elements = tuple(_element(e, n, width, height) for n, e in enumerate(listed))
-    identifier, covered = ids.make(stem), frozenset[str]() if data is None else None
-    page = Page(
-        identifier, width, height, elements, annotation=annotation, only_tables=only_tables, covered=covered
-    )
-    return Sample(identifier, stem, 1, page, pdf)
+    page = Page(ids.make(stem), width, height, elements, annotation=annotation, only_tables=only_tables)
+    page = replace(page, covered=frozenset() if data is None else None)
+    return Sample(page.id, stem, 1, page, pdf)
 
 
 def _element(data: Mapping[str, Any], number: int, width: float, height: float) -> Element:
     """An element; coordinates are relative to the page."""
     content, kind = data["content"], str(data["category"]).lower()
     corners = data.get("coordinates") or []
+    if any(abs(float(c[axis])) > _FARTHEST for c in corners for axis in "xy"):
+        raise CorpusError(
+            f"element {number}: its coordinates {corners[0]} … are no shares of the page, 0 to 1."
+        )
     xs, ys = [float(c["x"]) * width for c in corners], [float(c["y"]) * height for c in corners]
     box = Box.of_points(xs, ys) if corners else None
     identifier = str(number)
@@ -148,12 +144,6 @@ def _element(data: Mapping[str, Any], number: int, width: float, height: float) 
         return table_element(identifier, html=whole, text=content.get("text"), box=box, order=number)
     category = _CATEGORIES.get(kind, Category.TEXT_BLOCK)
     text = str(content.get("text") or "")
-    is_formula = category is Category.EQUATION_ISOLATED
-    return Element(
-        identifier,
-        category,
-        box,
-        None if category in _OUTSIDE else number,
-        text=text,
-        latex=str(content.get("markdown") or text).strip("$ \n") if is_formula else None,
-    )
+    formula = str(content.get("markdown") or text).strip("$ \n")
+    latex = formula if category is Category.EQUATION_ISOLATED else None
+    return Element(identifier, category, box, None if category in _OUTSIDE else number, text, latex)

@@ -3,8 +3,6 @@
 What of a file of facts is not used is counted and named.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -22,6 +20,7 @@ from parsemark.corpora.base import MALFORMED, Remark
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.cell_text import decoded
 from parsemark.model import Sample
+from parsemark.pdf import page_shapes
 from parsemark.plain_words import counted, first_problem
 
 Model = TypeVar("Model")
@@ -120,9 +119,7 @@ def read_xml(path: Path) -> etree._Element:
 
     A file with an entity that is not read would lack what stands for it, so it is refused.
     """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
-    )
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     data = read_bytes(path, MAX_XML_BYTES)
     try:
         root = etree.fromstring(data, parser)
@@ -167,6 +164,11 @@ def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
     """Raise CorpusError if nothing of a corpus can be read."""
     if not samples:
         raise CorpusError(f"Nothing of {root} can be read: {remarks[0]}")
+
+
+def first_page_size(pdf: Path | None) -> tuple[float, float]:
+    """Width and height of the first page; where there is no PDF, places stay shares of a page."""
+    return (1.0, 1.0) if pdf is None else page_shapes(pdf)[0][:2]
 
 
 def is_storable(path: Path) -> bool:
@@ -256,13 +258,12 @@ class FactLines:
     def remarks(self) -> list[Remark]:
         """One remark for each unknown kind and each reason."""
         known = ", ".join(self._kinds)
-        return [
-            *(
-                Remark(self._where, f"{_facts(at)} of the unknown kind {kind!r} left out; known are {known}.")
-                for kind, at in self._unknown.items()
-            ),
-            *(Remark(self._where, f"{_facts(at)} left out: {why}.") for why, at in self._refused.items()),
+        said = [
+            f"{_facts(at)} of the unknown kind {kind!r} left out; known are {known}."
+            for kind, at in self._unknown.items()
         ]
+        said += [f"{_facts(at)} left out: {why}." for why, at in self._refused.items()]
+        return [Remark(self._where, message) for message in said]
 
 
 def _in_words(error: Exception) -> str:
@@ -286,8 +287,6 @@ def _facts(lines: list[int]) -> str:
 
 def unknown_pages(document: str, pages: Iterable[int], n_pages: int) -> list[Remark]:
     """What is said where facts speak of pages that a document has not."""
+    why = f"are left out: it has {counted(n_pages, 'page')}."
     missing = sorted({page for page in pages if page > n_pages})
-    return [
-        Remark(document, f"the facts of page {page} are left out: it has {counted(n_pages, 'page')}.")
-        for page in missing
-    ]
+    return [Remark(document, f"the facts of page {page} {why}") for page in missing]

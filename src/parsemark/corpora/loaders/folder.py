@@ -21,8 +21,6 @@ A file that cannot be used costs itself: the page that it was for has no truth. 
 PDF than the one it lies beside.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata
@@ -191,11 +189,8 @@ def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
     root = place.parent if place.is_file() else place
     inner = [place.with_suffix("")] if place.is_file() else None
     files = list(_files(root, remarks, inner))
-    documents = [
-        _Document(path, path.relative_to(root).with_suffix("").as_posix())
-        for path in files
-        if path.suffix.lower() == ".pdf"
-    ]
+    pdfs = [path for path in files if path.suffix.lower() == ".pdf"]
+    documents = [_Document(pdf, pdf.relative_to(root).with_suffix("").as_posix()) for pdf in pdfs]
     if not documents:
         why = f" ({remarks[0]})" if remarks else ""
         raise CorpusError(f"There is no PDF in {place}.{why}")
@@ -211,11 +206,9 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
     ids = [sample.id for sample in samples if sample.truth is None]
     if not ids or len(ids) == len(samples):
         return None
-    names = ", ".join(ids[:_MOST_NAMED]) + (
-        f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    )
+    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     said = (
-        f"not scored: {names}. For a page without "
+        f"not scored: {', '.join(ids[:_MOST_NAMED])}{more}. For a page without "
         f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
     )
     return Remark(f"{len(ids)} of {counted(len(samples), 'page')} without truth", said, left_out=False)
@@ -258,8 +251,9 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
         owner = _owner(path, by_path)
         if owner is not None:
             name, page = owner.pdf.stem, _likely_page(path, owner)
+            suffix = path.suffix if path.suffix.lower() in FORMATS else ".html"
             said = (
-                f"is not named as truth of {owner.name}.pdf is. Name it {name}.p{page}.t1{_suffix(path)} "
+                f"is not named as truth of {owner.name}.pdf is. Name it {name}.p{page}.t1{suffix} "
                 f"(first table on page {page}), {name}.p{page}.{NO_TABLES} or {name}.p{page}{PAGE_SUFFIX}."
             )
             bare = _composed(path.stem) == _composed(name) and path.suffix.lower() in OF_ONE_PAGE
@@ -325,22 +319,15 @@ def _beside(path: Path, documents: _ByName) -> _Document | None:
     """The document in whose folder a file lies, or with whose name its own begins."""
     if (owner := documents.get(path.parent)) is not None:
         return owner
-    for end in range(len(path.name), 0, -1):
-        if path.name[end : end + 1] in (".", "-", "_", " "):
-            found = documents.get(path.with_name(path.name[:end]))
-            if found is not None:
-                return found
-    return None
+    ends = (end for end in range(len(path.name), 0, -1) if path.name[end : end + 1] in (".", "-", "_", " "))
+    owners = (documents.get(path.with_name(path.name[:end])) for end in ends)
+    return next((owner for owner in owners if owner is not None), None)
 
 
 def _likely_page(path: Path, document: _Document) -> int:
     """The first number in a file's name behind the document's, if there is one."""
     numbers = re.findall(r"\d{1,6}", _composed(path.stem).removeprefix(_composed(document.pdf.stem)))
     return int(numbers[0]) if numbers else 1
-
-
-def _suffix(path: Path) -> str:
-    return path.suffix if path.suffix.lower() in FORMATS else ".html"
 
 
 def _named_after(path: Path, documents: _ByName) -> _Document | None:
@@ -438,10 +425,8 @@ def _n_parts(path: Path) -> int:
 def _gap(labels: Sequence[_Label]) -> tuple[int, int] | None:
     """The first number that the tables of a page leave out, and the one that comes after it."""
     numbers = sorted({label.table for label in labels if label.table is not None})
-    for expected, number in enumerate(numbers, start=min(numbers[0], 1) if numbers else 1):
-        if number != expected:
-            return expected, number
-    return None
+    counted_up = enumerate(numbers, start=min([1, *numbers]))
+    return next(((expected, number) for expected, number in counted_up if number != expected), None)
 
 
 def _page(blank: Page, labels: Sequence[_Label], document: _Document, root: Path) -> Page:
@@ -495,17 +480,11 @@ def _elements(label: _Label) -> Iterator[Element]:
     if not found or (label.table is not None and len(found) != 1):
         wanted = "some" if label.table is None else "one"
         raise CorpusError(
-            f"{label.path} holds {counted(len(found), 'table')}, and should hold "
-            f"{wanted}. All tables of page N go into "
-            f"a file that ends in .pN{label.path.suffix}; for a page without tables make one that ends in "
-            f".{NO_TABLES}."
+            f"{label.path} holds {counted(len(found), 'table')}, and should hold {wanted}. All tables of "
+            f"page N go into a file that ends in .pN{label.path.suffix}; for a page without tables make one "
+            f"that ends in .{NO_TABLES}."
         )
-    for number, table in enumerate(found, start=label.table or 1):
-        yield Element(
-            f"t{number}",
-            Category.TABLE,
-            order=number,
-            html=table.source if table.format == "html" else None,
-            latex=table.source if table.format == "latex" else None,
-            table=table.table,
-        )
+    for number, one in enumerate(found, start=label.table or 1):
+        html = one.source if one.format == "html" else None
+        latex = one.source if one.format == "latex" else None
+        yield Element(f"t{number}", Category.TABLE, None, number, latex=latex, html=html, table=one.table)

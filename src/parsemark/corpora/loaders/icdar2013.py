@@ -11,13 +11,12 @@ touched, and `icdar2013-uncorrected:DIR` gives them as they are. A document whos
 out, and one whose files contradict themselves has no truth; both are named.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from lxml import etree
@@ -106,11 +105,10 @@ def _contradiction(pdf: Path, name: str, n_pages: int) -> Remark | None:
         why = f"there is neither {name}-str.xml nor {name}-reg.xml."
         return Remark(pdf.name, f"has no truth: {why}", left_out=False)
     said = [(f.name, Counter(_integer(region, "page", f) for _, _, region in _regions(f))) for f in files]
-    for named, tables in said:
-        for page in tables:
-            if not 1 <= page <= n_pages:
-                why = f"{named} has a table on page {page} of {n_pages}."
-                return Remark(pdf.name, f"has no truth: {why}")
+    for named, page in ((named, page) for named, tables in said for page in tables):
+        if not 1 <= page <= n_pages:
+            why = f"{named} has a table on page {page} of {n_pages}."
+            return Remark(pdf.name, f"has no truth: {why}")
     (one, first), (other, second) = said[0], said[-1]
     for page in sorted(first | second):
         if first[page] != second[page]:
@@ -142,27 +140,20 @@ def _cells(region: etree._Element, path: Path) -> tuple[tuple[Cell, ...], int]:
     Some tables begin at 1, or at −1.
     """
     listed = list(region.iter("cell"))
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for axis in ("row", "col"):
-        starts = [_integer(cell, f"start-{axis}", path) for cell in listed]
-        ends = [
-            _integer(cell, f"end-{axis}", path) if cell.get(f"end-{axis}") else start
-            for cell, start in zip(listed, starts, strict=True)
-        ]
-        spans[axis] = list(zip(starts, ends, strict=True))
-    row, col = (min((min(span) for span in spans[axis]), default=0) for axis in ("row", "col"))
-    cells = tuple(
-        Cell(
-            min(down) - row,
-            min(across) - col,
-            clean(cell.findtext("content") or ""),
-            abs(down[1] - down[0]) + 1,
-            abs(across[1] - across[0]) + 1,
-            box=_box(cell, path),
-        )
-        for cell, down, across in zip(listed, spans["row"], spans["col"], strict=True)
-    )
-    return cells, sum(d[1] < d[0] or a[1] < a[0] for d, a in zip(spans["row"], spans["col"], strict=True))
+    downs, acrosses = ([_span(cell, axis, path) for cell in listed] for axis in ("row", "col"))
+    row, col = (min(map(min, spans), default=0) for spans in (downs, acrosses))
+    cells, n_repaired = [], 0
+    for cell, down, across in zip(listed, downs, acrosses, strict=True):
+        spans = abs(down[1] - down[0]) + 1, abs(across[1] - across[0]) + 1
+        text = clean(cell.findtext("content") or "")
+        cells.append(Cell(min(down) - row, min(across) - col, text, *spans, box=_box(cell, path)))
+        n_repaired += down[1] < down[0] or across[1] < across[0]
+    return tuple(cells), n_repaired
+
+
+def _span(cell: etree._Element, axis: str, path: Path) -> tuple[int, int]:
+    start = _integer(cell, f"start-{axis}", path)
+    return start, _integer(cell, f"end-{axis}", path) if cell.get(f"end-{axis}") else start
 
 
 def _box(element: etree._Element, path: Path) -> Box | None:
@@ -206,18 +197,14 @@ def load_uncorrected(root: Path) -> Corpus:
 def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) -> Corpus:
     remarks: list[Remark] = []
     pdfs = files_inside(root, "*.pdf", remarks, of="the ICDAR 2013 dataset")
-    corrections = _corrections(root) if corrected else []
+    files = [file for file in (SHIPPED, root / OWN_CORRECTIONS) if corrected and file.is_file()]
+    corrections = [(file, correction) for file in files for correction in read_corrections(file)]
     samples = read_each(root, pdfs, partial(_samples, root, corrections, alternates, remarks), remarks)
     known = {sample.id for sample in samples}
     for file, correction in corrections:
         if file != SHIPPED and correction.sample not in known:
             raise CorpusError(f"{file}: there is no page {correction.sample!r}.")
     return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)
-
-
-def _corrections(root: Path) -> list[tuple[Path, TruthCorrection]]:
-    files = [file for file in (SHIPPED, root / OWN_CORRECTIONS) if file.is_file()]
-    return [(file, correction) for file in files for correction in read_corrections(file)]
 
 
 def _samples(
@@ -270,15 +257,12 @@ def _page(
     attributes: dict[str, AttributeValue],
 ) -> Page:
     elements = tuple(_element(region, shape, truth) for region in regions)
-    relations = [
+    relations = tuple(
         Relation("continued", _element_id(one), _element_id(other))
-        for one in regions
-        for other in regions
+        for one, other in product(regions, regions)
         if one.table == other.table and one.number + 1 == other.number
-    ]
-    return Page(
-        identifier, shape.width, shape.height, elements, tuple(relations), attributes, only_tables=True
     )
+    return Page(identifier, shape.width, shape.height, elements, relations, attributes, only_tables=True)
 
 
 def _element_id(region: Region) -> str:
@@ -290,9 +274,8 @@ def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
     cells = [replace(c, box=None if c.box is None else c.box.flipped(height)) for c in region.cells]
     table, n_changed = filled_table(cells)
     boxes = [cell.box for cell in cells if cell.box is not None]
-    box = Box.hull(boxes) if boxes else None
-    if region.box is not None:
-        box = region.box.flipped(shape.height)
+    own = Box.hull(boxes) if boxes else None
+    box = own if region.box is None else region.box.flipped(shape.height)
     attributes: dict[str, AttributeValue] = {}
     if truth.n_regions(region.table) > 1:
         attributes |= {"region": region.number + 1, "regions": truth.n_regions(region.table)}

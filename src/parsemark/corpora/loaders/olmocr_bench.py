@@ -8,8 +8,6 @@ does it. Where the PDFs are missing, the pages that tests name are samples whose
 Candidates' folders are imported as they are: `sub/a_pg1_repeat1.md`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,10 +35,8 @@ def load(root: Path) -> Corpus:
     """Load the tests of the folder; one that upstream would refuse costs itself."""
     remarks: list[Remark] = []
     tests = _tests(root, remarks)
-    pdfs = {
-        path.relative_to(root / "pdfs").as_posix(): path
-        for path in files_inside(root / "pdfs", "*.pdf", remarks)
-    }
+    found = files_inside(root / "pdfs", "*.pdf", remarks)
+    pdfs = {path.relative_to(root / "pdfs").as_posix(): path for path in found}
     named = dict.fromkeys([*pdfs, *(test["pdf"] for test, _ in tests)])
     based = {test["pdf"] for test, _ in tests if test["type"] == BASELINE}
     tests += [(baseline_of(pdf), BASELINE) for pdf in named if pdf not in based]

@@ -7,8 +7,6 @@
 Tests become facts; suites are attributes of pages. Without a manifest every gold file is a page of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,13 @@ from parsemark.corpora.loaders.files import (
     FactLines,
     SampleIds,
     files_inside,
+    first_page_size,
     read_each,
     read_json,
     require_inside,
 )
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
-from parsemark.pdf import page_shapes
 from parsemark.protocols.boards.omni_parse.rules import DERIVATIONS, KINDS, RULES, check_test
 
 
@@ -58,12 +56,7 @@ def _manifest(root: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def _sample(
-    root: Path,
-    path: Path,
-    row: Mapping[str, Any],
-    ids: SampleIds,
-    seen: set[str],
-    remarks: list[Remark],
+    root: Path, path: Path, row: Mapping[str, Any], ids: SampleIds, seen: set[str], remarks: list[Remark]
 ) -> Sample:
     data = read_json(path)
     tests = data.get("tests") if isinstance(data, dict) else None
@@ -72,8 +65,7 @@ def _sample(
     pages = {suffix: root / "pages" / f"{path.stem}{suffix}" for suffix in (".pdf", ".png")}
     files = {s: require_inside(root, page) for s, page in pages.items() if page.is_file()}
     pdf = files.get(".pdf")
-    shape = page_shapes(pdf)[0] if pdf else None
-    width, height = (shape.width, shape.height) if shape else (1.0, 1.0)
+    width, height = first_page_size(pdf)
     lines = FactLines(f"gold/{path.name}", KINDS)
     facts = []
     for number, test in enumerate(tests, 1):

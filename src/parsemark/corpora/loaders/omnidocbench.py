@@ -11,8 +11,6 @@ page keeps its annotation as it is, for the published versions of the evaluation
 elements have.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
@@ -42,7 +40,10 @@ _FOLDERS_OF_PDFS = ("pdfs", "ori_pdfs", "pdf")
 
 def load(path: Path) -> Corpus:
     """Load the annotation file, or the one annotation file of a folder."""
-    file = _annotation_file(path)
+    files = [path] if path.is_file() else sorted(path.glob("*.json"))
+    if len(files) != 1:
+        raise CorpusError(f"{path} holds {len(files)} JSON files; name the annotation file itself.")
+    file = files[0]
     data = read_json(file)
     pages = data.get("pages", data.get("data")) if isinstance(data, dict) else data
     if not isinstance(pages, list):
@@ -87,15 +88,6 @@ def _unknown_categories(samples: list[Sample]) -> Iterator[Remark]:
         yield Remark(f"category_type {kind!r}", why, left_out=False)
 
 
-def _annotation_file(path: Path) -> Path:
-    if path.is_file():
-        return path
-    files = sorted(path.glob("*.json"))
-    if len(files) != 1:
-        raise CorpusError(f"{path} holds {len(files)} JSON files; name the annotation file itself.")
-    return files[0]
-
-
 def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
     where = f"{file}, page {index}"
     try:
@@ -116,19 +108,12 @@ def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
         shape = page_shapes(pdf)[0]
         scale = shape.width / width
         width, height = shape.width, shape.height
-    identifier = ids.make(stem)
     elements = _elements(dets, scale, where)
-    page = Page(
-        identifier,
-        width,
-        height,
-        elements,
-        _relations(data.get("extra"), {e.id for e in elements}),
-        attributes(info.get("page_attribute")),
-        {**data, "page_index": index},
-    )
+    relations = _relations(data.get("extra"), {e.id for e in elements})
+    said, annotation = attributes(info.get("page_attribute")), {**data, "page_index": index}
+    page = Page(ids.make(stem), width, height, elements, relations, said, annotation)
     document = _PAGE_SUFFIX.sub("", stem) or stem
-    return Sample(identifier, document, 1, page, pdf, image, output_names(picture))
+    return Sample(page.id, document, 1, page, pdf, image, output_names(picture))
 
 
 def output_names(picture: str) -> tuple[str, ...]:
@@ -197,9 +182,8 @@ def _box(poly: Any, scale: float, where: str) -> Box | None:
 
 def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:
     """The relations whose two ends are on the page; some name elements that were taken out."""
-    listed = extra.get("relation") if isinstance(extra, Mapping) else None
     relations = []
-    for item in listed or []:
+    for item in (extra.get("relation") or ()) if isinstance(extra, Mapping) else ():
         source, target = str(item.get("source_anno_id")), str(item.get("target_anno_id"))
         if source in known and target in known:
             relations.append(Relation(str(item.get("relation_type", item.get("relation"))), source, target))
@@ -219,13 +203,11 @@ _KNOWN = frozenset(
     | {"equation_explanation", "footnote_mark", "organic_chemical_formula", "chart"}
 )
 _WORDS = {
-    **dict.fromkeys(("en", "eng"), "english"),
-    **dict.fromkeys(("zh", "ch", "chinese"), "simplified_chinese"),
-    "en_ch": "en_ch_mixed",
-    **dict.fromkeys(("colorful_backgroud", "colorful_backgroung"), "colorful_background"),
-    "multi_coloured": "multi_colored",
+    "en": "english", "eng": "english", "zh": "simplified_chinese", "ch": "simplified_chinese",
+    "chinese": "simplified_chinese", "en_ch": "en_ch_mixed", "colorful_backgroud": "colorful_background",
+    "colorful_backgroung": "colorful_background", "multi_coloured": "multi_colored",
     "single_coloured": "single_colored",
-}
+}  # fmt: skip
 _PREFIXES = ("text_", "table_", "equation_")
 _NOTHING = frozenset({"", "none", "null", "nan"})
 
@@ -245,9 +227,8 @@ def attributes(data: object) -> dict[str, AttributeValue]:
         name = _WORDS.get(name := str(key).strip().lower(), name)
         if isinstance(value, list | tuple):
             spelt |= {_word(item): True for item in value if not _is_nothing(item)}
-        elif isinstance(value, str):
-            if not _is_nothing(value):
-                spelt[name] = _value(str(key), value)
+        elif isinstance(value, str) and not _is_nothing(value):
+            spelt[name] = _value(str(key), value)
         elif value is None or isinstance(value, bool | int | float):
             spelt[name] = value
     return spelt

@@ -8,8 +8,6 @@ Every PDF is a sample, its first page; its rules are facts, grouped by category.
 outputs can be imported.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +18,7 @@ from parsemark.corpora.loaders.boards import board_corpus
 from parsemark.corpora.loaders.files import (
     FactLines,
     SampleIds,
+    first_page_size,
     read_text,
     require_inside,
     require_some,
@@ -27,7 +26,6 @@ from parsemark.corpora.loaders.files import (
 )
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
-from parsemark.pdf import page_shapes
 from parsemark.protocols.boards.parsebench.protocol import CASES, FLAGS, RULES
 from parsemark.protocols.boards.parsebench.rules import KINDS, is_known
 
@@ -79,14 +77,14 @@ def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
 
 def _box(rule: dict[str, Any], width: float = 1.0, height: float = 1.0) -> Box:
     x, y, w, h = (float(v) for v in rule["bbox"])
-    return Box(x * width, y * height, (x + w) * width, (y + h) * height)
+    return Box(x, y, x + w, y + h).scaled(width, height)
 
 
 def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) -> Sample:
     path: Path | None = require_inside(root, root / pdf)
     if path is None or not path.is_file() or path.suffix.lower() != ".pdf":
         path = None
-    width, height = (page_shapes(path)[0].width, page_shapes(path)[0].height) if path else (1.0, 1.0)
+    width, height = first_page_size(path)
     cases: dict[str, dict[str, Any]] = {}
     facts = []
     for row in rows:
@@ -105,7 +103,5 @@ def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) ->
         tags = tuple(str(tag) for tag in row.get("tags") or ())
         facts.append(Fact(identifier, kind, RULES, arguments, 1, group=category, tags=tags, box=box))
     stem = pdf.removesuffix(".pdf")
-    identifier = ids.make(stem)
-    page = Page(identifier, width, height, annotation={CASES: cases}, facts=tuple(facts), only_facts=True)
-    name = stem.rpartition("/")[2]
-    return Sample(identifier, stem, 1, page, path, aliases=(stem, name))
+    page = Page(ids.make(stem), width, height, annotation={CASES: cases}, facts=tuple(facts), only_facts=True)
+    return Sample(page.id, stem, 1, page, path, aliases=(stem, stem.rpartition("/")[2]))

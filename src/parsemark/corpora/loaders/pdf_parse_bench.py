@@ -6,8 +6,6 @@ r"""`pdf-parse-bench:DIR`: one-page PDFs with LaTeX truth (Horn & Keuper).
 Blocks are in reading order; there are no boxes.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,9 +32,8 @@ def load(root: Path) -> Corpus:
     known = {truth.stem for truth in truths}
     for pdf in files_inside(root / "pdfs", "*.pdf"):
         if pdf.stem not in known:
-            remarks.append(
-                Remark(f"pdfs/{pdf.name}", f"is left out: there is no ground_truth/{pdf.stem}.json.")
-            )
+            why = f"is left out: there is no ground_truth/{pdf.stem}.json."
+            remarks.append(Remark(f"pdfs/{pdf.name}", why))
     return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT", remarks=remarks)
 
 

@@ -10,8 +10,6 @@ beside it. A structure file gives a page that is the table's picture, with a tab
 the boxes and the words. There are no PDFs; a pixel counts as a point. Samples are read when asked for.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path
@@ -74,14 +72,11 @@ def _structure(voc: VocFile, path: Path) -> Element:
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error
     box = next((item.box for item in voc.objects if item.label in _TABLES), None)
-    attributes: dict[str, AttributeValue] = {
-        "rotated": any(item.label == "table rotated" for item in voc.objects)
-    }
+    rotated = any(item.label == "table rotated" for item in voc.objects)
+    attributes: dict[str, AttributeValue] = {"rotated": rotated}
     if words_file is None:
-        attributes["without_words"] = True
-        attributes[TRUTH_ERROR] = (
-            f"There is no {path.stem}_words.json, so the text of the cells is not known."
-        )
+        why = f"There is no {path.stem}_words.json, so the text of the cells is not known."
+        attributes |= {"without_words": True, TRUTH_ERROR: why}
     html = write_table(table, "html")
     return Element("t1", Category.TABLE, box=box, html=html, table=table, attributes=attributes)
 

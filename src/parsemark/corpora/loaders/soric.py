@@ -10,8 +10,6 @@ Boxes are pixels; with a PDF they become its points. Where the number of HTML fi
 boxes nobody can say which is which: the tables then have no content, and `truth_error` says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -24,7 +22,7 @@ from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_has
 from parsemark.corpora.loaders.table_structure import VocFile, VocObject, read_voc
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
-from parsemark.model import TRUTH_ERROR, Box, Element, Page, Sample
+from parsemark.model import TRUTH_ERROR, AttributeValue, Element, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark.plain_words import counted
 
@@ -109,9 +107,8 @@ class _SoricReader:
         if pdf is not None:
             shapes = page_shapes(pdf)
             if number > len(shapes):
-                raise CorpusError(
-                    f"{pdf} has {counted(len(shapes), 'page')}; {files.stem} would be page {number}."
-                )
+                has = f"{pdf} has {counted(len(shapes), 'page')}"
+                raise CorpusError(f"{has}; {files.stem} would be page {number}.")
             width, height = shapes[number - 1].width, shapes[number - 1].height
             scale = width / voc.width if voc.width else 1.0
         tables = [item for item in voc.objects if _TABLES.fullmatch(item.label)]
@@ -145,21 +142,13 @@ def _annotation(files: _PageFiles) -> VocFile:
 
 
 def _elements(tables: list[VocObject], html: list[Path], scale: float) -> tuple[Element, ...]:
-    if html and len(html) != len(tables):
-        error = f"There are {len(html)} HTML files for {len(tables)} boxes."
-        return tuple(
-            table_element(f"t{i}", box=_scaled(t.box, scale), attributes={TRUTH_ERROR: error})
-            for i, t in enumerate(tables, start=1)
-        )
-    sources: list[str | None] = [read_text(path) for path in html]
-    sources = sources or [None] * len(tables)
-    return tuple(
-        table_element(
-            f"t{i}", html=source, box=_scaled(t.box, scale), attributes={"rotated": "rotated" in t.label}
-        )
-        for i, (t, source) in enumerate(zip(tables, sources, strict=True), start=1)
-    )
-
-
-def _scaled(box: Box, scale: float) -> Box:
-    return Box(box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale)
+    fits = len(html) in (0, len(tables))
+    sources = [read_text(path) for path in html] if html and fits else [None] * len(tables)
+    elements = []
+    for i, (table, source) in enumerate(zip(tables, sources, strict=True), start=1):
+        noted: dict[str, AttributeValue] = {"rotated": "rotated" in table.label}
+        if not fits:
+            noted = {TRUTH_ERROR: f"There are {len(html)} HTML files for {len(tables)} boxes."}
+        box = table.box.scaled(scale, scale)
+        elements.append(table_element(f"t{i}", html=source, box=box, attributes=noted))
+    return tuple(elements)

@@ -5,8 +5,6 @@ them. Such a document has no pages: a sample is a whole document, its truth are 
 without boxes, and the parts of a table that runs over pages are one table again.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -35,9 +33,8 @@ def load(root: Path) -> Corpus:
     remarks: list[Remark] = []
     found = [path for suffix in FORMATS for path in files_inside(root / FOLDER, f"*.{suffix}", remarks)]
     if not found:
-        raise CorpusError(
-            f"{root} has no documents in {FOLDER}/. `parsemark corpus make docx` and `make html` keep them."
-        )
+        keep = "`parsemark corpus make docx` and `make html` keep them."
+        raise CorpusError(f"{root} has no documents in {FOLDER}/. {keep}")
 
     def read(path: Path, _: SampleIds) -> list[Sample]:
         own = sorted(by_document.get(path.stem, ()), key=lambda sample: sample.page_number)
@@ -62,17 +59,10 @@ def _sample(source: Path, pages: Sequence[Sample]) -> Sample:
         raise CorpusError(f"{source.name} has pages whose truth is not in the corpus.")
     truths = [sample.truth for sample in pages if sample.truth is not None]
     attributes = {name: value for name, value in truths[0].attributes.items() if name not in _OF_A_PAGE}
-    page = Page(
-        source.stem,
-        truths[0].width,
-        truths[0].height,
-        tuple(
-            replace(element, id=f"t{number + 1}", order=number)
-            for number, element in enumerate(_tables(truths))
-        ),
-        attributes={**attributes, "input": source.suffix[1:]},
-        only_tables=True,
-    )
+    tables = tuple(replace(e, id=f"t{number + 1}", order=number) for number, e in enumerate(_tables(truths)))
+    attributes["input"] = source.suffix[1:]
+    size = truths[0].width, truths[0].height
+    page = Page(source.stem, *size, tables, attributes=attributes, only_tables=True)
     return Sample(source.stem, source.stem, 1, page, source)
 
 
@@ -95,7 +85,7 @@ def _tables(pages: Iterable[Page]) -> list[Element]:
 
 
 def _whole(element: Element, table: Table) -> Element:
-    bare = Table(table.n_rows, table.n_cols, tuple(replace(cell, box=None) for cell in table.cells))
+    bare = replace(table, cells=tuple(replace(cell, box=None) for cell in table.cells))
     return replace(element, box=None, table=bare, html=write_table(bare, "html"), latex=None)
 
 

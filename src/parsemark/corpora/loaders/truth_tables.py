@@ -4,63 +4,44 @@ A truth that cannot be read costs only itself: its element keeps the source and 
 attribute `truth_error`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
 
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import read_tables
 from parsemark.formats.limits import check_grid
-from parsemark.model import TRUTH_ERROR, AttributeValue, Box, Category, Cell, Element, Table
+from parsemark.model import TRUTH_ERROR, Category, Cell, Element, Table
 
 
-def table_element(
-    identifier: str,
-    *,
-    html: str | None = None,
-    latex: str | None = None,
-    text: str | None = None,
-    box: Box | None = None,
-    order: int | None = None,
-    ignore: bool = False,
-    attributes: dict[str, AttributeValue] | None = None,
-) -> Element:
-    """A table element whose table is read from its HTML, or else from its LaTeX."""
-    noted = dict(attributes or {})
-    table: Table | None = None
-    source, format = (html, "html") if html else (latex, "latex")
-    if source:
-        try:
-            found = read_tables(source, format)
-            table = found[0].table if found else None
-            if cut := _cut_environment(source if format == "latex" else ""):
-                table = None
-                noted[TRUTH_ERROR] = f"The LaTeX of the table is cut: \\begin{{{cut}}} has no end."
-            elif table is None or not table.cells:
-                table = None
-                noted[TRUTH_ERROR] = f"There is no {format} table in the truth."
-        except FormatError as error:
-            noted[TRUTH_ERROR] = str(error)
-    return Element(
-        identifier,
-        Category.TABLE,
-        box=box,
-        order=order,
-        text=text,
-        html=html or None,
-        latex=latex or None,
-        table=table,
-        ignore=ignore,
-        attributes=noted,
+def table_element(identifier: str, **given: Any) -> Element:
+    """A table element, with what is `given` of one, whose table is read from its HTML or else its LaTeX."""
+    element = Element(identifier, Category.TABLE, **given)
+    element = replace(element, html=element.html or None, latex=element.latex or None)
+    source, format = (element.html, "html") if element.html else (element.latex, "latex")
+    if not source:
+        return element
+    try:
+        found = read_tables(source, format)
+    except FormatError as error:
+        return _with_error(element, str(error))
+    # What an output has up to a cut, a truth has not.
+    words = Counter(re.findall(r"\\(begin|end)\s*\{(\w+\*?)", source if format == "latex" else ""))
+    cut = next(
+        (name for (word, name), n in words.items() if word == "begin" and n > words["end", name]), None
     )
+    if cut is not None:
+        return _with_error(element, f"The LaTeX of the table is cut: \\begin{{{cut}}} has no end.")
+    if not found or not found[0].table.cells:
+        return _with_error(element, f"There is no {format} table in the truth.")
+    return replace(element, table=found[0].table)
 
 
-def _cut_environment(latex: str) -> str | None:
-    """An environment that is begun more often than ended: what an output has up to there, a truth has not."""
-    begun, ended = (Counter(re.findall(rf"\\{word}\s*\{{(\w+\*?)", latex)) for word in ("begin", "end"))
-    return next(iter(begun - ended), None)
+def _with_error(element: Element, why: str) -> Element:
+    return replace(element, attributes={**element.attributes, TRUTH_ERROR: why})
 
 
 def filled_table(cells: Iterable[Cell]) -> tuple[Table, int]:
@@ -93,14 +74,10 @@ def filled_table(cells: Iterable[Cell]) -> tuple[Table, int]:
 
 
 def _cut(cell: Cell, taken: set[tuple[int, int]]) -> Cell | None:
-    if (cell.row, cell.col) in taken:
+    across = range(cell.col, cell.col + cell.colspan)
+    free = list(takewhile(lambda col: (cell.row, col) not in taken, across))
+    if not free:
         return None
-    colspan = 1
-    while colspan < cell.colspan and (cell.row, cell.col + colspan) not in taken:
-        colspan += 1
-    rowspan = 1
-    while rowspan < cell.rowspan and all(
-        (cell.row + rowspan, cell.col + c) not in taken for c in range(colspan)
-    ):
-        rowspan += 1
-    return Cell(cell.row, cell.col, cell.text, rowspan, colspan, cell.header, cell.box)
+    down = range(cell.row, cell.row + cell.rowspan)
+    rows = takewhile(lambda row: all((row, col) not in taken for col in free), down)
+    return replace(cell, rowspan=len(list(rows)), colspan=len(free))

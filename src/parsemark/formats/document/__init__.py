@@ -1,7 +1,5 @@
 """Whole documents: every element of a text, where it stands, and in which order it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from parsemark.errors import FormatError, UnknownNameError
@@ -16,15 +14,9 @@ from parsemark.formats.document.write import markdown_of, write_document
 from parsemark.formats.limits import check_size
 
 __all__ = [
-    "DOCUMENT_FORMATS",
-    "EQUATION_INLINE",
-    "Document",
-    "markdown_of",
-    "output_format",
-    "read_document",
-    "read_output",
-    "write_document",
-]
+    "DOCUMENT_FORMATS", "EQUATION_INLINE", "Document", "markdown_of", "output_format", "read_document",
+    "read_output", "write_document",
+]  # fmt: skip
 
 _READERS: dict[str, Callable[[str], list[Block]]] = {
     "markdown": read_markdown_blocks,

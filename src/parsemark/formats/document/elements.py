@@ -1,10 +1,9 @@
 """The elements of a document as they are found: their place in the source, and what they are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.found_table import FoundTable
@@ -82,9 +81,7 @@ def caption_category(text: str, *, is_set_off: bool = False) -> Category | None:
     >>> caption_category("Table 2: Results"), caption_category("Table 2 shows the results.")
     (<Category.TABLE_CAPTION: 'table_caption'>, None)
     """
-    found = _CAPTION.match(text)
-    if found is None and is_set_off:
-        found = re.match(_LABEL, text)
+    found = _CAPTION.match(text) or (re.match(_LABEL, text) if is_set_off else None)
     if found is None:
         return None
     return next(_CAPTIONS[kind] for kind, label in found.groupdict().items() if label)
@@ -94,11 +91,8 @@ def build_document(blocks: Iterable[Block]) -> Document:
     """The document of blocks in any order; names captions and numbers of equations."""
     ordered = sorted(blocks, key=lambda block: (block.start, block.end))
     if len(ordered) > MAX_ELEMENTS:
-        raise FormatError(
-            f"The document has {len(ordered):,} elements; at most {MAX_ELEMENTS:,} are read. "
-            "Split it into pages",
-            position=ordered[MAX_ELEMENTS].start,
-        )
+        has = f"The document has {len(ordered):,} elements; at most {MAX_ELEMENTS:,} are read"
+        raise FormatError(f"{has}. Split it into pages", position=ordered[MAX_ELEMENTS].start)
     named = [_named(ordered, index) for index in range(len(ordered))]
     elements: list[Element] = []
     formulas: list[Element] = []
@@ -132,14 +126,8 @@ def _element(block: Block, name: str, order: int | None) -> Element:
     place: dict[str, AttributeValue] = {"start": block.start, "end": block.end}
     if block.level is not None:
         place["level"] = block.level
-    found = block.found
-    return Element(
-        name,
-        block.category,
-        order=order,
-        text=block.text,
-        latex=found.source if found is not None and found.format == "latex" else block.latex,
-        html=found.source if found is not None and found.format == "html" else None,
-        table=None if found is None else found.table,
-        attributes=place,
-    )
+    said: dict[str, Any] = {"text": block.text, "latex": block.latex, "attributes": place}
+    if block.found is not None:
+        said["table"] = block.found.table
+        said |= {block.found.format: block.found.source} if block.found.format in ("latex", "html") else {}
+    return Element(name, block.category, order=order, **said)

@@ -1,7 +1,5 @@
 r"""Display formulas as texts of every format have them: `$$…$$`, `\[…\]` and TeX's environments."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.formats.document.elements import Block
@@ -39,9 +37,8 @@ def display_formulas(text: str) -> list[Block]:
         inside = text[begin:close].strip()
         if close - begin > MAX_FORMULA or not inside or not _is_display(text, mark, start, end, inside):
             continue
-        latex = (
-            inside if opening["name"] is None or opening["name"].rstrip("*") in UNWRAPPED else text[start:end]
-        )
+        is_bare = opening["name"] is None or opening["name"].rstrip("*") in UNWRAPPED
+        latex = inside if is_bare else text[start:end]
         blocks.append(Block(Category.EQUATION_ISOLATED, start, end, latex=LABEL.sub("", latex).strip()))
         position = end
     return blocks

@@ -1,7 +1,5 @@
 """HTML as a document: one pass over its tags, which knows where everything stands."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -222,9 +220,8 @@ class _HtmlReader:
         if before.strip() and clean(fragment_text(before)):
             self.text_since = self.mark
         else:
-            self.blocks.append(
-                Block(Category.FIGURE, self.offset + tag.start, self.offset + tag.end, is_certain=True)
-            )
+            place = self.offset + tag.start, self.offset + tag.end
+            self.blocks.append(Block(Category.FIGURE, *place, is_certain=True))
             self.mark = tag.end
 
     def flush(self, end: int, behind: int | None = None) -> None:

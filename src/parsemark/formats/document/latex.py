@@ -1,7 +1,5 @@
 r"""LaTeX as a document, without TeX: sections, paragraphs, lists, formulas, floats with their captions."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -109,11 +107,8 @@ class _LatexReader:
         tokens = self.source.tokens
         while index < end:
             token = tokens[index]
-            if token.kind is TokenKind.SPACE and self.source.text.count("\n", token.start, token.end) > 1:
-                self.paragraph((mark, index))
-                index = mark = index + 1
-                continue
-            behind = self._block_at(index, end, caption, depth)
+            parts = token.kind is TokenKind.SPACE and self.source.text.count("\n", token.start, token.end) > 1
+            behind = index + 1 if parts else self._block_at(index, end, caption, depth)
             if behind is not None:
                 self.paragraph((mark, index))
                 index = mark = behind
@@ -132,8 +127,9 @@ class _LatexReader:
         if token.kind is TokenKind.BEGIN or token.kind is TokenKind.END:
             return index + 1
         if token.kind is TokenKind.MATH and token.text == "$$":
-            closing = self._next_math(index + 1, end)
-            if closing is not None:
+            outer = self.source.outer((index + 1, end))
+            dollars = (i for i in outer if self.source.tokens[i][:2] == (TokenKind.MATH, "$$"))
+            if (closing := next(dollars, None)) is not None:
                 self._formula((index, closing + 1), (index + 1, closing))
                 return closing + 1
         if token.kind is not TokenKind.COMMAND:
@@ -210,11 +206,6 @@ class _LatexReader:
         starts = [index + 1 for index in self.source.commands(inner, "item", "bibitem")]
         return list(zip(starts, [*(s - 1 for s in starts[1:]), inner[1]], strict=False))
 
-    def _next_math(self, index: int, end: int) -> int | None:
-        tokens = self.source.tokens
-        outer = self.source.outer((index, end))
-        return next((i for i in outer if tokens[i][:2] == (TokenKind.MATH, "$$")), None)
-
     def _formula(self, whole: Range, inner: Range) -> None:
         latex = LABEL.sub("", self.source.raw(inner)).strip()
         if latex:
@@ -225,7 +216,9 @@ class _LatexReader:
         span = self.source.strip(span)
         text = self._span_text(span)
         if text:
-            self._add(Category.TEXT_BLOCK, span, text=text, formulas=self._formulas(span))
+            places = ((latex, self._place((first, behind))) for latex, first, behind in self._inline(span))
+            formulas = [(latex, self.offset + start, self.offset + end) for latex, (start, end) in places]
+            self._add(Category.TEXT_BLOCK, span, text=text, formulas=tuple(formulas))
 
     def _span_text(self, span: Range) -> str:
         """The text of a range, with its inline formulas as `$…$`."""
@@ -252,23 +245,17 @@ class _LatexReader:
         while index < end:
             token = self.source.tokens[index]
             closes = self.source.partner[index]
-            if token.kind is TokenKind.MATH:
-                if opened is None:
-                    opened = index
-                else:
-                    found.append((self.source.raw((opened + 1, index)).strip(), opened, index + 1))
-                    opened = None
-            elif (
-                opened is None and token[:2] == (TokenKind.COMMAND, "(") and closes != ALONE and closes < end
-            ):
+            is_closed = closes != ALONE and closes < end
+            if token.kind is TokenKind.MATH and opened is None:
+                opened = index
+            elif token.kind is TokenKind.MATH and opened is not None:
+                found.append((self.source.raw((opened + 1, index)).strip(), opened, index + 1))
+                opened = None
+            elif opened is None and token[:2] == (TokenKind.COMMAND, "(") and is_closed:
                 found.append((self.source.raw((index + 1, closes)).strip(), index, closes + 1))
                 index = closes
             index = self.source.after(index)
         return [formula for formula in found if formula[0]]
-
-    def _formulas(self, span: Range) -> tuple[tuple[str, int, int], ...]:
-        places = ((latex, self._place((first, behind))) for latex, first, behind in self._inline(span))
-        return tuple((latex, self.offset + start, self.offset + end) for latex, (start, end) in places)
 
     def _place(self, span: Range) -> tuple[int, int]:
         tokens = self.source.tokens

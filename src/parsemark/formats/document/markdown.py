@@ -89,11 +89,11 @@ def _take(source: str, found: list[Block], blocks: list[Block]) -> str:
 
 def _parted(source: str, spans: list[tuple[int, int]]) -> str:
     """The source with each span as a paragraph that says nothing, of equal length."""
-    return blanked(source, spans, _nothing)
 
+    def nothing(part: str) -> str:
+        return f"\n\n{_NOTHING}{' ' * (len(part) - 5)}\n\n" if len(part) >= 5 else "\n" * len(part)
 
-def _nothing(part: str) -> str:
-    return f"\n\n{_NOTHING}{' ' * (len(part) - 5)}\n\n" if len(part) >= 5 else "\n" * len(part)
+    return blanked(source, spans, nothing)
 
 
 def _take_fences(source: str, blocks: list[Block]) -> str:
@@ -124,17 +124,10 @@ def _is_document(source: str, start: int, end: int, inner: str) -> bool:
 
 def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[int, str]]]:
     """Blanks the comments; gives the categories that they name, each with the place behind it."""
-    labels: list[tuple[int, str]] = []
-    spans: list[tuple[int, int]] = []
-    figures: list[Block] = []
-    for comment in read_comments(source):
-        start, end, word = comment
-        if word in _CATEGORIES and word != Category.FIGURE:
-            labels.append((end, word))
-        if comment.is_figure:
-            figures.append(Block(Category.FIGURE, start, end, is_certain=True))
-        else:
-            spans.append((start, end))
+    comments = list(read_comments(source))
+    labels = [(c.end, c.word) for c in comments if c.word in _CATEGORIES and c.word != Category.FIGURE]
+    figures = [Block(Category.FIGURE, c.start, c.end, is_certain=True) for c in comments if c.is_figure]
+    spans = [(c.start, c.end) for c in comments if not c.is_figure]
     return _take(_without(source, spans), figures, blocks), labels
 
 
@@ -192,38 +185,21 @@ def _text_blocks(source: str) -> Iterator[Block]:
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        last = index
-        if token.nesting == 1:
-            last = _closing(tokens, index)
+        behind = index + 1  # what a quote holds is read as if it stood outside
         if token.type in ("bullet_list_open", "ordered_list_open"):
-            yield from _list(source, tokens[index : last + 1], line_starts)
-            index = last + 1
-        elif token.type == "blockquote_open":
-            index += 1  # what it holds is read as if it stood outside
+            while not (tokens[behind].nesting == -1 and tokens[behind].level == token.level):
+                behind += 1
+            yield from _list(source, tokens[index:behind], line_starts)
         elif token.type in ("heading_open", "paragraph_open"):
-            start, end = _place(source, token, line_starts)
-            content = tokens[index + 1].content
+            place, content = _place(source, token, line_starts), tokens[behind].content
             if token.type == "heading_open":
-                level = int(token.tag[1:])
-                yield _block(Category.TITLE, source, start, end, content, level=level)
+                yield _block(Category.TITLE, source, *place, content, level=int(token.tag[1:]))
             else:
-                yield from _paragraph(source, start, end, content)
-            index = last + 1
+                yield from _paragraph(source, *place, content)
         elif token.type == "fence":
-            start, end = _place(source, token, line_starts)
-            yield Block(Category.CODE_TXT, start, end, text=token.content.removesuffix("\n"), is_certain=True)
-            index += 1
-        else:
-            index += 1
-
-
-def _closing(tokens: list[Token], index: int) -> int:
-    """The index of the token that closes the one at `index`."""
-    level = tokens[index].level
-    index += 1
-    while not (tokens[index].nesting == -1 and tokens[index].level == level):
-        index += 1
-    return index
+            place, shown = _place(source, token, line_starts), token.content.removesuffix("\n")
+            yield Block(Category.CODE_TXT, *place, text=shown, is_certain=True)
+        index = behind
 
 
 def _place(source: str, token: Token, line_starts: list[int]) -> tuple[int, int]:
@@ -254,15 +230,12 @@ def _list(source: str, tokens: list[Token], line_starts: list[int]) -> Iterator[
 def _paragraph(source: str, start: int, end: int, content: str) -> Iterator[Block]:
     if content == _NOTHING:
         return
-    images = list(_leading_images(source, start, end))
-    yield from images
-    if images:
-        start = images[-1].end
-        rest = source[start:end]
-        if not rest.strip():
-            return
-        start += len(rest) - len(rest.lstrip())
+    while (image := _IMAGE.match(source, start, end)) is not None:
+        yield Block(Category.FIGURE, start, start + len(image[0].rstrip()), is_certain=True)
+        start = image.end()
         content = source[start:end]
+    if not content.strip():
+        return
     heading = _LATEX_HEADING.fullmatch(content) if content.lstrip().startswith("\\") else None
     if heading is not None and "}" not in heading[2].replace("\\}", "").strip("{}").split("{")[0]:
         level = SECTIONS[heading[1]]
@@ -275,22 +248,10 @@ def _paragraph(source: str, start: int, end: int, content: str) -> Iterator[Bloc
             yield block
 
 
-def _leading_images(source: str, start: int, end: int) -> Iterator[Block]:
-    while (found := _IMAGE.match(source, start, end)) is not None:
-        yield Block(Category.FIGURE, start, start + len(found[0].rstrip()), is_certain=True)
-        start = found.end()
-
-
 def _block(category: str, source: str, start: int, end: int, content: str, level: int | None = None) -> Block:
-    return Block(
-        category,
-        start,
-        end,
-        text=read_inline(content),
-        level=level,
-        formulas=inline_formulas(source, start, end),
-        is_caption_like=is_caption_source(content),
-    )
+    said, formulas = read_inline(content), inline_formulas(source, start, end)
+    is_caption = is_caption_source(content)
+    return Block(category, start, end, said, level=level, formulas=formulas, is_caption_like=is_caption)
 
 
 _CHUNK = 50_000
@@ -318,9 +279,8 @@ def inline_formulas(source: str, start: int, end: int) -> tuple[tuple[str, int, 
     """LaTeX and place of the formulas in a part of the source."""
     part = source[start:end].replace("\n", " ")
     found: list[tuple[str, int, int]] = []
-    for span in protected_spans(part):
-        if span.kind == "math":
-            cut = _MATH_MARKS.get(part[span.start : span.start + 2], 1)
-            latex = part[span.start + cut : span.end - cut].strip()
-            found.append((latex, start + span.start, start + span.end))
+    for begin, stop, kind in protected_spans(part):
+        if kind == "math":
+            cut = _MATH_MARKS.get(part[begin : begin + 2], 1)
+            found.append((part[begin + cut : stop - cut].strip(), start + begin, start + stop))
     return tuple(found)

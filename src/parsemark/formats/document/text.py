@@ -1,7 +1,5 @@
 """Plain text as a document: blank lines part its blocks, and tables are found as everywhere."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.formats.cell_text import clean, without_controls

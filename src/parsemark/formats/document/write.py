@@ -5,8 +5,6 @@ what Markdown cannot say, such as that a text is a footnote, stands in a comment
 (`<!-- page_footnote -->`), which nobody sees on a rendered page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 
@@ -16,20 +14,13 @@ from parsemark.formats.markdown.inline import escape_inline
 from parsemark.formats.write import write_table
 from parsemark.model import Category, Element, Page, Prediction
 
-_BLOCK_START = re.compile(r"(?:[-+>#=]|\d{1,9}[.)])")
+_BLOCK_START = re.compile(r"\A(?:(?=[-+>#=])|\d{1,9}(?=[.)]))")
 _NUMBERED = re.compile(r"(\d{1,9})([.)]) ")
 _SECTION_NUMBER = re.compile(r"\d{1,2}((?:\.\d{1,2})*)\.?\s")
 _EQUATION_NUMBER = re.compile(r"\(.{1,12}\)")
 _SAID_BY_MARKDOWN = frozenset(
-    {
-        Category.TITLE,
-        Category.TEXT_BLOCK,
-        Category.LIST_GROUP,
-        Category.FIGURE,
-        Category.TABLE,
-        Category.EQUATION_ISOLATED,
-        Category.CODE_TXT,
-    }
+    {Category.TITLE, Category.TEXT_BLOCK, Category.LIST_GROUP, Category.FIGURE, Category.TABLE}
+    | {Category.EQUATION_ISOLATED, Category.CODE_TXT}
 )
 
 
@@ -99,7 +90,8 @@ def _written(element: Element, *, literal: bool) -> str:
 
 def _written_text(element: Element, text: str, escaped: Callable[[str], str]) -> str:
     if element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
-        return _fenced(text)
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+        return f"{fence}code\n{text}\n{fence}"
     if element.category == Category.LIST_GROUP:
         return "\n".join(_item(line, escaped) for line in text.split("\n") if line.strip())
     written = escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
@@ -115,17 +107,9 @@ def _undelimited(latex: str) -> str:
     return latex
 
 
-def _fenced(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}code\n{text}\n{fence}"
-
-
 def _item(line: str, escaped: Callable[[str], str]) -> str:
-    numbered = _NUMBERED.match(line)
-    if numbered is not None:
-        return f"{numbered[0]}{escaped(line[numbered.end() :])}"
-    return f"- {escaped(line)}"
+    number = _NUMBERED.match(line)
+    return f"- {escaped(line)}" if number is None else f"{number[0]}{escaped(line[number.end() :])}"
 
 
 def heading_level(element: Element) -> int:
@@ -142,8 +126,4 @@ def _escaped(text: str) -> str:
     written = escape_inline(text.strip(), brackets=False)
     if written.endswith("#"):  # the closing sequence of a heading
         written = f"{written[:-1]}\\#"
-    start = _BLOCK_START.match(written)
-    if start is None:
-        return written
-    mark = start.end() - 1
-    return f"{written[:mark]}\\{written[mark:]}"
+    return _BLOCK_START.sub(r"\g<0>\\", written)

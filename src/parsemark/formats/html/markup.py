@@ -4,8 +4,6 @@ For what works on the markup itself and needs no tree. Regular expressions such 
 their end again and again where there is none; here each search that fails is the last of its kind.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterator
@@ -13,9 +11,7 @@ from typing import NamedTuple
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][^\s/>\x00]*+)")
 _REST = re.compile(r"(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>")
-_ATTRIBUTE = re.compile(
-    r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""",
-)
+_ATTRIBUTE = re.compile(r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""")
 _HUGE_REFERENCE = re.compile(r"&#(?:\d{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 _FRAME = re.compile(r"<(?:!doctype\b[^<>]*+|/?(?:html|head|body)(?:\s[^<>]*+)?)>", re.IGNORECASE)
 _QUOTED_TAG_CHARS = 2_000
@@ -35,10 +31,8 @@ class Tag(NamedTuple):
 
     def attributes(self) -> dict[str, str]:
         """The attributes, names in lower case; of two with one name the last counts."""
-        return {
-            found[1].lower(): unescape(next((v for v in found.groups()[1:] if v is not None), ""))
-            for found in _ATTRIBUTE.finditer(self.inside)
-        }
+        found = (match.groups("") for match in _ATTRIBUTE.finditer(self.inside))
+        return {name.lower(): unescape("".join(values)) for name, *values in found}
 
 
 def read_tags(text: str, start: int = 0) -> Iterator[Tag]:

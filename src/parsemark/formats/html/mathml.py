@@ -95,9 +95,8 @@ def _scripted(name: str, kids: Sequence[MathNode]) -> str:
     if name == "mover" and (accent := _OVER.get(scripts[0].strip())):
         return f"{accent}{{{base}}}"
     whole = base if len(base.strip().lstrip("\\")) <= 1 or base.startswith("\\") else f"{{{base}}}"
-    return whole.rstrip() + "".join(
-        f"{sign}{{{said}}}" for sign, said in zip(_SCRIPTS[name], scripts, strict=True)
-    )
+    signs = zip(_SCRIPTS[name], scripts, strict=True)
+    return whole.rstrip() + "".join(f"{sign}{{{said}}}" for sign, said in signs)
 
 
 def _spaced(parts: Iterator[str]) -> Iterator[str]:

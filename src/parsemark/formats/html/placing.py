@@ -1,7 +1,5 @@
 """Places cells on the grid as HTML and GriTS do: each cell takes the first free column of its row."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.errors import FormatError
@@ -22,12 +20,10 @@ class GridBuilder:
     def __init__(self, position: int | None = None) -> None:
         self._cells: list[Cell] = []
         self._position = position
-        self._row = -1
-        self._n_rows = 0
-        self._n_cols = 0
+        self._row, self._col = -1, 0
+        self._n_rows = self._n_cols = 0
         self._hanging: dict[int, int] = {}
         """Column to the row at which it becomes free again."""
-        self._col = 0
 
     def start_row(self) -> None:
         """Begin the next row."""
@@ -42,10 +38,8 @@ class GridBuilder:
         if self._row < 0:
             self.start_row()
         if rowspan > MAX_SPAN or colspan > MAX_SPAN:
-            raise FormatError(
-                f"A cell spans {max(rowspan, colspan):,} rows or columns; at most {MAX_SPAN:,} are read",
-                position=self._position,
-            )
+            why = f"A cell spans {max(rowspan, colspan):,} rows or columns; at most {MAX_SPAN:,} are read"
+            raise FormatError(why, position=self._position)
         start = self._col
         if rowspan == colspan == 1 and start < self._n_cols and not self._hanging:
             self._cells.append(Cell(self._row, start, text, 1, 1, header))
@@ -72,7 +66,5 @@ class GridBuilder:
 
 def read_span(value: str | None, zero: int) -> int:
     """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
-    match = None if value is None else _DIGITS.match(value)
-    if match is None:
-        return 1
-    return int(match.group(1)) or zero
+    digits = _DIGITS.match(value or "")
+    return 1 if digits is None else int(digits[1]) or zero

@@ -1,7 +1,5 @@
 """Where the tables of an HTML text begin and end: one linear pass over the tags, before any tree is built."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,8 +36,7 @@ def html_table_spans(text: str, *, check_spans: bool = True) -> list[tuple[int, 
     without a `<table>` around them make one of their own. With `check_spans` a cell that spans too much is
     refused here already, before any tree is built.
     """
-    plain = _plain_span(text)
-    if plain is not None:
+    if (plain := _plain_span(text)) is not None:
         return [plain]
     scan = _Scan()
     for name, closes, start, end in _tags(text, check_spans):
@@ -141,6 +138,5 @@ def _check_spans(text: str, start: int, end: int) -> None:
         digits = span.group(1).lstrip("0")
         if len(digits) > 4 or int(digits or 0) > MAX_SPAN:
             shown = digits if len(digits) <= 12 else f"{digits[:12]}…"
-            raise FormatError(
-                f"A cell spans {shown} rows or columns; at most {MAX_SPAN:,} are read", position=span.start()
-            )
+            why = f"A cell spans {shown} rows or columns; at most {MAX_SPAN:,} are read"
+            raise FormatError(why, position=span.start())

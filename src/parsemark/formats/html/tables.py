@@ -7,8 +7,6 @@ a `thead`; in a table with neither, nobody said what is a header, and it is None
 (`<row><cell>`, as GROBID gives them) and of DocBook (`<row><entry>`) are read alike.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -51,18 +49,14 @@ def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
 
 def _read_all(source: str, position: int) -> Iterator[Table]:
     source = in_html(source)
-    root = parse_html(source, position)
-    if root is None:
-        return
-    outer = next(root.iter("table"), None)
-    if outer is None:
-        # Rows without a table around them: lxml keeps their cells where the table is added.
-        root = parse_html(f"<table>{source}</table>", position)
-        outer = None if root is None else next(root.iter("table"), None)
-    if outer is None:
-        return
-    for element in _unframed(outer):
-        yield _read_table(element, position)
+    # Rows without a table around them: lxml keeps their cells where the table is added.
+    for markup in (source, f"<table>{source}</table>"):
+        root = parse_html(markup, position)
+        if root is None:
+            return
+        if (outer := next(root.iter("table"), None)) is not None:
+            yield from (_read_table(element, position) for element in _unframed(outer))
+            return
 
 
 def _unframed(table: etree._Element) -> list[etree._Element]:

@@ -5,7 +5,7 @@ keep their meaning (`10<sup>-3</sup>` is `10^{-3}`, `x<sub>i</sub>` is `x_i`). M
 carries it (`$\alpha$`) and else its characters; an image gives its alternative text. All other markup goes.
 """
 
-from __future__ import annotations
+from itertools import takewhile
 
 from lxml import etree
 
@@ -49,7 +49,8 @@ def _collect(cell: etree._Element) -> str:
                 pieces.append(_math_text(element) if tag == "math" else "")
                 walker.skip_subtree()
             else:
-                pieces.append(_opening(element))
+                alternative = f" {_flat(element.get('alt') or '')} " if tag == "img" else ""
+                pieces.append("\n" if tag == "br" or tag in _LINES else alternative)
                 if tag in _SCRIPTS:
                     script_starts.append(len(pieces))
                 pieces.append(_flat(element.text or ""))
@@ -57,35 +58,17 @@ def _collect(cell: etree._Element) -> str:
             if tag in _SCRIPTS and script_starts:
                 start = script_starts.pop()
                 pieces[start:] = [script(tag, "".join(pieces[start:]))]
-            pieces.append(_closing(tag) + _flat(element.tail or ""))
+            end = "\n" if tag in _LINES else " " if tag in ("td", "th") else ""
+            pieces.append(end + _flat(element.tail or ""))
     return "".join(pieces)
-
-
-def _opening(element: etree._Element) -> str:
-    tag = element.tag
-    if tag == "br" or tag in _LINES:
-        return "\n"
-    if tag == "img":
-        return f" {_flat(element.get('alt') or '')} "
-    return ""
-
-
-def _closing(tag: str) -> str:
-    if tag in _LINES:
-        return "\n"
-    return " " if tag in ("td", "th") else ""
 
 
 def _is_stray_cell(element: etree._Element, cell: etree._Element) -> bool:
     """Whether a row part inside a cell belongs to the same table: an end tag was missing."""
     if element.tag not in ROW_PARTS:
         return False
-    ancestor = element.getparent()
-    while ancestor is not None and ancestor is not cell:
-        if ancestor.tag == "table":
-            return False
-        ancestor = ancestor.getparent()
-    return True
+    between = takewhile(lambda above: above is not cell, element.iterancestors())
+    return all(above.tag != "table" for above in between)
 
 
 def script(tag: str, inner: str) -> str:
@@ -95,9 +78,7 @@ def script(tag: str, inner: str) -> str:
     ('^a', '_{12}', '')
     """
     inner = " ".join(inner.split())
-    if not inner:
-        return ""
-    return _SCRIPTS[tag] + (inner if len(inner) == 1 else f"{{{inner}}}")
+    return inner and _SCRIPTS[tag] + (inner if len(inner) == 1 else f"{{{inner}}}")
 
 
 def _math_text(math: etree._Element) -> str:

@@ -1,7 +1,5 @@
 """HTML as a tree, read by lxml within limits: no network, no entities of its own, bounded depth."""
 
-from __future__ import annotations
-
 import re
 
 from lxml import etree

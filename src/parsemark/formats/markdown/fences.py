@@ -1,7 +1,5 @@
 """Code fences: language models wrap tables in them, and programs in them are full of pipes and commas."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

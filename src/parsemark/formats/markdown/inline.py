@@ -4,8 +4,6 @@ Reading is lenient where parsers are: a star that closes nothing (`0.31**`) is t
 begins no tag.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -131,18 +129,15 @@ def escape_inline(text: str, *, brackets: bool = True) -> str:
     position = 0
     while (special := _TO_ESCAPE.search(text, position)) is not None:
         start = special.start()
-        pieces.append(text[position:start])
         end = None if text.startswith("$$$", start) else match_math(text, start)
-        if end is not None and "|" in text[start:end]:
-            end = None
-        if end is None:
+        if end is None or "|" in text[start:end]:
             is_reference = not brackets and text[start] in "[]"
-            pieces.append(f"&#{ord(text[start])};" if is_reference else f"\\{text[start]}")
+            pieces += [text[position:start], f"&#{ord(text[start])};" if is_reference else f"\\{text[start]}"]
+            position = start + 1
         else:
-            pieces.append(text[start:end])
-        position = start + 1 if end is None else end
-    pieces.append(text[position:])
-    return "".join(pieces).replace("\n", "<br>")
+            pieces.append(text[position:end])
+            position = end
+    return "".join([*pieces, text[position:]]).replace("\n", "<br>")
 
 
 def _hide_protected(source: str, kept: list[str]) -> str:

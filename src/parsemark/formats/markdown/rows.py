@@ -1,13 +1,13 @@
 """One line of a Markdown pipe table: its cells, or whether it is the delimiter row."""
 
-from __future__ import annotations
-
 import re
+from itertools import chain, pairwise
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_COLUMNS
 from parsemark.formats.markdown.spans import protected_spans
 
+_PIPE = re.compile(r"\|")
 _RULE = r":?[-–—]++:?\s*+"
 _DELIMITER = re.compile(rf"\s*+\|?\s*+{_RULE}(?:[|+]\s*+{_RULE})*+\|?\s*+")
 _LONG_RULE = r":?-{3,}+:?\s*+"
@@ -42,22 +42,18 @@ def split_row(line: str, expected: int | None = None, position: int | None = Non
     [' a ', ' |E| ', ' b ']
     """
     if line.count("|") > MAX_COLUMNS:
-        raise FormatError(
-            f"A table row has {line.count('|'):,} pipes; at most {MAX_COLUMNS:,} columns are read",
-            position=position,
-        )
+        why = f"A table row has {line.count('|'):,} pipes; at most {MAX_COLUMNS:,} columns are read"
+        raise FormatError(why, position=position)
     spans = protected_spans(line)
     cells = _split(line, [(s.start, s.end) for s in spans])
-    if expected is not None and len(cells) != expected and any(s.kind != "escape" for s in spans):
+    if expected is None or len(cells) == expected:
+        return cells
+    if any(s.kind != "escape" for s in spans):
         escapes = [(i, i + 2) for i in range(len(line) - 1) if line[i : i + 2] == "\\|"]
-        plain = _split(line, escapes)
-        if len(plain) == expected:
+        if len(plain := _split(line, escapes)) == expected:
             return plain
-    if expected is not None and len(cells) > expected:
-        joined = _with_bars(cells)
-        if len(joined) == expected:
-            return joined
-    return cells
+    joined = _with_bars(cells)
+    return joined if len(joined) == expected else cells
 
 
 def _with_bars(cells: list[str]) -> list[str]:
@@ -78,14 +74,7 @@ def _with_bars(cells: list[str]) -> list[str]:
 
 def has_pipe(line: str) -> bool:
     """Whether a pipe divides the line."""
-    if "|" not in line:
-        return False
-    position = 0
-    for span in protected_spans(line):
-        if line.find("|", position, span.start) >= 0:
-            return True
-        position = span.end
-    return line.find("|", position) >= 0
+    return "|" in line and bool(_cuts(line, [(s.start, s.end) for s in protected_spans(line)]))
 
 
 def is_framed(line: str) -> bool:
@@ -93,22 +82,17 @@ def is_framed(line: str) -> bool:
     return line.lstrip().startswith("|")
 
 
+def _cuts(line: str, protected: list[tuple[int, int]]) -> list[int]:
+    """Where the pipes outside `protected` stand."""
+    edges = [0, *chain(*protected), len(line)]
+    free = zip(edges[::2], edges[1::2], strict=True)
+    return [found.start() for start, end in free for found in _PIPE.finditer(line, start, end)]
+
+
 def _split(line: str, protected: list[tuple[int, int]]) -> list[str]:
     """The parts between the pipes outside `protected`, without the outer pipes."""
-    cuts: list[int] = []
-    position = 0
-    for start, end in [*protected, (len(line), len(line))]:
-        cut = line.find("|", position, start)
-        while cut >= 0:
-            cuts.append(cut)
-            cut = line.find("|", cut + 1, start)
-        position = end
-    parts: list[str] = []
-    begin = 0
-    for cut in cuts:
-        parts.append(line[begin:cut])
-        begin = cut + 1
-    parts.append(line[begin:])
+    cuts = _cuts(line, protected)
+    parts = [line[begin + 1 : end] for begin, end in pairwise([-1, *cuts, len(line)])]
     if cuts and not parts[0].strip():
         parts = parts[1:]
     if len(parts) > 1 and not parts[-1].strip():

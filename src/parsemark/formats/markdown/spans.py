@@ -4,8 +4,6 @@ Math is `$…$`, `$$…$$` and `\(…\)`; a single dollar opens math only before
 after one and not before a digit (pandoc's rule), so that prices stay text. All scans are linear.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import defaultdict
@@ -39,16 +37,21 @@ def protected_spans(text: str) -> list[InlineSpan]:
     """Math, code and escaped characters, in order and disjoint."""
     if "\\" not in text and "$" not in text and "`" not in text:
         return []
-    ticks = _backtick_runs(text)
+    ticks: dict[int, list[int]] = defaultdict(list)
+    for run in re.finditer("`+", text):
+        ticks[len(run[0])].append(run.start())
     spans: list[InlineSpan] = []
     position = 0
     while (mark := _MARK.search(text, position)) is not None:
         start, position = mark.span()
         found = text[start]
         if found == "`":
-            if (end := _code_end(ticks, position - start, start)) is not None:
-                spans.append(InlineSpan(start, end, "code"))
-                position = end
+            length = position - start
+            places = ticks[length]
+            index = bisect_right(places, start)  # the next run of equal length closes it
+            if index < len(places):
+                position = places[index] + length
+                spans.append(InlineSpan(start, position, "code"))
         elif position - start <= 2 and (math_end := match_math(text, start)) is not None:
             spans.append(InlineSpan(start, math_end, "math"))
             position = math_end
@@ -56,18 +59,3 @@ def protected_spans(text: str) -> list[InlineSpan]:
             position = start + 2
             spans.append(InlineSpan(start, position, "escape"))
     return spans
-
-
-def _backtick_runs(text: str) -> dict[int, list[int]]:
-    """Length of a run of backticks to the places where such runs begin."""
-    runs: dict[int, list[int]] = defaultdict(list)
-    for match in re.finditer("`+", text):
-        runs[match.end() - match.start()].append(match.start())
-    return runs
-
-
-def _code_end(runs: dict[int, list[int]], length: int, start: int) -> int | None:
-    """End of the code opened by the run at `start`: its next run of equal length."""
-    places = runs.get(length, [])
-    index = bisect_right(places, start)
-    return places[index] + length if index < len(places) else None

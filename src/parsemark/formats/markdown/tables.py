@@ -5,9 +5,8 @@ is None. A header row of empty cells alone is Markdown's way to write a table wi
 out, and headers are None. A short row leaves holes, a long one widens the table.
 """
 
-from __future__ import annotations
-
 from collections import Counter
+from itertools import groupby
 
 from parsemark.formats.found_table import FoundTable, TextLine, split_lines
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_tables
@@ -42,18 +41,13 @@ def find_pipe_tables(text: str) -> list[FoundTable]:
 
 def _pipe_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     """Runs of lines that pipes divide; a row broken over lines is joined again."""
-    found: list[list[TextLine]] = []
-    current: list[TextLine] = []
+    rows: list[TextLine] = []
     index = 0
     while index < len(lines):
         line, index = _join_continued(lines, index)
-        if has_pipe(line.text):
-            current.append(line)
-            continue
-        if current:
-            found.append(current)
-        current = []
-    return [*found, current] if current else found
+        rows.append(line)
+    runs = groupby(rows, key=lambda line: has_pipe(line.text))
+    return [list(run) for is_divided, run in runs if is_divided]
 
 
 def _join_continued(lines: list[TextLine], index: int) -> tuple[TextLine, int]:
@@ -92,14 +86,12 @@ def _is_table(block: list[TextLine]) -> bool:
         return False
     if all(is_framed(line.text) for line in block):
         return True
-    counts = {len(split_row(line.text, position=line.start)) for line in block}
-    if len(counts) != 1:
+    rows = [split_row(line.text, position=line.start) for line in block]
+    n_cols = len(rows[0])
+    if any(len(row) != n_cols for row in rows) or n_cols < 2:
         return False
-    n_cols = counts.pop()
-    if n_cols >= 3:
-        return True
-    cells = [cell for line in block for cell in split_row(line.text)]
-    return n_cols == 2 and len(block) >= 3 and all(len(c.strip()) <= _SHORT_CELL for c in cells)
+    is_short = all(len(cell.strip()) <= _SHORT_CELL for row in rows for cell in row)
+    return n_cols >= 3 or (len(block) >= 3 and is_short)
 
 
 _Rows = list[tuple[TextLine, list[str]]]
@@ -121,16 +113,14 @@ def _rows(block: list[TextLine]) -> tuple[_Rows, int | None]:
     """The rows without the delimiter, and how many of them are headers, if it says so."""
     delimiter = _delimiter_index(block)
     if delimiter is None:
-        return _split_rows(block, _usual_count(block)), None
+        usual = _usual_count(block)
+        return [(line, split_row(line.text, usual, line.start)) for line in block], None
     body = [line for line in block[delimiter + 1 :] if not is_repeated_delimiter(line.text)]
-    rows = _split_rows(block[:delimiter] + body, _usual_count(body, delimiter_columns(block[delimiter].text)))
+    usual = _usual_count(body, delimiter_columns(block[delimiter].text))
+    rows = [(line, split_row(line.text, usual, line.start)) for line in block[:delimiter] + body]
     if all(not cell.strip() for _, cells in rows[:delimiter] for cell in cells):
         return rows[delimiter:], None
     return rows, delimiter
-
-
-def _split_rows(lines: list[TextLine], usual: int | None) -> _Rows:
-    return [(line, split_row(line.text, usual, line.start)) for line in lines]
 
 
 def _usual_count(lines: list[TextLine], announced: int | None = None) -> int | None:

@@ -53,17 +53,14 @@ def _found(text: str, block: list[TextLine]) -> list[FoundTable]:
 def _read_block(block: list[TextLine]) -> Table:
     lines = [line.text.expandtabs() for line in block]
     rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
-    ruled = frozenset(rules)
-    rows = _rows_of([line for i, line in enumerate(lines) if i not in ruled])
+    rows = _rows_of([line for line in lines if not _RULE.fullmatch(line)])
     columns = _columns_of(rows)
     check_grid(len(rows), len(columns), block[0].start)
     spans = _spanned_columns(rows, columns)
     n_headers = _header_rows(rules, len(lines))
-    cells = [
-        cell
-        for r, parts in enumerate(rows)
-        for cell in _row_cells(r, parts, spans, len(columns), None if n_headers is None else r < n_headers)
-    ]
+    cells: list[Cell] = []
+    for r, parts in enumerate(rows):
+        cells += _row_cells(r, parts, spans, len(columns), None if n_headers is None else r < n_headers)
     return Table(len(rows), len(columns), tuple(cells))
 
 
@@ -74,11 +71,11 @@ def _row_cells(
     placed: list[tuple[int, int, list[str]]] = []
     for part in parts:
         first, last = spans[part.extent]
+        texts = [part.text]
         if placed and first <= placed[-1][1]:
-            before = placed.pop()
-            placed.append((before[0], max(last, before[1]), [*before[2], part.text]))
-        else:
-            placed.append((first, last, [part.text]))
+            first, before, above = placed.pop()
+            last, texts = max(last, before), above + texts
+        placed.append((first, last, texts))
     cells = [
         Cell(row, first, clean_limited(" ".join(texts)), 1, last - first + 1, header)
         for first, last, texts in placed
@@ -89,10 +86,8 @@ def _row_cells(
 
 def _header_rows(rules: list[int], n_lines: int) -> int | None:
     """How many rows stand above the first rule that has rows on both sides."""
-    for count, rule in enumerate(rules):
-        if rule - count > 0 and rule < n_lines - 1:
-            return rule - count
-    return None
+    above = (rule - count for count, rule in enumerate(rules) if rule < n_lines - 1)
+    return next((n_rows for n_rows in above if n_rows > 0), None)
 
 
 def _is_aligned(block: list[TextLine]) -> bool:

@@ -5,8 +5,6 @@ document only blocks whose lines all have the same number of fields are taken, a
 not look like prose.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -92,9 +90,7 @@ def _read(lines: Iterable[str], delimiter: str, position: int, quotes: bool = Tr
     n_cols = 0
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
-        for row in csv.reader(lines, delimiter=delimiter, quoting=quoting):
-            if not row:
-                continue
+        for row in filter(None, csv.reader(lines, delimiter=delimiter, quoting=quoting)):
             n_cols = max(n_cols, len(row))
             check_grid(len(rows) + 1, n_cols, position)
             rows.append([clean_limited(field, position) for field in row])

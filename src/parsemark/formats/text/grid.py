@@ -54,16 +54,14 @@ def find_drawn_tables(text: str) -> list[FoundTable]:
 
 def _drawn_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     """Runs of lines that begin with a border and go on with walls and corners."""
-    found: list[list[TextLine]] = []
-    current: list[TextLine] = []
+    found: list[list[TextLine]] = [[]]
     for line in lines:
-        drawn = TextLine(line.text.translate(_BOXES), line.start, line.end)
-        if _BORDER.fullmatch(drawn.text) or (current and drawn.text.lstrip().startswith(("|", "+"))):
-            current.append(drawn)
-            continue
-        found.append(current)
-        current = []
-    return [block for block in [*found, current] if len(block) >= 3]
+        drawn = line._replace(text=line.text.translate(_BOXES))
+        if _BORDER.fullmatch(drawn.text) or (found[-1] and drawn.text.lstrip().startswith(("|", "+"))):
+            found[-1].append(drawn)
+        elif found[-1]:
+            found.append([])
+    return [block for block in found if len(block) >= 3]
 
 
 def _read_block(block: list[str], position: int) -> Table | None:
@@ -73,9 +71,8 @@ def _read_block(block: list[str], position: int) -> Table | None:
     if len(edges) < 2 or len(rules) < 2:
         return None
     if len(edges) > MAX_COLUMNS:
-        raise FormatError(
-            f"A table row has {len(edges):,} columns; at most {MAX_COLUMNS:,} are read", position=position
-        )
+        why = f"A table row has {len(edges):,} columns; at most {MAX_COLUMNS:,} are read"
+        raise FormatError(why, position=position)
     if rules[-1] != len(canvas) - 1:
         rules.append(len(canvas))
         canvas.append("")
@@ -84,38 +81,28 @@ def _read_block(block: list[str], position: int) -> Table | None:
         return _sql_table(canvas, rules, edges, position)
     check_grid(len(rules), len(edges), position, MAX_DRAWN_GRID)
     n_headers = _header_rows(canvas, rules)
-    cells = tuple(
-        Cell(
-            area.row,
-            area.col,
-            inline_text(_cell_text(canvas, rules, edges, area), position),
-            area.rowspan,
-            area.colspan,
-            None if n_headers is None else area.row < n_headers,
-        )
-        for area in _merged_cells(canvas, rules, edges)
-    )
-    return Table(len(rules) - 1, len(edges) - 1, cells)
+    cells = []
+    for area in _merged_cells(canvas, rules, edges):
+        text = inline_text(_cell_text(canvas, rules, edges, area), position)
+        header = None if n_headers is None else area.row < n_headers
+        cells.append(Cell(area.row, area.col, text, area.rowspan, area.colspan, header))
+    return Table(len(rules) - 1, len(edges) - 1, tuple(cells))
 
 
 def _canvas(block: list[str]) -> list[str]:
     """The lines as they are seen: wide characters take two columns where that makes the borders meet."""
     lines = [line.expandtabs().rstrip() for line in block]
     if len({len(line) for line in lines}) > 1 and not all(line.isascii() for line in lines):
-        lines = [
-            "".join(c + _FILLER if unicodedata.east_asian_width(c) in "WF" else c for c in line)
-            for line in lines
-        ]
+        is_wide = {c: unicodedata.east_asian_width(c) in "WF" for line in lines for c in line}
+        lines = ["".join(c + _FILLER * is_wide[c] for c in line) for line in lines]
     width = max(len(line) for line in lines)
     return [line.ljust(width) for line in lines] if width * len(lines) <= 10**8 else lines
 
 
 def _header_rows(canvas: list[str], rules: list[int]) -> int | None:
     """Rows above the first rule of `=` that has rows on both sides."""
-    for index, rule in enumerate(rules[1:-1], start=1):
-        if "=" in canvas[rule] and _BORDER.fullmatch(canvas[rule]) is not None:
-            return index
-    return None
+    inner = enumerate((canvas[rule] for rule in rules[1:-1]), start=1)
+    return next((index for index, line in inner if "=" in line and _BORDER.fullmatch(line)), None)
 
 
 def _is_sql_output(canvas: list[str], rules: list[int], edges: list[int]) -> bool:
@@ -129,10 +116,8 @@ def _is_sql_output(canvas: list[str], rules: list[int], edges: list[int]) -> boo
 def _sql_table(canvas: list[str], rules: list[int], edges: list[int], position: int) -> Table:
     lines = [canvas[1], *canvas[rules[1] + 1 : rules[-1]]]
     check_grid(len(lines), len(edges), position)
-    rows = [
-        [inline_text(_slice(line, left, right), position) for left, right in itertools.pairwise(edges)]
-        for line in lines
-    ]
+    places = list(itertools.pairwise(edges))
+    rows = [[inline_text(_slice(line, *place), position) for place in places] for line in lines]
     return Table.from_rows(rows, header_rows=1)
 
 

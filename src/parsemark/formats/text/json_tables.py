@@ -4,8 +4,6 @@ Records with the names of columns as keys, rows as lists, columns as lists, rows
 each line, any of these under a key. Numbers are kept as they are written: 8.30 is not 8.3.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

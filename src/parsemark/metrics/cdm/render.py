@@ -28,19 +28,7 @@ _MARGIN = 8
 _WHITE = 0xFFFFFF
 _BATCH = 40
 _CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
-_PREAMBLE = r"""\documentclass[12pt]{article}
-\usepackage[landscape]{geometry}
-\geometry{a%dpaper,scale=0.98}
-\pagestyle{empty}
-%s\usepackage{booktabs}
-\usepackage{amsmath}
-\usepackage{upgreek}
-\usepackage{amssymb}
-\usepackage{xcolor}
-\makeatletter
-\renewcommand*{\@textcolor}[3]{\protect\leavevmode\begingroup\color#1{#2}#3\endgroup}
-\makeatother
-"""
+_PREAMBLE = Path(__file__).with_name("preamble.tex").read_text(encoding="utf-8")
 _MARK = re.compile(r"PMFORMULA (\d+) PAGE (\d+)")
 _HARMLESS = ("! LaTeX Error: Unicode character", "! Undefined control sequence", "! Package inputenc Error")
 """Errors after which TeX goes on as if the sign had not been there: they spoil no other formula of a run."""
@@ -175,15 +163,18 @@ def _clean_pages(log: str, n: int) -> list[int | None]:
 
 def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:
     """One formula in a run of its own, on larger paper where it needs that."""
+    from parsemark.pdf import count_pages
+
     cjk = cjk or _CJK.search(formula.latex) is not None
     for paper in range(_paper(len(formula.tokens)), 0, -1):
         with _compiled([formula], paper, cjk, _SINGLE) as result:
             if result.pdf is None:
                 return FormulaPicture(None, f"pdflatex made no page: {result.reason or 'no reason given'}")
-            too_large = "Overfull" in result.log or "(2 pages" in result.log or _n_pages(result.pdf) > 1
+            n_pages = count_pages(result.pdf)
+            too_large = "Overfull" in result.log or "(2 pages" in result.log or n_pages > 1
             if too_large and paper > 1:
                 continue
-            return _picture(result.pdf, range(1, _n_pages(result.pdf) + 1), formula)
+            return _picture(result.pdf, range(1, n_pages + 1), formula)
     return FormulaPicture(None, "The formula fits on no paper.")
 
 
@@ -198,12 +189,6 @@ def _half_installed(cjk: bool) -> MissingDependencyError:
     packages = f"{APT_PACKAGES} texlive-lang-chinese" if cjk else APT_PACKAGES
     what = "a whole TeX (there is one here that fails on a plain formula)"
     return MissingDependencyError(what, "CDM", f"apt-get install --no-install-recommends {packages}")
-
-
-def _n_pages(pdf: Path) -> int:
-    from parsemark.pdf import count_pages
-
-    return count_pages(pdf)
 
 
 def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> FormulaPicture:
@@ -249,29 +234,15 @@ def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> DrawnFormula:
 
 
 def _extents(pixels: NDArray[np.uint32]) -> dict[int, Box]:
-    """Left, top, right and bottom of each colour that is one of ours."""
+    """Left, top, right and bottom of each colour that is one of ours; black is none."""
+    from scipy.ndimage import find_objects
+
     ys, xs = np.nonzero(pixels != _WHITE)
     found = pixels[ys, xs]
     channels = np.stack([found & 0xFF, found >> 8 & 0xFF, found >> 16], axis=1).astype(np.int64)
     nearest = (channels + 7) // 15
     exact = (np.abs(channels - nearest * 15) <= 1).all(axis=1) & ~(channels >= 254).all(axis=1)
-    codes, ys, xs = (nearest[exact] @ np.array([324, 18, 1])), ys[exact], xs[exact]
-    order = np.argsort(codes, kind="stable")
-    codes, ys, xs = codes[order], ys[order], xs[order]
-    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]]) if len(codes) else np.array([], dtype=int)
-    ends = np.r_[starts[1:], len(codes)]
-    return {
-        int(codes[s]): (int(xs[s:e].min()), int(ys[s:e].min()), int(xs[s:e].max()), int(ys[s:e].max()))
-        for s, e in zip(starts, ends, strict=True)
-    }
-
-
-def is_available() -> bool:
-    """Whether formulas can be drawn here."""
-    from parsemark.system.pdflatex import require_pdflatex
-
-    try:
-        require_pdflatex("CDM")
-    except MissingDependencyError:
-        return False
-    return True
+    codes = np.zeros(pixels.shape, dtype=np.int64)
+    codes[ys[exact], xs[exact]] = nearest[exact] @ np.array([324, 18, 1])
+    places = ((code, place) for code, place in enumerate(find_objects(codes), 1) if place is not None)
+    return {code: (x.start, y.start, x.stop - 1, y.stop - 1) for code, (y, x) in places}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parsemark.errors import FormatError
@@ -93,9 +93,5 @@ def _from_cache(path: Path) -> FormulaPicture | None:
 
 
 def _to_cache(path: Path, picture: FormulaPicture) -> None:
-    drawn = picture.drawn
-    shown = None if drawn is None else {
-        "tokens": drawn.tokens, "boxes": drawn.boxes, "width": drawn.width, "height": drawn.height
-    }  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, json.dumps({"drawn": shown, "reason": picture.reason}).encode())
+    write_bytes(path, json.dumps(asdict(picture)).encode())

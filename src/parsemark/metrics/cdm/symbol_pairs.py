@@ -97,7 +97,9 @@ def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.
     if not n or not m:
         return SignCounts(0, n, m)
     looks = _look_costs(truth.tokens, pred.tokens, version)
-    costs = looks + _BOX_WEIGHT * _box_costs(truth, pred) + _ORDER_WEIGHT * _order_costs(n, m, version)
+    a, b = (max(n, m), max(n, m)) if version == "v1.6" else (n, m)
+    order = np.abs(np.arange(n)[:, None] / a - np.arange(m)[None, :] / b)
+    costs = looks + _BOX_WEIGHT * _box_costs(truth, pred) + _ORDER_WEIGHT * order
     rows, columns = linear_sum_assignment()(costs)
     source = _centres([truth.boxes[r] for r in rows])
     target = _centres([pred.boxes[c] for c in columns])
@@ -106,21 +108,16 @@ def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.
 
 
 def _look_costs(a: Sequence[str], b: Sequence[str], version: Version) -> NDArray[np.float64]:
-    kinds_a, kinds_b = ([equivalent(t, version) for t in side] for side in (a, b))
-    equal = np.array(a, dtype=object)[:, None] == np.array(b, dtype=object)[None, :]
-    alike = np.array(kinds_a, dtype=object)[:, None] == np.array(kinds_b, dtype=object)[None, :]
-    return np.where(equal, 0.0, np.where(alike, _EQUIVALENT[version], 1.0))
+    def are_equal(left: Sequence[str], right: Sequence[str]) -> NDArray[np.bool_]:
+        return np.asarray(np.array(left, dtype=object)[:, None] == np.array(right, dtype=object)[None, :])
+
+    alike = are_equal(*([equivalent(t, version) for t in side] for side in (a, b)))
+    return np.where(are_equal(a, b), 0.0, np.where(alike, _EQUIVALENT[version], 1.0))
 
 
 def _box_costs(truth: DrawnFormula, pred: DrawnFormula) -> NDArray[np.float64]:
-    a = np.array(truth.boxes, dtype=np.float64) / [truth.width, truth.height, truth.width, truth.height]
-    b = np.array(pred.boxes, dtype=np.float64) / [pred.width, pred.height, pred.width, pred.height]
+    a, b = (np.array(f.boxes, dtype=np.float64) / ([f.width, f.height] * 2) for f in (truth, pred))
     return np.asarray(np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2) / 4)
-
-
-def _order_costs(n: int, m: int, version: Version) -> NDArray[np.float64]:
-    a, b = (max(n, m), max(n, m)) if version == "v1.6" else (n, m)
-    return np.abs(np.arange(n)[:, None] / a - np.arange(m)[None, :] / b)
 
 
 def _centres(boxes: Sequence[Box]) -> NDArray[np.float64]:

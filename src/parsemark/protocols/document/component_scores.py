@@ -14,7 +14,6 @@ from typing import Any, Literal
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.metrics.bleu import ORDER, corpus_bleu, tokenize_13a
 from parsemark.metrics.layout import (
-    LAYOUT_CLASSES,
     LayoutBox,
     Relation,
     layout_class,
@@ -36,6 +35,8 @@ from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.strict.page import in_one_notation
 
+Pages = Sequence[Mapping[str, Any]]
+"""Annotated ones."""
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
 _ELEMENT = {"ocr": "text_block", "table": "table", "formula": "display_formula"}
@@ -86,12 +87,7 @@ class TaskResult:
 
 
 def component_task(
-    pages: Sequence[Mapping[str, Any]],
-    task: Task,
-    *,
-    counts_missing: bool = True,
-    cdm: bool = False,
-    profile: Profile = V1_5,
+    pages: Pages, task: Task, *, counts_missing: bool = True, cdm: bool = False, profile: Profile = V1_5
 ) -> TaskResult:
     """Score the key `pred` of annotated elements.
 
@@ -118,10 +114,9 @@ def component_task(
                 records.append(
                     _record(str(truth), str(pred), det.get("attribute") or {}, name, task, profile)
                 )
-    element = _ELEMENT[task]
+    element, remarks = _ELEMENT[task], list[str]()
     measured = [measure_table(r, profile) if task == "table" else measure_text(r) for r in records]
     results.elements = {element: measured}
-    remarks: list[str] = []
     if cdm and task == "formula":
         try:
             add_cdm(results, profile)
@@ -176,13 +171,10 @@ def _record(
 
 
 def _figures(measured: Sequence[MeasuredRecord], result: Mapping[str, Any]) -> dict[str, float | None]:
-    edit = result["all"].get("Edit_dist", {})
-    figures: dict[str, float | None] = {
-        name: value if isinstance(value, float) else None for name, value in edit.items()
-    }
-    for name in ("TEDS", "TEDS_structure_only", "CDM"):
-        if name in result["all"]:
-            figures[name] = result["all"][name]["all"]
+    means = dict(result["all"])
+    edit = means.pop("Edit_dist")
+    figures = {name: value if isinstance(value, float) else None for name, value in edit.items()}
+    figures |= {name: own["all"] for name, own in means.items()}
     if "CDM" in figures:
         figures["ExpRate@CDM"] = sum(m.metric["CDM"] == 1 for m in measured) / len(measured)
     return figures
@@ -213,7 +205,7 @@ def _bleu(
     return corpus_bleu(preds, truths)
 
 
-def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskResult:
+def layout_task(pages: Pages, predictions: Any) -> TaskResult:
     """Score boxes: `{"results": [{image_name, bbox, category_id, score}], "categories": {"0": name}}`.
 
     With `"relations": [[PARENT, CHILD], …]`, places in `results`, also what captions and footnotes belong to.
@@ -236,16 +228,12 @@ def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskRes
         shown = ", ".join(strangers[:_MAX_NAMED])
         remarks.append(f"Boxes on {counted(len(strangers), 'picture')} not of the corpus: {shown}")
     pred = [box for box in given if box is not None and box.page in known]
-    scores = mean_average_precision(names, truth, pred, LAYOUT_CLASSES)
+    scores = mean_average_precision(names, truth, pred)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
     figures |= {f"AP {name}": value for name, value in scores.per_class.items()}
     if "relations" in predictions:
         relations = relation_scores(_true_relations(pages), _read_relations(predictions["relations"], given))
-        figures |= {
-            "Relations precision": relations.precision,
-            "Relations recall": relations.recall,
-            "Relations F1": relations.f1,
-        }
+        figures |= {f"Relations {name}": value for name, value in relations.items()}
     found = {box.page for box in pred}
     n_missing = sum(name not in found for name in names)
     by_source = _by_source(pages, names, truth, pred)
@@ -253,10 +241,7 @@ def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskRes
 
 
 def _by_source(
-    pages: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    truth: Sequence[LayoutBox],
-    pred: Sequence[LayoutBox],
+    pages: Pages, names: Sequence[str], truth: Sequence[LayoutBox], pred: Sequence[LayoutBox]
 ) -> GroupTable | None:
     """Precision on the pages of each source, and the plain mean of these."""
     by_source: dict[str, list[str]] = {}
@@ -270,7 +255,7 @@ def _by_source(
     for source, own in sorted(by_source.items()):
         wanted = set(own)
         there, found = ([box for box in side if box.page in wanted] for side in (truth, pred))
-        score = mean_average_precision(own, there, found, LAYOUT_CLASSES).ap
+        score = mean_average_precision(own, there, found).ap
         values[source] = None if score is None else 100 * score
     counts = {source: len(by_source[source]) for source in values}
     scored = [value for value in values.values() if value is not None]
@@ -278,14 +263,15 @@ def _by_source(
     return GroupTable("Table 6: mAP · 100 by type of page", values, {**counts, "average": len(names)})
 
 
-def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
+def _true_relations(pages: Pages) -> list[Relation]:
     """What the annotation calls `parent_son`: captions and footnotes of figures and tables."""
     found: list[Relation] = []
     for page in pages:
         boxes = dict(_true_boxes(page))
         for relation in (page.get("extra") or {}).get("relation") or ():
             ends = [boxes.get(relation.get(f"{end}_anno_id")) for end in ("source", "target")]
-            if relation.get("relation_type") == "parent_son" and ends[0] is not None and ends[1] is not None:
+            kind = relation.get("relation_type", relation.get("relation"))
+            if kind == "parent_son" and ends[0] is not None and ends[1] is not None:
                 found.append((ends[0], ends[1]))
     return found
 
@@ -333,11 +319,7 @@ def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
 
 
 def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
-    """One box.
-
-    Raises:
-        ValueError: What is wrong, in words.
-    """
+    """One box; a ValueError says what is wrong with it."""
     if not isinstance(item, Mapping) or not isinstance(item.get("image_name"), str):
         raise ValueError("it has no image_name")
     category = names.get(str(item.get("category_id")))
@@ -350,8 +332,6 @@ def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
         raise ValueError("it needs bbox, four numbers, and score, a number") from error
     if not all(map(math.isfinite, (x0, y0, x1, y1, score))):
         raise ValueError("bbox and score must be finite")
-    return LayoutBox(_page_name(item["image_name"]), layout_class(category), (x0, y0, x1, y1), score)
-
-
-def _page_name(name: str) -> str:
-    return name if name.endswith((".jpg", ".png")) else f"{name}.jpg"
+    page = item["image_name"]
+    page = page if page.endswith((".jpg", ".png")) else f"{page}.jpg"
+    return LayoutBox(page, layout_class(category), (x0, y0, x1, y1), score)

@@ -9,17 +9,17 @@ corpus has are there, under the names that it gives them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from statistics import fmean, variance
 
 import polars as pl
 
-from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
 from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 from parsemark.protocols.document.strict.view import view_page
 from parsemark.protocols.figures.figure import Figure
-from parsemark.protocols.figures.summary import Slice, Summary
+from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.presentation import (
     ErrorKind,
     MatchView,
@@ -53,7 +53,7 @@ def present(profile: str) -> Presentation:
     pages = PageViews("text_edit", "Numbers are text edit distances; lower is better.", view_page)
     return Presentation(
         paper_tables=omnidocbench_tables,
-        paper_table_needs=NEEDS,
+        paper_table_needs=table_needs(__package__),
         error_kinds=ERROR_KINDS,
         element_errors=partial(_element_errors, is_strict=is_strict),
         pages=pages if is_strict else None,
@@ -61,13 +61,11 @@ def present(profile: str) -> Presentation:
         metrics=("edit_distance",),  # most elements have it
         hidden_metrics=frozenset({"length"}),
         lower_is_better=frozenset({"edit_distance"}),
-        slice_figure=_slice_figure,
+        # Pages by the overall figure, tables by TEDS, text and formulas by their edit distance.
+        slice_figure=lambda summary, scope: {"page": summary.primary, "table": "teds"}.get(
+            scope, f"{scope}_edit"
+        ),
     )
-
-
-def _slice_figure(summary: Summary, scope: str) -> str:
-    """Compare pages by the overall figure, tables by TEDS, text and formulas by their edit distance."""
-    return {"page": summary.primary, "table": "teds"}.get(scope, f"{scope}_edit")
 
 
 def _named_profile(name: str) -> NamedProfile:
@@ -94,15 +92,10 @@ def _element_errors(run: MatchView, *, is_strict: bool) -> pl.DataFrame:
         scored = scored.with_columns(element=_unless_answered(pl.col("element"), pl.col("pred")))
         element = _unless_answered(truth, pred)
     counted = run.matches.join(
-        scored,
-        left_on=["sample", "parser", element, pred],
-        right_on=key,
-        how="semi",
-        maintain_order="left",
+        scored, left_on=["sample", "parser", element, pred], right_on=key, how="semi", maintain_order="left"
     )
-    return errors_by_kind(
-        counted, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
-    )
+    errors = {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
+    return errors_by_kind(counted, errors)
 
 
 def _unless_answered(element: pl.Expr, pred: pl.Expr) -> pl.Expr:
@@ -111,6 +104,7 @@ def _unless_answered(element: pl.Expr, pred: pl.Expr) -> pl.Expr:
 
 # --- the tables of the paper --------------------------------------------------------------------------------
 
+_captioned = partial(captioned, __package__)
 _ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 _TABLE_GROUPS = {
     "language": "language", "line": "frame", "with_span": "merged cells", "include_equation": "formula",
@@ -120,35 +114,15 @@ _FORMULAS = ("formula", "equation_isolated", "display_formula")
 _TEXT_GROUPS = {"text_language": "language", "text_background": "background", "text_rotate": "rotation"}
 
 
-def _one_of(names: Iterable[str]) -> str:
-    return "one of the attributes " + ", ".join(f"`{name}`" for name in names)
-
-
-NEEDS = {
-    "omnidocbench-2": "pages",
-    "omnidocbench-3": "pages of several kinds in the attribute `data_source`",
-    "omnidocbench-4": f"pages with {_one_of(_ISSUES)}",
-    "omnidocbench-5": "pages of several kinds in the attribute `layout`",
-    "omnidocbench-7": f"tables with {_one_of(_TABLE_GROUPS)}",
-    "omnidocbench-8": f"texts with {_one_of(_TEXT_GROUPS)}",
-    "omnidocbench-9": "display formulas in the truth that were answered",
-}
-"""Key of a table to what a run must have for it."""
-
-
 def omnidocbench_tables(run: RunView) -> list[DataTable]:
     """Those that the run has numbers for."""
     found = [
         _overall(run),
         _by_source(run),
-        _with_variance(
-            run, "omnidocbench-4", "Text by special issues of the page (Table 4)", "text_edit", _issues(run)
-        ),
-        _with_variance(
-            run, "omnidocbench-5", "Reading order by layout (Table 5)", "order_edit", _groups(run, "layout")
-        ),
-        _of_elements(run, "omnidocbench-7", "Tables by attribute (Table 7)", "table", "teds", _TABLE_GROUPS),
-        _of_elements(run, "omnidocbench-8", "Text by attribute (Table 8)", "text", "text_edit", _TEXT_GROUPS),
+        _with_variance(run, "omnidocbench-4", "text_edit", _issues(run)),
+        _with_variance(run, "omnidocbench-5", "order_edit", _groups(run, "layout")),
+        _of_elements(run, "omnidocbench-7", "table", "teds", _TABLE_GROUPS),
+        _of_elements(run, "omnidocbench-8", "text", "text_edit", _TEXT_GROUPS),
         _formulas(run),
     ]
     return [table for table in found if table is not None]
@@ -159,17 +133,12 @@ def _overall(run: RunView) -> DataTable:
     infos = [info for info in run.summary.shown() if info.main and info.style == "score"]
     languages = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "language")]
     parts: list[Slice | None] = [None, *(languages if len(languages) > 1 else [])]
-    return DataTable.of_figures(
-        "omnidocbench-2",
-        "Whole pages (OmniDocBench, Table 2)",
-        "Text, formulas, tables and reading order, on all pages and by language of the page.",
-        run.summary,
-        [
-            (TableColumn.of(info, part.value if part else "all", info.label), info.name, part)
-            for info in infos
-            for part in parts
-        ],
-    )
+    columns = [
+        (TableColumn.of(info, part.value if part else "all", info.label), info.name, part)
+        for info in infos
+        for part in parts
+    ]
+    return DataTable.of_figures(*_captioned("omnidocbench-2"), run.summary, columns)
 
 
 def _by_source(run: RunView) -> DataTable | None:
@@ -177,14 +146,10 @@ def _by_source(run: RunView) -> DataTable | None:
     parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "data_source")]
     if len(parts) < 2:
         return None
-    info = run.summary.info("text_edit")
-    return DataTable.of_figures(
-        "omnidocbench-3",
-        "Text by type of page (Table 3), OmniDocBench",
-        f"{info.label}: {info.definition} Pages: " + ", ".join(f"{s.value} {s.n}" for s in parts) + ".",
-        run.summary,
-        [(TableColumn.of(info, s.value if s else "all"), info.name, s) for s in (*parts, None)],
-    )
+    info, groups = run.summary.info("text_edit"), ", ".join(f"{s.value} {s.n}" for s in parts)
+    text = _captioned("omnidocbench-3", label=info.label, definition=info.definition, groups=groups)
+    columns = [(TableColumn.of(info, s.value if s else "all"), info.name, s) for s in (*parts, None)]
+    return DataTable.of_figures(*text, run.summary, columns)
 
 
 def _groups(run: RunView, attribute: str) -> dict[str, frozenset[str]]:
@@ -206,7 +171,7 @@ def _issues(run: RunView) -> dict[str, frozenset[str]]:
 
 
 def _with_variance(
-    run: RunView, key: str, title: str, metric: str, groups: dict[str, frozenset[str]]
+    run: RunView, key: str, metric: str, groups: dict[str, frozenset[str]]
 ) -> DataTable | None:
     """Mean and variance of a measure of pages, group by group."""
     if len(groups) < 2:
@@ -233,13 +198,10 @@ def _with_variance(
             cells += [_mean(known), spread]
         table.append(TableRow(parser, tuple(cells)))
     sizes = ", ".join(f"{name} {len(samples)}" for name, samples in groups.items())
-    caption = f"{info.label}: mean and variance over the pages of each group. Pages: {sizes}."
-    return DataTable(key, f"{title}, OmniDocBench", caption, tuple(columns), tuple(table))
+    return DataTable(*_captioned(key, label=info.label, groups=sizes), tuple(columns), tuple(table))
 
 
-def _of_elements(
-    run: RunView, key: str, title: str, scope: str, figure: str, groups: dict[str, str]
-) -> DataTable | None:
+def _of_elements(run: RunView, key: str, scope: str, figure: str, groups: dict[str, str]) -> DataTable | None:
     """Tables 7 and 8: elements by their attributes."""
     parts = [
         (groups[s.attribute], s)
@@ -249,16 +211,10 @@ def _of_elements(
     parts.sort(key=lambda part: list(groups.values()).index(part[0]))
     if not parts:
         return None
+    text = _captioned(key, groups=", ".join(f"{group} {s.value} {s.n}" for group, s in parts))
     higher = not figure.endswith("_edit")
-    return DataTable.of_figures(
-        key,
-        f"{title}, OmniDocBench",
-        f"{'TEDS' if figure == 'teds' else 'Normalised edit distance'} of matched elements; n: "
-        + ", ".join(f"{group} {s.value} {s.n}" for group, s in parts)
-        + ".",
-        run.summary,
-        [(TableColumn(s.value, "score", higher, group), figure, s) for group, s in parts],
-    )
+    columns = [(TableColumn(s.value, "score", higher, group), figure, s) for group, s in parts]
+    return DataTable.of_figures(*text, run.summary, columns)
 
 
 def _formulas(run: RunView) -> DataTable | None:
@@ -281,14 +237,8 @@ def _formulas(run: RunView) -> DataTable | None:
         cdm, edit = (own.filter(pl.col("metric") == metric)["value"].to_list() for metric in metrics)
         cells = [_mean(cdm), _mean([float(v >= 0.9995) for v in cdm])] if has_cdm else []
         table.append(TableRow(parser, (*cells, _mean(edit))))
-    return DataTable(
-        "omnidocbench-9",
-        "Formulas (Table 9), OmniDocBench",
-        "Displayed formulas that were matched: how alike they look (CDM), the share that looks the same, and "
-        "the normalised edit distance.",
-        (*columns, TableColumn("edit distance", "score", higher_is_better=False)),
-        tuple(table),
-    )
+    columns.append(TableColumn("edit distance", "score", higher_is_better=False))
+    return DataTable(*_captioned("omnidocbench-9"), tuple(columns), tuple(table))
 
 
 def _mean(values: Sequence[float]) -> Figure | None:

@@ -38,11 +38,8 @@ def rank(figure: FigureSums) -> Ranking:
     documents = DocumentSums(figure, list(value))
     found = documents.contrasts(list(combinations(value, 2)))
     # Of the intervals before they are cut where no difference can be.
-    widths = [
-        (c.high - c.low) / 2
-        for c in found.found
-        if best in (c.a, c.b) and c.low is not None and c.high is not None
-    ]
+    to_best = [(c.low, c.high) for c in found.found if best in (c.a, c.b)]
+    widths = [(high - low) / 2 for low, high in to_best if low is not None and high is not None]
     resolution = float(np.median(widths)) if widths else None
     shares = normalised(documents.weights)
     largest = [k for k in np.argsort(-shares, kind="stable")[:3] if shares[k] > 0]
@@ -154,15 +151,12 @@ def _ranking_notes(
     if resolution is not None and n_documents < FEWEST_DOCUMENTS:
         notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
     elif resolution is not None and not (kinds and kinds.are_few):
-        digits = 3 if resolution < 0.1 else 2
-        under = f"differences under {resolution:.{digits}f}"
-        if info.top is not None and resolution >= info.top:
-            under = "differences of any size"
-        notes.append(f"{n_documents} documents: {under} in {info.label} are mostly not resolved.")
+        under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
+        size = "of any size" if info.top is not None and resolution >= info.top else under
+        notes.append(f"{n_documents} documents: differences {size} in {info.label} are mostly not resolved.")
     if 0 < n_documents < FEW_DOCUMENTS:
-        notes.append(
-            f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide, and less certain than they say."
-        )
+        few = f"Fewer than {FEW_DOCUMENTS} documents"
+        notes.append(f"{few}: intervals are wide, and less certain than they say.")
     return notes
 
 

@@ -66,7 +66,8 @@ class Verdict(FrozenModel):
         """The same verdict with `parser` as A."""
         if parser == self.a:
             return self
-        mirrored: dict[State, State] = {"better": "worse", "worse": "better"}
+        mirrored: dict[str | None, State] = {"better": "worse", "worse": "better"}
+        numbers = {"difference": self.difference, "low": self.high, "high": self.low}
         return self.model_copy(
             update={
                 "a": self.b,
@@ -74,11 +75,9 @@ class Verdict(FrozenModel):
                 "value_a": self.value_b,
                 "value_b": self.value_a,
                 # Unlike −x, 0 − x makes no −0.
-                "difference": None if self.difference is None else 0.0 - self.difference,
-                "low": None if self.high is None else 0.0 - self.high,
-                "high": None if self.low is None else 0.0 - self.low,
+                **{name: None if number is None else 0.0 - number for name, number in numbers.items()},
                 "state": mirrored.get(self.state, self.state),
-                "here": None if self.here is None else mirrored.get(self.here, self.here),
+                "here": mirrored.get(self.here, self.here),
             }
         )
 
@@ -147,13 +146,9 @@ class Summary(FrozenModel):
         for known in self.figures:
             if known.name == name:
                 return known
-        label = name.replace("_", " ")
-        return FigureInfo(
-            name=name,
-            label=label[:1].upper() + label[1:],
-            definition=f"{name} as the protocol computes it.",
-            denominator="see the protocol",
-        )
+        label = name[:1].upper() + name[1:].replace("_", " ")
+        said = f"{name} as the protocol computes it."
+        return FigureInfo(name=name, label=label, definition=said, denominator="see the protocol")
 
     def figure(self, parser: str, name: str) -> Figure | None:
         """One number, if it is there."""

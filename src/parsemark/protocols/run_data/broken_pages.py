@@ -85,30 +85,29 @@ def contradictions(tables: RunTables) -> list[str]:
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     """The summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
-    summary = summary.model_copy(update={"counts": scored_counts(tables, summary.counts)})
-    if notes := kind_notes(tables):
-        summary = summary.model_copy(update={"notes": [*notes, *summary.notes]})
+    notes = [*kind_notes(tables), *summary.notes]
     if n_copies := tables.places.n_copies:
         are = "document is" if n_copies == 1 else "documents are"
         note = (
             f"{n_copies} {are} the same as another (equal bytes, equal text, or pages taken from one PDF): "
             "every page counts in the score, but intervals and verdicts take them for one document."
         )
-        summary = summary.model_copy(update={"notes": [*summary.notes, note, *contradictions(tables)]})
+        notes += [note, *contradictions(tables)]
+    counts = scored_counts(tables, summary.counts)
+    summary = summary.model_copy(update={"counts": counts, "notes": notes})
     broken = broken_pages(tables)
     if not broken:
         return summary
     sums = complete_sums(protocol, tables)
     primary = next((f for f in sums if f.info.name == summary.primary), None)
     known = {info.name for info in summary.figures}
-    figures = {p: {**own, **parser_figures(sums, p)} for p, own in summary.parsers.items()}
-    is_by_page = any(part.scope == "page" for part in summary.slices)
-    others = [part for part in summary.slices if part.scope != "page"]
-    slices = [*page_slices(sums, page_groups(tables)), *others] if is_by_page else summary.slices
+    slices = [part for part in summary.slices if part.scope != "page"]
+    if len(slices) < len(summary.slices):
+        slices = [*page_slices(sums, page_groups(tables)), *slices]
     return summary.model_copy(
         update={
             "figures": [*summary.figures, *(f.info for f in sums if f.info.name not in known)],
-            "parsers": figures,
+            "parsers": {p: {**own, **parser_figures(sums, p)} for p, own in summary.parsers.items()},
             "slices": slices,
             "ranking": summary.ranking if primary is None else rank(primary),
             "notes": [*summary.notes, _note(summary, sums, broken)],
@@ -131,10 +130,14 @@ def _with_broken(
     def completed(parser: str) -> Floats:
         known = figure.sums.get(parser)
         own = np.zeros((len(place), _width(figure))) if known is None else np.array(known)
+        gone = lost.get(parser, [])
         if is_mean:
-            own[lost.get(parser, [])] = worst, 1.0
+            own[gone] = worst, 1.0
             return own
-        return _with_places(own, lost.get(parser, []), figure.denominator)
+        # Three more sums: pages that were scored, those that were not, and what the figure is over.
+        own[gone], is_lost = 0.0, np.isin(np.arange(len(own)), gone).astype(np.float64)
+        is_scored = (own != 0).any(axis=1).astype(np.float64)
+        return np.column_stack([own, is_scored, is_lost, own[:, figure.denominator] + is_lost])
 
     counted = dataclasses.replace(figure, sums=SumsOnDemand(parsers, completed))
     return counted if is_mean else _beside_statistic(counted, worst)
@@ -148,15 +151,6 @@ def _width(figure: FigureSums) -> int:
 def _counts_broken(figure: FigureSums) -> bool:
     """Whether it is known what a page that is worth nothing does to a figure; a total is not of its pages."""
     return figure.info.style == "score" and figure.statistic is not total_statistic
-
-
-def _with_places(own: Floats, lost: Sequence[int], denominator: int) -> Floats:
-    """Sums with three more: pages that were scored, those that were not, and what the figure is over."""
-    is_lost = np.zeros(len(own))
-    is_lost[lost] = 1.0
-    own[lost] = 0.0
-    is_scored = (own != 0).any(axis=1).astype(np.float64)
-    return np.column_stack([own, is_scored, is_lost, own[:, denominator] + is_lost])
 
 
 def _beside_statistic(figure: FigureSums, worst: float) -> FigureSums:

@@ -48,16 +48,11 @@ class Places:
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> Places:
-        """The pages in order of their ids.
-
-        Args:
-            rows: Of `samples`, with those of `PLACE_COLUMNS` that there are.
-        """
+        """The pages of `samples`, with those of `PLACE_COLUMNS` that there are, in order of their ids."""
         listed = rows.sort("sample").to_dicts()
         identities = [_loaded(row.get("identity")) for row in listed]
-        names = [str(row["document"]) for row in listed]
-        first = _same(names, [_keys(row, own) for row, own in zip(listed, identities, strict=True)])
-        documents = tuple(first[name] for name in names)
+        first = _same(listed, identities)
+        documents = tuple(first[str(row["document"])] for row in listed)
         attributes = [_loaded(row.get("attributes")) for row in listed]
         kinds = {
             name: found
@@ -74,20 +69,15 @@ def _loaded(text: str | None) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _keys(row: Mapping[str, Any], identity: Mapping[str, Any]) -> tuple[str | None, str | None, str | None]:
-    """By which a page is the same as another: its bytes, its text, and the PDF that it was taken from."""
-    data = f"{row['pdf_sha256']} {row['page_number']}" if row.get("pdf_sha256") else None
-    return data, identity.get("text"), identity.get("taken_from")
-
-
-def _same(names: Sequence[str], keys: Sequence[tuple[str | None, str | None, str | None]]) -> dict[str, str]:
+def _same(rows: Sequence[Mapping[str, Any]], identities: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Each document with the first one that it is the same as.
 
     Bytes and texts must be equal on all pages of both; to be taken from the same PDF is enough on one.
     """
     pages: dict[str, list[tuple[str | None, str | None, str | None]]] = defaultdict(list)
-    for name, key in zip(names, keys, strict=True):
-        pages[name].append(key)
+    for row, own in zip(rows, identities, strict=True):
+        data = f"{row['pdf_sha256']} {row['page_number']}" if row.get("pdf_sha256") else None
+        pages[str(row["document"])].append((data, own.get("text"), own.get("taken_from")))
     first = {name: name for name in pages}
 
     def root(name: str) -> str:
@@ -96,11 +86,9 @@ def _same(names: Sequence[str], keys: Sequence[tuple[str | None, str | None, str
         return name
 
     seen: dict[tuple[int, object], str] = {}
-    for name, own in pages.items():
-        data, texts, taken = zip(*own, strict=True)
-        whole = [
-            (k, tuple(sorted(map(str, keys)))) for k, keys in enumerate((data, texts)) if None not in keys
-        ]
+    for name, keys in pages.items():
+        *equal, taken = zip(*keys, strict=True)
+        whole = [(k, tuple(sorted(map(str, own)))) for k, own in enumerate(equal) if None not in own]
         for known in (*whole, *((2, source) for source in taken if source is not None)):
             other, mine = root(seen.setdefault(known, name)), root(name)
             if other != mine:

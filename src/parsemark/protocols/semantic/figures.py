@@ -35,6 +35,7 @@ from parsemark.protocols.semantic.page import (
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
+_SKIPPED = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
 
 
 def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
@@ -43,10 +44,9 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     infos = read_figures(__package__, words={"judge": judge}, each={"level": levels})
     rows = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
-    skipped = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
     # Who judges is shown what was matched; so where nothing was, it was the matcher who gave no answer.
-    matched = ~(skipped & (pl.col("pred") == ""))
-    judged = _judged_for_all(semantic, skipped)
+    matched = ~(_SKIPPED & (pl.col("pred") == ""))
+    judged = _judged_for_all(semantic)
     value = pl.col("value").fill_null(0.0)
     answered = pl.col("pred") != ""
     teds = rows.filter(
@@ -65,26 +65,23 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
         sums("semantic_found", judged.filter(answered), value),
         sums("perfect", judged, value >= 9.95),
         sums("useless", judged, value < 0.5),
-        sums("not_judged", semantic, skipped),
+        sums("not_judged", semantic, _SKIPPED),
     ]
-    for metric, name in (
-        (EXTRA_TABLES, "extra_tables_per_page"),
-        (JUDGE_COST, "judge_usd_per_page"),
-        (JUDGE_SECONDS, "judge_s_per_page"),
-    ):
+    names = {"extra_tables_per_page": EXTRA_TABLES, "judge_usd_per_page": JUDGE_COST}
+    for name, metric in (names | {"judge_s_per_page": JUDGE_SECONDS}).items():
         found.append(mean_sums(infos[name], pages.filter(pl.col("metric") == metric), "value", tables))
     return [*found, *run_sums(tables)]
 
 
-def _judged_for_all(semantic: pl.DataFrame, skipped: pl.Expr) -> pl.DataFrame:
+def _judged_for_all(semantic: pl.DataFrame) -> pl.DataFrame:
     """The rows of tables that the judge was asked about for every parser for which it was asked at all.
 
     So all means are over the same tables: what was not judged for one parser is left out for all.
     """
-    asked = semantic.filter(~skipped)["parser"].unique().implode()
+    asked = semantic.filter(~_SKIPPED)["parser"].unique().implode()
     rows = semantic.filter(pl.col("parser").is_in(asked))
-    left_out = rows.filter(skipped).select("sample", "element").unique()
-    return rows.filter(~skipped).join(left_out, on=["sample", "element"], how="anti")
+    left_out = rows.filter(_SKIPPED).select("sample", "element").unique()
+    return rows.filter(~_SKIPPED).join(left_out, on=["sample", "element"], how="anti")
 
 
 def _table_rows(tables: RunTables) -> pl.DataFrame:
@@ -125,9 +122,7 @@ def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:
     """How many tables have which score, rounded; missed tables apart from those that score 0."""
     own = semantic.filter(pl.col("parser") == parser)
     scores = own["value"].drop_nulls().round().cast(pl.Int64).to_list()
-    skipped = own.filter(
-        pl.col("value").is_null() & pl.col("message").fill_null("").str.starts_with(NOT_JUDGED)
-    ).height
+    skipped = own.filter(_SKIPPED).height
     return {
         "scores": [scores.count(k) for k in range(11)],
         "without_value": own.height - len(scores) - skipped,

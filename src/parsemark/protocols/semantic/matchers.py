@@ -105,12 +105,9 @@ def _count(
     row.texts_lost += located.n_lost
 
 
-def _same_text(one: TruthAnswer, other: TruthAnswer) -> bool:
-    bags = [text_bag(_plain(answer)) for answer in (one, other)]
-    return bags[0] == bags[1] or multiset_f1(*bags) >= SAME_TEXT
-
-
-def _plain(answer: TruthAnswer) -> str:
-    if answer.table is None:
-        return answer.text
-    return " ".join(cell.text for cell in answer.table.cells)
+def _same_text(*answers: TruthAnswer) -> bool:
+    one, other = (
+        text_bag(a.text if a.table is None else " ".join(cell.text for cell in a.table.cells))
+        for a in answers
+    )
+    return one == other or multiset_f1(one, other) >= SAME_TEXT

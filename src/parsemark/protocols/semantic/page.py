@@ -90,8 +90,7 @@ def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) 
         truths = (answer.truth.id,)
         if unmatched is None:
             out.matches.append(MatchRow(*place, truths, answer.pred, answer.kind, answer.overlap, None))
-        found = {SEMANTIC: scores.get(answer.truth.id), TEDS: _teds(answer)}
-        for metric, score in found.items():
+        for metric, score in ((SEMANTIC, scores.get(answer.truth.id)), (TEDS, _teds(answer))):
             own = _missing(metric, prediction, unmatched) if not answer.pred else score
             own = own or Score(metric, None, Status.METRIC_FAILED)
             out.scores.append(ScoreRow.of_element(prediction, rule, CATEGORY, truths, answer.pred, own))
@@ -146,8 +145,8 @@ def deterministic_answers(
             continue
         table = matched.answers.get(match.truth[0])
         shared = len(match.pred) == 1 and used.count(match.pred[0]) > 1
-        parts = [source_of(by_id[name]) for name in match.pred]
-        text = write_table(table, "html") if shared and table is not None else "\n\n".join(parts)
+        text = "\n\n".join(source_of(by_id[name]) for name in match.pred)
+        text = write_table(table, "html") if shared and table is not None else text
         kind = "merge" if shared else match.kind
         answers.append(TruthAnswer(of_truth[match.truth[0]], match.pred, text, table, match.overlap, kind))
     extra = [by_id[name] for m in matched.matching.matches if not m.truth for name in m.pred]
@@ -245,15 +244,13 @@ def _locate_some(how: SemanticOptions, truths: Sequence[str], output: str) -> Ju
     halves = [_locate_some(how, part, output) for part in (truths[:middle], truths[middle:])]
     cost = sum(o.cost_usd or 0.0 for o in (whole, *halves))
     seconds = sum(o.seconds for o in (whole, *halves))
-    found = [o.value for o in halves if isinstance(o.value, LocatedTruths)]
-    if len(found) < len(halves):
-        failed = next(o for o in halves if not isinstance(o.value, LocatedTruths))
-        return replace(failed, cost_usd=cost, seconds=seconds)
-    joined = LocatedTruths(
-        tuple(spans for part in found for spans in part.spans),
-        sum(part.n_lost for part in found),
-        sum(part.n_unknown for part in found),
-    )
+    parts: list[LocatedTruths] = []
+    for half in halves:
+        if not isinstance(half.value, LocatedTruths):
+            return replace(half, cost_usd=cost, seconds=seconds)
+        parts.append(half.value)
+    spans = tuple(spans for part in parts for spans in part.spans)
+    joined = LocatedTruths(spans, sum(p.n_lost for p in parts), sum(p.n_unknown for p in parts))
     return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 

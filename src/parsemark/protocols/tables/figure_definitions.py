@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
 
+from parsemark.errors import ParsemarkError
+from parsemark.metrics import get_metric
+from parsemark.metrics.base import Facts
 from parsemark.protocols.figures.figure import FigureInfo, read_figures
-
-if TYPE_CHECKING:
-    from parsemark.metrics.base import Facts
 
 SHORT_NAMES = {"grits_top": "top", "grits_con": "con", "teds": "teds"}
 """How some structure metrics are called in the names of figures (te_f1_top and so on)."""
@@ -21,51 +20,32 @@ def short_name(metric: str) -> str:
     return SHORT_NAMES.get(metric, metric)
 
 
-def metric_label(metric: str) -> str:
-    """How a structure metric is called in a table's head."""
-    facts = metric_facts(metric)
-    return _labelled(metric, facts.short_label or facts.label if facts else "")
-
-
-def metric_facts(metric: str) -> Facts | None:
-    """What a metric says of itself; None where it is not installed here."""
-    from parsemark.errors import ParsemarkError
-    from parsemark.metrics import get_metric
-
+def metric_facts(metric: str) -> Facts:
+    """What a metric says of itself; of one that is not installed here, its spec and what most metrics say."""
     try:
         return get_metric(metric).facts
     except ParsemarkError:
-        return None
+        return Facts(metric, "", "")
 
 
-def metric_title(metric: str) -> str:
-    """How a structure metric is called in a sentence; its spec where it is not installed here."""
+def metric_words(metric: str, *, short: bool = False) -> str:
+    """How a structure metric is called on an axis, or `short` in a table's head."""
     facts = metric_facts(metric)
-    return facts.title if facts else metric
-
-
-def metric_words(metric: str) -> str:
-    """How a structure metric is called on an axis."""
-    facts = metric_facts(metric)
-    return _labelled(metric, facts.label if facts else "")
-
-
-def _labelled(metric: str, label: str) -> str:
     name, bracket, options = metric.partition("(")
-    return (label or name.replace("_", " ")) + bracket + options.replace("_", " ")
+    label = (facts.short_label if short else "") or facts.label or name.replace("_", " ")
+    return label + bracket + options.replace("_", " ")
 
 
 def metric_range(metric: str) -> tuple[float, float]:
-    """Its lowest and highest value; 0 and 1 where it is not installed here, or has no bound."""
-    facts = metric_facts(metric)
-    low, high = facts.range if facts else (0.0, 1.0)
+    """Its lowest and highest value; 0 and 1 where it has no bound."""
+    low, high = metric_facts(metric).range
     return (low if isfinite(low) else 0.0), (high if isfinite(high) else 1.0)
 
 
 def worst_value(metric: str) -> float:
     """What a missed table has."""
-    facts, (low, high) = metric_facts(metric), metric_range(metric)
-    return low if facts is None or facts.higher_is_better else high
+    low, high = metric_range(metric)
+    return low if metric_facts(metric).higher_is_better else high
 
 
 def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
@@ -74,11 +54,15 @@ def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
     Args:
         metrics: The structure metrics of the run, the one of the ranking first.
     """
-    named = [{"short": short_name(m), "score": metric_title(m), "label": metric_label(m)} for m in metrics]
-    expected = [
-        {"key": "e05", "label": "E₀.₅", "start": "0.5"},
-        {"key": "e0", "label": "E₀", "start": "0"},
-    ]
-    thresholds = [{"theta": f"{theta:g}"} for theta in SENSITIVITY]
-    each = {"metric": named, "expected": expected, "threshold": thresholds}
+    each = {
+        "metric": [
+            {"short": short_name(m), "score": metric_facts(m).title, "label": metric_words(m, short=True)}
+            for m in metrics
+        ],
+        "expected": [
+            {"key": "e05", "label": "E₀.₅", "start": "0.5"},
+            {"key": "e0", "label": "E₀", "start": "0"},
+        ],
+        "threshold": [{"theta": f"{theta:g}"} for theta in SENSITIVITY],
+    }
     return list(read_figures("parsemark.protocols.tables", each=each).values())

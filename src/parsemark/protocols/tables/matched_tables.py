@@ -16,11 +16,15 @@ from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
 from parsemark.protocols.figures.figure import Floats
 from parsemark.protocols.run_data.pages import Kindred
 from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.tables.figure_definitions import metric_facts
 
 THETA = 0.5
 """A table counts as found if its match overlaps it by more than this."""
 CONFIDENCE_THRESHOLD = 0.5
 """A prediction with a known confidence at or below this is not a positive prediction."""
+
+
+_ARRAYS = ("page", "overlap", "confidence", "positive", "count")
 
 
 def is_positive(confidence: float | None) -> bool:
@@ -102,30 +106,10 @@ class MatchedTables:
             return self
         pairs = zip(self.page.tolist(), self.truth, strict=True)
         keep = np.array([pair not in self.pages.unread for pair in pairs], dtype=bool)
-        return replace(
-            self,
-            pages=self.pages.readable,
-            page=self.page[keep],
-            truth=tuple(compress(self.truth, keep)),
-            pred=tuple(compress(self.pred, keep)),
-            overlap=self.overlap[keep],
-            confidence=self.confidence[keep],
-            positive=self.positive[keep],
-            count=self.count[keep],
-            structure={metric: values[keep] for metric, values in self.structure.items()},
-        )
-
-
-def _credit(metric: str, values: Sequence[float | None]) -> Floats:
-    """What values of a metric earn; a metric that is not installed here is taken to range from 0 to 1."""
-    from parsemark.errors import ParsemarkError
-    from parsemark.metrics import get_metric
-
-    try:
-        credit = get_metric(metric).facts.credit
-    except ParsemarkError:
-        return np.clip([value or 0.0 for value in values], 0.0, 1.0)
-    return np.array([0.0 if value is None else credit(value) for value in values])
+        arrays = {name: getattr(self, name)[keep] for name in _ARRAYS}
+        truth, pred = (tuple(compress(names, keep)) for names in (self.truth, self.pred))
+        structure = {metric: values[keep] for metric, values in self.structure.items()}
+        return replace(self, pages=self.pages.readable, truth=truth, pred=pred, structure=structure, **arrays)
 
 
 def gather(
@@ -213,6 +197,11 @@ def _evidence(
     schema = {**_KEPT, **{f"value{number}": pl.Float64 for number in range(len(metrics))}}
     rows = pl.concat([part.select(list(schema)) for part in parts] or [pl.DataFrame(schema=schema)])
     sure = rows["confidence"].is_not_null()
+    structure = {}
+    for number, metric in enumerate(metrics):
+        credit = metric_facts(metric).credit
+        values = rows[f"value{number}"].to_list()
+        structure[metric] = np.array([0.0 if value is None else credit(value) for value in values])
     return MatchedTables(
         pages=pages,
         page=rows["page"].to_numpy(),
@@ -223,5 +212,5 @@ def _evidence(
         has_confidence=bool(sure.any()),
         positive=(~sure | (rows["confidence"] > CONFIDENCE_THRESHOLD)).fill_null(True).to_numpy(),
         count=rows["count"].to_numpy(),
-        structure={m: _credit(m, rows[f"value{number}"].to_list()) for number, m in enumerate(metrics)},
+        structure=structure,
     )

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import compress
 
 from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.matching import (
@@ -50,7 +51,7 @@ from parsemark.model import (
     Status,
     Table,
 )
-from parsemark.protocols.run_data.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.matched_tables import THETA, is_by_place, is_positive
 
 TABLES_FOUND = "tables_found"
@@ -141,7 +142,10 @@ class PageScorer:
         for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes), (EVIDENT_TABLES, evident)):
             self._record_page(metric, float(n) if self.prediction.status is Status.OK else None)
         if page_text is not None:
-            self._record_invented(page_text)
+            found = invented_text(self.prediction, page_text)
+            message = ", ".join(found.culprits) or None
+            self._record_page("invented_characters", found.characters, message)
+            self._record_page("invented_numbers", found.numbers, message)
         return self.out
 
     def _match(self, truth: Sequence[Element]) -> None:
@@ -153,18 +157,12 @@ class PageScorer:
         self._record(match_by_box(truth, pred, confident), {})
         readable = [t for t in truth if not t.is_unread]
         self._record(match_by_content(readable, pred, confident), {})
-        by_characters = match_by_ngrams(
-            readable, [p for p, sure in zip(pred, confident, strict=True) if sure]
-        )
+        by_characters = match_by_ngrams(readable, [*compress(pred, confident)])
         self._record(by_characters.matching, by_characters.answers)
         if any(p.confidence is not None for p in pred):
             confidence = [1.0 if p.confidence is None else p.confidence for p in pred]
-            for rank, known in (
-                (rank_by_box, truth),
-                (rank_by_content, readable),
-                (rank_by_ngrams, readable),
-            ):
-                matching = rank(known, pred, confidence)
+            ranked = [rank(readable, pred, confidence) for rank in (rank_by_content, rank_by_ngrams)]
+            for matching in (rank_by_box(truth, pred, confidence), *ranked):
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
@@ -172,13 +170,13 @@ class PageScorer:
         if covered and self.page is not None and not is_by_place(matching.rule):
             covered = not any(t.is_unread for t in self.page.tables)
         for match in matching.matches if covered else known_matches(matching.matches):
-            self.out.matches.append(self._match_row(matching.rule, match))
+            given = [c for p in match.pred if (c := self._pred(p).confidence) is not None]
+            place = self.prediction.sample, self.prediction.parser, matching.rule, CATEGORY
+            found = MatchRow(
+                *place, match.truth, match.pred, match.kind, match.overlap, max(given, default=None)
+            )
+            self.out.matches.append(found)
             self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
-
-    def _match_row(self, rule: str, match: Match) -> MatchRow:
-        confidence = max((c for p in match.pred if (c := self._pred(p).confidence) is not None), default=None)
-        place = self.prediction.sample, self.prediction.parser, rule, CATEGORY
-        return MatchRow(*place, match.truth, match.pred, match.kind, match.overlap, confidence)
 
     def _score_row(self, rule: str, match: Match, metric: str, answers: Mapping[str, Table]) -> ScoreRow:
         if not match.truth:
@@ -213,18 +211,11 @@ class PageScorer:
             known[id(element)] = TableInput(source)
         return known[id(element)]
 
-    def _record_invented(self, page_text: str) -> None:
-        found = invented_text(self.prediction, page_text)
-        message = ", ".join(found.culprits) or None
-        for metric, value in (("invented_characters", found.characters), ("invented_numbers", found.numbers)):
-            self._record_page(metric, value, message)
-
     def _record_page(self, metric: str, value: float | None, message: str | None = None) -> None:
         status = Status.OK if value is not None else Status.NO_PREDICTION
         if self.prediction.status is not Status.OK:
             status = self.prediction.status
-        place = self.prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, self.prediction.parser
-        self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+        self.out.scores.append(ScoreRow.of_page(self.prediction, metric, value, status, message))
 
     def _truth(self, element_id: str) -> Element:
         elements = self.page.elements if self.page is not None else ()

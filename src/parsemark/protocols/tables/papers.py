@@ -9,7 +9,8 @@ are in 3 and 6, the others in 4 and 7. `docs/protocol-tables.md` says where ours
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,36 +18,25 @@ import polars as pl
 
 from parsemark.errors import PdfError
 from parsemark.pdf import made_with
-from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned
 from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.presentation import RunView
-from parsemark.protocols.tables.figure_definitions import metric_label, short_name
+from parsemark.protocols.tables.figure_definitions import metric_words, short_name
 
-_RULES = {"bbox": "place", "content": "content", "ngrams": "characters"}
-_NUMBERS = {("ap", "bbox"): "3", ("f1", "bbox"): "4", ("ap", "content"): "6", ("f1", "content"): "7"}
-_SURE, _UNSURE = "a parser that gives confidences", "a parser that gives no confidences"
-_PLACES = "boxes of the truth and of the parser"
-NEEDS = {
-    "soric-1": "pages",
-    "soric-3": f"{_SURE}, and {_PLACES}",
-    "soric-4": f"{_UNSURE}, and {_PLACES}",
-    "soric-5": f"a parser with tables that can be matched by place: {_PLACES}",
-    "soric-6": f"{_SURE}, and pages with truth",
-    "soric-7": f"{_UNSURE}, and pages with truth",
-    "soric-8": "CPU times, which only parsers that were run have",
-    "ap-ngrams": f"{_SURE}, and pages with truth",
-    "f1-ngrams": f"{_UNSURE}, and pages with truth",
-}
-"""Key of a table to what a run must have for it."""
+_captioned = partial(captioned, __package__)
+_SCORES = {
+    "soric-3": ("ap", "bbox"), "soric-4": ("f1", "bbox"), "soric-6": ("ap", "content"),
+    "soric-7": ("f1", "content"), "ap-ngrams": ("ap", "ngrams"), "f1-ngrams": ("f1", "ngrams"),
+}  # fmt: skip
+"""Key of a table to its figure, and the rule by which tables are matched."""
 _KINDS = ("LaTeX", "word processor", "publishing", "other")
 
 
 def soric_tables(run: RunView) -> list[DataTable]:
     """All of them that the run has numbers for."""
-    ranked = [_scores(run, "ap", rule) for rule in _RULES]
-    plain = [_scores(run, "f1", rule) for rule in _RULES]
-    found = [_corpus(run), *(t for pair in zip(ranked, plain, strict=True) for t in pair)]
-    return [table for table in (*found, _agreement(run), _time(run)) if table is not None and table.rows]
+    scores = [_scores(run, key, *of) for key, of in _SCORES.items()]
+    found = (_corpus(run), *scores, _agreement(run), _time(run))
+    return [table for table in found if table is not None and table.rows]
 
 
 def _corpus(run: RunView) -> DataTable:
@@ -63,15 +53,8 @@ def _corpus(run: RunView) -> DataTable:
     columns += [TableColumn(label, "count", None, "count") for label in counts]
     cells = [None if shares is None else Figure(value=shares[kind]) for kind in _KINDS]
     cells += [Figure(value=float(n)) for n in counts.values()]
-    return DataTable(
-        "soric-1",
-        "What the corpus is made of (Soric et al., Table 1)",
-        "Shares of the documents by the program that their PDF names, of those whose PDF can be read; "
-        "positives are pages with at least one table.",
-        tuple(columns),
-        (TableRow(run.corpus, tuple(cells)),),
-        head="Corpus",
-    )
+    row = TableRow(run.corpus, tuple(cells))
+    return DataTable(*_captioned("soric-1"), tuple(columns), (row,), head="Corpus")
 
 
 def _shares(samples: pl.DataFrame) -> dict[str, float] | None:
@@ -85,7 +68,7 @@ def _shares(samples: pl.DataFrame) -> dict[str, float] | None:
     return {kind: kinds[kind] / total for kind in _KINDS} if total else None
 
 
-def _scores(run: RunView, what: str, rule: str) -> DataTable | None:
+def _scores(run: RunView, key: str, what: str, rule: str) -> DataTable | None:
     """Tables 3, 4, 6, 7, and the same by characters: detection, and end to end by each structure metric."""
     detection = {"ap": "ap", "f1": "td_f1"}[what]
     keys = [detection, *(f"{'ap' if what == 'ap' else 'te_f1'}_{short_name(m)}" for m in run.metrics)]
@@ -98,21 +81,9 @@ def _scores(run: RunView, what: str, rule: str) -> DataTable | None:
             rows.append(TableRow(parser.name, cells))
     if not rows:
         return None
-    label = "AP" if what == "ap" else "F1"
-    number = _NUMBERS.get((what, rule))
-    return DataTable(
-        f"soric-{number}" if number else f"{what}-{rule}",
-        f"{'Average precision' if what == 'ap' else 'F1'}, tables matched by {_RULES[rule]}"
-        + (f" (Soric et al., Table {number})" if number else ""),
-        f"{'Parsers with' if what == 'ap' else 'Parsers without'} a confidence. Detection (TD), and end to "
-        "end (TE) where a found table earns its structure score; with 95 % intervals over documents."
-        + (" Tables that were never found add nothing." if what == "ap" else ""),
-        (
-            TableColumn(label, group="TD"),
-            *(TableColumn(f"{label} {metric_label(m)}", group="TE") for m in run.metrics),
-        ),
-        tuple(rows),
-    )
+    label = what.upper()
+    of_metrics = [TableColumn(f"{label} {metric_words(m, short=True)}", group="TE") for m in run.metrics]
+    return DataTable(*_captioned(key), (TableColumn(label, group="TD"), *of_metrics), tuple(rows))
 
 
 def _agreement(run: RunView) -> DataTable | None:
@@ -120,39 +91,24 @@ def _agreement(run: RunView) -> DataTable | None:
     names = ("content_for_bbox_precision", "content_for_bbox_recall")
     rows, known = [], []
     for parser in run.parsers:
-        figures = [run.summary.figure(parser.name, name) for name in names]
-        if all(f is not None and f.value is not None for f in figures):
-            known.append([f for f in figures if f is not None])
-            rows.append(TableRow(parser.name, tuple(figures)))
+        own = [run.summary.figure(parser.name, name) for name in names]
+        if len(there := [f for f in own if f is not None and f.value is not None]) == len(names):
+            known.append(there)
+            rows.append(TableRow(parser.name, tuple(there)))
     if not rows:
         return None
-    pooled = tuple(_pooled([pair[k] for pair in known]) for k in range(2))
-    return DataTable(
-        "soric-5",
-        "Can content stand in for place? (Soric et al., Table 5)",
-        "Content-Jaccard above one half as a classifier of what IoU above one half calls found: precision "
-        "and recall. The last row pools the predictions of all parsers, as the paper does.",
-        (TableColumn("P", higher_is_better=None), TableColumn("R", higher_is_better=None)),
-        (*rows, TableRow("all parsers", pooled)),
-    )
-
-
-def _pooled(figures: Sequence[Figure]) -> Figure:
-    """A share over the predictions of several parsers together."""
-    total = sum(f.n for f in figures)
-    return Figure(value=sum((f.value or 0.0) * f.n for f in figures) / total if total else None, n=total)
+    pooled = []
+    for figures in zip(*known, strict=True):  # a share over the predictions of several parsers together
+        total = sum(f.n for f in figures)
+        value = sum((f.value or 0.0) * f.n for f in figures) / total if total else None
+        pooled.append(Figure(value=value, n=total))
+    columns = (TableColumn("P", higher_is_better=None), TableColumn("R", higher_is_better=None))
+    return DataTable(*_captioned("soric-5"), columns, (*rows, TableRow("all parsers", tuple(pooled))))
 
 
 def _time(run: RunView) -> DataTable | None:
     """Table 8: CPU time, one parser a column there, one a row here."""
     known = [(p.name, run.summary.figure(p.name, "cpu_s_per_page")) for p in run.parsers]
     rows = tuple(TableRow(name, (figure,)) for name, figure in known if figure and figure.value is not None)
-    if not rows:
-        return None
-    return DataTable(
-        "soric-8",
-        "Time (Soric et al., Table 8)",
-        "Mean CPU seconds per page on the machine of the run.",
-        (TableColumn("CPU s/page", "seconds", higher_is_better=False),),
-        rows,
-    )
+    column = TableColumn("CPU s/page", "seconds", higher_is_better=False)
+    return DataTable(*_captioned("soric-8"), (column,), rows) if rows else None

@@ -19,12 +19,12 @@ from parsemark.matching import ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
-from parsemark.protocols.figures.summary import Summary
+from parsemark.protocols.charts import table_needs
 from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation
-from parsemark.protocols.tables.charts import charts_of_parser, sections
 from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
-from parsemark.protocols.tables.papers import NEEDS, soric_tables
+from parsemark.protocols.tables.papers import soric_tables
+from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
 
 METRIC = "reader"
 MAX_CELLS = 1_000
@@ -50,7 +50,7 @@ def present(metrics: tuple[str, ...]) -> Presentation:
         charts=sections,
         parser_charts=charts_of_parser,
         paper_tables=soric_tables,
-        paper_table_needs=NEEDS,
+        paper_table_needs=table_needs(__package__),
         error_kinds=ERROR_KINDS,
         element_errors=errors_of_matches,
         explain=explain_pair,
@@ -59,14 +59,12 @@ def present(metrics: tuple[str, ...]) -> Presentation:
         rule_words=RULE_WORDS,
         metrics=metrics,
         metric_words=metric_words,
-        slice_figure=_slice_figure,
+        # Pages by F1; a table has no precision of its own, so tables by recall.
+        slice_figure=lambda summary, scope: (
+            summary.primary if scope == "page" else summary.primary.replace("te_f1_", "te_recall_")
+        ),
         sure_above=CONFIDENCE_THRESHOLD,
     )
-
-
-def _slice_figure(summary: Summary, scope: str) -> str:
-    """Compare pages by F1; a table has no precision of its own, so tables by recall."""
-    return summary.primary if scope == "page" else summary.primary.replace("te_f1_", "te_recall_")
 
 
 def _join_pieces(truth: Element, pieces: Sequence[Element]) -> Element | None:

@@ -112,14 +112,9 @@ class RunMatches:
         rule = leaderboard_rule(match, can_be_placed=not without and not truths.n_unboxed)
         return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
 
-    @property
-    def n_unboxed(self) -> int:
-        """How many true tables have no box."""
-        return self.truths.n_unboxed
-
     def applies(self, rule: str, parser: str) -> bool:
         """Whether a rule can say anything about a parser."""
-        return rule != BOX_RULE or (parser not in self.without_boxes and not self.n_unboxed)
+        return rule != BOX_RULE or (parser not in self.without_boxes and not self.truths.n_unboxed)
 
     @property
     def has_truth(self) -> bool:
@@ -133,11 +128,6 @@ class RunMatches:
         if not self.has_truth:
             listed = [i.model_copy(update={"main": i.main or i.name in WITHOUT_TRUTH}) for i in listed]
         return {info.name: info for info in sorted(listed, key=lambda info: not info.main)}
-
-    @cached_property
-    def sums_under(self) -> dict[str, list[FigureSums]]:
-        """The figures that add up over pages, under each rule."""
-        return {rule: self.figure_sums(rule) for rule in self.by_rule}
 
     def figure_sums(self, rule: str | None = None) -> list[FigureSums]:
         """The figures that add up over pages, under a rule; those that need no rule come last."""
@@ -165,8 +155,9 @@ def summarise(
         is_whole: Whether one truth is of a document, not of a page.
     """
     run = RunMatches.of(tables, rule, rank_by)
-    sums = run.figure_sums()
-    matched = run.by_rule[run.rule]
+    sums, sums_under = run.figure_sums(), {rule: run.figure_sums(rule) for rule in run.by_rule}
+    by_rule = {p: [r for r in run.by_rule if run.applies(r, p)] for p in tables.parsers}
+    ranked = run.ranked[run.rule]
     return protocol.summary_of(
         tables,
         sums,
@@ -175,26 +166,16 @@ def summarise(
         counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
-        slices=[
-            *page_slices(sums, _groups(tables)),
-            *table_slices(run.truths, matched),
-        ],
+        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.truths, run.by_rule[run.rule])],
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
-            "by_rule": {
-                parser: {r: _rule_figures(run, r, parser) for r in run.by_rule if run.applies(r, parser)}
-                for parser in tables.parsers
-            },
+            "by_rule": {p: {r: _rule_figures(run, sums_under[r], r, p) for r in by_rule[p]} for p in by_rule},
             "curves": {
-                parser: {
-                    r: found
-                    for r in run.by_rule
-                    if run.applies(r, parser) and (found := curves(run.ranked[r][parser]))
-                }
-                for parser in tables.parsers
+                p: {r: found for r in rules if (found := curves(run.ranked[r][p]))}
+                for p, rules in by_rule.items()
             },
-            "reliability": {p: reliability(run.ranked[run.rule][p]) for p in tables.parsers},
-            "risk_coverage": {p: risk_over_coverage(run.ranked[run.rule][p]) for p in tables.parsers},
+            "reliability": {parser: reliability(own) for parser, own in ranked.items()},
+            "risk_coverage": {parser: risk_over_coverage(own) for parser, own in ranked.items()},
             "failures_by_status": _failures(tables),
         },
     )
@@ -257,8 +238,7 @@ def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dic
     failed = pl.col("status") == str(Status.METRIC_FAILED)
     own = (pl.col("parser") == parser) & (pl.col("rule") == run.rule)
     counts = run.tables.read("scores", failed=failed.sum(), all=pl.len(), where=own)
-    n_failed, n = counts.row(0)
-    return {**found, "metric_failures": make_figure(n_failed, n)}
+    return {**found, "metric_failures": make_figure(*counts.row(0))}
 
 
 def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
@@ -274,16 +254,14 @@ def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
         where=of_parser,
     )
     n_lost, n_split, n_all = counts.row(0)
+    found = {"merged_tables": n_lost, "split_tables": n_split}
     known = bool(n) and n_all > 0
-    return {
-        "merged_tables": make_figure(n_lost if known else None, n if known else 0),
-        "split_tables": make_figure(n_split if known else None, n if known else 0),
-    }
+    return {name: make_figure(count, n) if known else make_figure(None, 0) for name, count in found.items()}
 
 
-def _rule_figures(run: RunMatches, rule: str, parser: str) -> dict[str, Any]:
+def _rule_figures(run: RunMatches, sums: list[FigureSums], rule: str, parser: str) -> dict[str, Any]:
     """The figures under one rule as plain data."""
-    found = {**parser_figures(run.sums_under[rule], parser), **ranked_figures(run.ranked[rule][parser])}
+    found = {**parser_figures(sums, parser), **ranked_figures(run.ranked[rule][parser])}
     return {name: figure.model_dump() for name, figure in found.items()}
 
 
@@ -309,11 +287,9 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
     """How tables were matched, and scores that could not be computed, for the reader of the table."""
-    notes = (
-        [*_match_notes(run, is_rule_chosen), *_unread(run), *_doubtful_negatives(run)]
-        if run.has_truth
-        else []
-    )
+    notes = []
+    if run.has_truth:
+        notes = [*_match_notes(run, is_rule_chosen), *_unread(run), *_doubtful_negatives(run)]
     is_failure = (pl.col("rule") == run.rule) & (pl.col("status") == str(Status.METRIC_FAILED))
     columns = ("parser", "sample", "element", "metric", "message")
     rows = run.tables.read("scores", *columns, where=is_failure)
@@ -327,31 +303,29 @@ def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
 
 
 def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
-    names, n_tables = ", ".join(run.without_boxes), int(run.pages.n_truth.sum())
+    names, n_tables, n_unboxed = (
+        ", ".join(run.without_boxes),
+        int(run.pages.n_truth.sum()),
+        run.truths.n_unboxed,
+    )
     give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
-    notes = []
-    if run.rule == BOX_RULE and run.n_unboxed:
-        notes.append(
-            f"match=bbox, but {run.n_unboxed} of {counted(n_tables, 'true table')} "
-            f"{'has no box and counts' if run.n_unboxed == 1 else 'have no box and count'} as missed."
-        )
+    have, count, them = ("has", "counts", "it") if n_unboxed == 1 else ("have", "count", "them")
+    unboxed = f"{n_unboxed} of {counted(n_tables, 'true table')} {have} no box"
+    by_text, notes = f"matched by their text ({run.rule}), since", []
+    if run.rule == BOX_RULE and n_unboxed:
+        notes.append(f"match=bbox, but {unboxed} and {count} as missed.")
     if run.rule == BOX_RULE and names:
         notes.append(f"match=bbox, but {names} {give} no boxes (or for less than half of {whose} tables).")
     if run.rule == BOX_RULE or is_rule_chosen:
         return notes
-    if 0 < run.n_unboxed < n_tables:
-        have, them = ("has", "it") if run.n_unboxed == 1 else ("have", "them")
-        notes.append(
-            f"Tables are matched by their text ({run.rule}), since {run.n_unboxed} of "
-            f"{counted(n_tables, 'true table')} {have} no box; --match bbox counts {them} as missed."
-        )
-    if names and not run.n_unboxed:
-        others = len(run.without_boxes) < len(run.tables.parsers)
-        who = "All parsers are" if others else "Tables are"
+    if 0 < n_unboxed < n_tables:
+        notes.append(f"Tables are {by_text} {unboxed}; --match bbox counts {them} as missed.")
+    if names and not n_unboxed:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
+        who = "All parsers are" if n_others else "Tables are"
         place = "the other" if n_others == 1 else "the others"
-        hint = f"; --match bbox compares {place} by place" if others else ""
-        notes.append(f"{who} matched by their text ({run.rule}), since {names} {give} no boxes{hint}.")
+        hint = f"; --match bbox compares {place} by place" if n_others else ""
+        notes.append(f"{who} {by_text} {names} {give} no boxes{hint}.")
     return notes
 
 
@@ -360,14 +334,12 @@ def _unread(run: RunMatches) -> list[str]:
     if not run.pages.unread:
         return []
     n, n_tables = len(run.pages.unread), int(run.pages.n_truth.sum())
-    who = f"{n} of {counted(n_tables, 'true table')} cannot be read"
-    one = n == 1
+    who, one = f"{n} of {counted(n_tables, 'true table')} cannot be read", n == 1
     if is_by_place(run.rule):
         found = "whether it is found counts, its" if one else "whether they are found counts, their"
         return [f"{who}: {found} content counts for nobody."]
-    they = "it counts for nobody" if one else "they count for nobody"
-    pages = "its page" if one else "their pages"
-    return [f"{who}: {they}, nor does what answers no other table of {pages}."]
+    they, pages = ("it counts", "its page") if one else ("they count", "their pages")
+    return [f"{who}: {they} for nobody, nor does what answers no other table of {pages}."]
 
 
 def _doubtful_negatives(run: RunMatches) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -71,7 +72,9 @@ def adjacency_match(
     # The order of these sets decides ties, so they are made as the published code makes them.
     open_truths = list(set(range(len(truths))) - matched)
     open_preds = list(set(range(len(preds))) - used)
-    pairs = _assign_leftovers(truths, preds, open_truths, open_preds, leftovers_by_ned)
+    measure = ned_matrix if leftovers_by_ned else distance_matrix
+    costs = measure([truths[t] for t in open_truths], [preds[p] for p in open_preds])
+    pairs = [(open_truths[r], open_preds[c]) for r, c in assignment(costs)]
     answers += (AnsweredTruths((t,), (p,), 1) for t, p in pairs)
     if open_preds and not open_truths:
         answers.append(AnsweredTruths((), tuple(open_preds), 1))
@@ -79,14 +82,6 @@ def adjacency_match(
     for _ in range(2 if repeats_unmatched and not open_preds else 1):
         answers += (AnsweredTruths((t,), (), 1) for t in open_truths if t not in answered)
     return answers
-
-
-def _assign_leftovers(
-    truths: Sequence[str], preds: Sequence[str], open_truths: list[int], open_preds: list[int], by_ned: bool
-) -> list[tuple[int, int]]:
-    measure = ned_matrix if by_ned else distance_matrix
-    costs = measure([truths[t] for t in open_truths], [preds[p] for p in open_preds])
-    return [(open_truths[r], open_preds[c]) for r, c in assignment(costs)]
 
 
 def _edit(rows: list[int], key: tuple[int, ...], truths: Sequence[str], preds: Sequence[str]) -> float:
@@ -109,17 +104,11 @@ def _merge_adjacent(
     if matrix.size == 0:
         return single, matrix
     close = matrix < SETTLED
-    open_rows = np.flatnonzero(~close.any(axis=1))
-    settled = np.asarray(close.any(axis=0))
-    open_columns = np.flatnonzero(~settled)
-    if not len(open_columns):
+    open_rows = np.flatnonzero(~close.any(axis=1)).tolist()
+    settled = np.asarray(close.any(axis=0)).tolist()
+    if not open_rows or all(settled):
         return single, matrix
-    proposals = [
-        _best_group(truths[row], preds, matrix[row], open_columns.tolist(), settled.tolist(), limit)
-        for row in open_rows.tolist()
-    ]
-    if not proposals:
-        return single, matrix
+    proposals = [_best_group(truths[row], preds, matrix[row], settled, limit) for row in open_rows]
     accepted = {group.members[0]: group.members for group in _resolved(proposals)}
     merged_away = {p for members in accepted.values() for p in members[1:]}
     columns = [accepted.get(p, [p]) for p in range(len(preds)) if p not in merged_away]
@@ -133,23 +122,15 @@ def _merge_adjacent(
 
 
 def _best_group(
-    truth: str,
-    preds: Sequence[str],
-    distances: Distances,
-    open_columns: list[int],
-    settled: list[bool],
-    limit: int | None,
+    truth: str, preds: Sequence[str], distances: Distances, settled: list[bool], limit: int | None
 ) -> _Proposal:
-    parts: dict[int, float] = {}
-
+    @cache
     def part(p: int) -> float:
         """How well a prediction fits somewhere in the truth; infinite where it is longer."""
-        if p not in parts:
-            parts[p] = window_ned(preds[p], truth, MERGED_PART)
-        return parts[p]
+        return window_ned(preds[p], truth, MERGED_PART)
 
     best: _Proposal | None = None
-    for p in open_columns:
+    for p in (p for p, is_settled in enumerate(settled) if not is_settled):
         members, cost, joined = [p], float(distances[p]), preds[p]
         for q in range(p + 1, len(preds)):
             if settled[q] or (limit is not None and len(members) >= limit):
@@ -226,11 +207,6 @@ def _attach_contained(
 ) -> None:
     unmatched = [t for t in range(len(truths)) if t not in matched and can_be_contained(t)]
     for p, pred in enumerate(preds):
-        hits = [t for t in unmatched if window_ned(truths[t], pred, CONTAINED) < CONTAINED]
-        if not hits:
-            continue
-        members = keys.setdefault((p,), [])
-        for t in hits:
-            if t not in matched:
-                members.append(t)
-                matched.add(t)
+        if hits := [t for t in unmatched if window_ned(truths[t], pred, CONTAINED) < CONTAINED]:
+            keys.setdefault((p,), []).extend(t for t in hits if t not in matched)
+            matched.update(hits)

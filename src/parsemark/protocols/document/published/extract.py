@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 
 from parsemark.protocols.document.published import rescue
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import (
-    DelimitedSpan,
-    blank_all,
-    replace_spans,
-    spans,
-    sub_closed,
-)
+from parsemark.protocols.document.published.scan import blank_all, replace_spans, spans, sub_closed
 
-_FENCE_MARKDOWN = re.compile(r"^```markdown\n?", re.MULTILINE)
-_FENCE_HTML = re.compile(r"^```html\n?", re.MULTILINE)
-_FENCE_LATEX = re.compile(r"^```latex\n?", re.MULTILINE)
-_FENCE_END = re.compile(r"```\n?$", re.MULTILINE)
+_FENCE_MARKDOWN, *_LATER_FENCES, _FENCE_END = (
+    re.compile(fence, re.MULTILINE)
+    for fence in (r"^```markdown\n?", r"^```html\n?", r"^```latex\n?", r"```\n?$")
+)
 _UNDERSCORES = re.compile("_{4,}")
 _BLANKS = re.compile(" {4,}")
 _RUN = re.compile(r"([^a-zA-Z0-9])\1{10,}")
@@ -47,16 +41,14 @@ gives up, and needs quadratic time."""
 def extract(markdown: str, profile: Profile) -> list[MarkdownItem]:
     """All items of a page, in the order in which they are matched: grouped by category."""
     text, items = _images(markdown, profile)
-    text = _shortened(_without_fences(text, profile), profile)
-    if profile.unwraps_html_and_latex_fences:
-        for tag in ("<html>", "</html>", "<body>", "</body>"):
-            text = text.replace(tag, "")
-    if profile.rescues_formulas:
-        text = rescue.plain_descriptions(text)
+    text = _without_frame(text, profile)
     for step in (_latex_tables, _html_tables, _formulas, _pipe_tables, _code):
         text, found = step(text, profile)
         items += found
-    items += _items_of_text(_without_latex_words(text), profile)
+    for pattern, by_line in _LATEX_WORDS:
+        keep = (lambda m: m[1]) if by_line else (lambda m: m[1].strip())
+        text = sub_closed(pattern, "}", keep, text, by_line=by_line)
+    items += _items_of_text(text, profile)
     items.sort(key=lambda item: item.start)
     if profile.rescues_formulas:
         items = [item for item in items if not rescue.is_trivial_inline(item)]
@@ -75,11 +67,8 @@ def _images(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
             items += rescue.rescued(alt.strip(), start, end, "image_formula")
     if profile.keeps_image_room:
         return blank_all(text, places), items
-    parts, done = [], 0
-    for start, end in places:
-        parts.append(text[done:start])
-        done = end
-    return "".join(parts) + text[done:], items
+    starts, ends = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
+    return "".join(text[start:end] for start, end in zip(starts, ends, strict=True)), items
 
 
 def _image_spans(text: str) -> Iterator[tuple[int, int, str]]:
@@ -97,18 +86,17 @@ def _image_spans(text: str) -> Iterator[tuple[int, int, str]]:
         position = end + 1
 
 
-def _without_fences(text: str, profile: Profile) -> str:
-    patterns = [_FENCE_MARKDOWN]
-    if profile.unwraps_html_and_latex_fences:
-        patterns += (_FENCE_HTML, _FENCE_LATEX)
-    for pattern in (*patterns, _FENCE_END):
+def _without_frame(text: str, profile: Profile) -> str:
+    """Without fences and the tags of a whole page; long runs of one sign are short."""
+    unwraps = profile.unwraps_html_and_latex_fences
+    for pattern in (_FENCE_MARKDOWN, *(_LATER_FENCES if unwraps else ()), _FENCE_END):
         text = pattern.sub("", text)
-    return text
-
-
-def _shortened(text: str, profile: Profile) -> str:
     text = _BLANKS.sub(" " * 4, _UNDERSCORES.sub("_" * 4, text))
-    return _RUN.sub(lambda m: m[1] * 4, text) if profile.shortens_runs else text
+    if profile.shortens_runs:
+        text = _RUN.sub(lambda m: m[1] * 4, text)
+    for tag in ("<html>", "</html>", "<body>", "</body>") if unwraps else ():
+        text = text.replace(tag, "")
+    return rescue.plain_descriptions(text) if profile.rescues_formulas else text
 
 
 def _nested(text: str, begin: re.Pattern[str], end: re.Pattern[str], step: int) -> list[tuple[int, int]]:
@@ -197,14 +185,11 @@ def _formula_line(whole: str, keeps_spaces: bool) -> tuple[str, bool]:
     line = " ".join(whole.strip().split("\n")) if keeps_spaces else "".join(whole.split())
     first = next(spans(line, _INSIDE, dotall=True), None)
     is_display = first is None or (first.pair == 0 and first.inner != "")
-    if first is not None:
-        line = replace_spans(line, _INSIDE, partial(_of_kind, is_display=is_display), dotall=True)
+    # Of formulas inside of one, those between `$$` stay in a display, else the others.
+    line = replace_spans(
+        line, _INSIDE, lambda s: f"\\[{s.inner if (s.pair == 0) == is_display else ''}\\]", dotall=True
+    )
     return line, is_display
-
-
-def _of_kind(span: DelimitedSpan, *, is_display: bool) -> str:
-    """What stays of a formula inside of one: that between `$$` in a display, else the others."""
-    return "\\[" + (span.inner if (span.pair == 0) == is_display else "") + "\\]"
 
 
 def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
@@ -222,13 +207,6 @@ def _code(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     found = list(_CODE.finditer(text, 0, cut))
     items = [MarkdownItem(TEXT, m[2].strip(), m.start(), m.end(), "code") for m in found]
     return blank_all(text, [m.span() for m in found]), items
-
-
-def _without_latex_words(text: str) -> str:
-    for pattern, by_line in _LATEX_WORDS:
-        keep = (lambda m: m[1]) if by_line else (lambda m: m[1].strip())
-        text = sub_closed(pattern, "}", keep, text, by_line=by_line)
-    return text
 
 
 def _items_of_text(text: str, profile: Profile) -> list[MarkdownItem]:
@@ -297,20 +275,13 @@ def _convert_pipe_tables(text: str) -> str:
 
 
 def _as_table(segment: str) -> str:
-    lines = [line.strip() for line in segment.strip().split("\n")]
-    out = ["<table>\n  <thead>\n    <tr>\n"]
-    out += (f"      <th>{cell}</th>\n" for cell in _cells(lines[0]))
-    out.append("    </tr>\n  </thead>\n  <tbody>\n")
-    for line in lines[2:]:
-        out.append("    <tr>\n")
-        out += (f"      <td>{cell}</td>\n" for cell in _cells(line))
-        out.append("    </tr>\n")
-    out.append("  </tbody>\n</table>\n")
-    return "".join(out)
+    def row(line: str, tag: str) -> str:
+        cells = (f"      <{tag}>{part.strip()}</{tag}>\n" for part in line.strip().split("|")[1:-1])
+        return f"    <tr>\n{''.join(cells)}    </tr>\n"
 
-
-def _cells(line: str) -> list[str]:
-    return [part.strip() for part in line.split("|")[1:-1]]
+    head, *lines = segment.strip().split("\n")
+    body = "".join(row(line, "td") for line in lines[1:])
+    return f"<table>\n  <thead>\n{row(head, 'th')}  </thead>\n  <tbody>\n{body}  </tbody>\n</table>\n"
 
 
 def _join_rows(text: str) -> str:
@@ -345,11 +316,11 @@ def _one_table(text: str) -> str:
     text = replace_spans(text, _COMMENT, lambda _: "", dotall=True)
     kept: list[str] = []
     for table in spans(text, _TABLE, dotall=True):
-        lines = []
-        for line in text[table.start : table.end].split("\n"):
-            if any(tag in line for tag in _DROPPED):
-                continue
-            lines.append(line.replace("<th>", "<td>").replace("</th>", "</td>") if "<th>" in line else line)
+        lines = [
+            line.replace("<th>", "<td>").replace("</th>", "</td>") if "<th>" in line else line
+            for line in text[table.start : table.end].split("\n")
+            if not any(tag in line for tag in _DROPPED)
+        ]
         if len(lines) > 2:
             kept += lines
     return "\n\n<table>\n" + "\n".join(kept) + "\n</table>\n\n"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,11 @@ from parsemark.protocols.document.published.records import (
     FORMULA,
     INLINE,
     RESCUE,
+    Items,
     MarkdownItem,
     Record,
     Source,
-    Truth,
+    Truths,
 )
 from parsemark.protocols.document.published.rows import (
     LOGIC,
@@ -46,38 +48,28 @@ _MAX_COMPARISONS = 8_000_000
 """Of truths with runs of predictions (some 30 s), likewise: rows of one formula make up to 364 each."""
 
 
-def match_formulas(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], current: Sequence[Record], profile: Profile
-) -> list[Record]:
+def match_formulas(truths: Truths, items: Items, current: Sequence[Record], profile: Profile) -> list[Record]:
     """The formula records of a page."""
     pool = _pool(items)
     if not truths and not pool:
         return []
-    best = _Choice(len(pool))
-    whole = _Prepared(truths, pool, profile)
-    best.offer(list(current), whole, 0)
-    for records, prepared in _candidates(truths, pool, profile):
-        best.offer(records, prepared, 0)
-    contents = [rewrite_logic_braces(i.content) for i in pool]
-    if changed := sum(i.content != new for i, new in zip(pool, contents, strict=True)):
-        rewritten = [replace(i, content=new) for i, new in zip(pool, contents, strict=True)]
-        for records, prepared in _candidates(truths, rewritten, profile):
-            best.offer(records, prepared, changed)
-    for record in best.records:
+    offered = [(list(current), _Prepared(truths, pool, profile), 0)]
+    offered += ((*candidate, 0) for candidate in _candidates(truths, pool, profile))
+    rewritten = [replace(i, content=rewrite_logic_braces(i.content)) for i in pool]
+    if changed := sum(old.content != new.content for old, new in zip(pool, rewritten, strict=True)):
+        offered += ((*candidate, changed) for candidate in _candidates(truths, rewritten, profile))
+    best = _chosen(offered, len(pool))
+    for record in best:
         record.gt_cdm, record.pred_cdm_alt = cdm_variants(record.gt, record.pred)
-    return best.records
+    return best
 
 
-def _pool(items: Sequence[MarkdownItem]) -> list[MarkdownItem]:
+def _pool(items: Items) -> list[MarkdownItem]:
     """Formulas, then rescued ones, without repeats, each with its source."""
     seen: dict[Source, MarkdownItem] = {}
-    for cat in (FORMULA, RESCUE):
-        for item in items:
-            if item.cat == cat:
-                source = (item.start, item.end, item.content, item.fine, FORMULA)
-                seen.setdefault(
-                    source, MarkdownItem(FORMULA, item.content, item.start, item.end, item.fine, source)
-                )
+    for item in sorted((i for i in items if i.cat in (FORMULA, RESCUE)), key=lambda i: i.cat == RESCUE):
+        source = (item.start, item.end, item.content, item.fine, FORMULA)
+        seen.setdefault(source, replace(item, cat=FORMULA, source=source))
     return list(seen.values())
 
 
@@ -88,9 +80,7 @@ def _ftype(item: MarkdownItem) -> str:
 class _Prepared:
     """Truths in rows and predictions in order, ready for a matcher."""
 
-    def __init__(
-        self, truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile, split: bool = False
-    ) -> None:
+    def __init__(self, truths: Truths, pool: Items, profile: Profile, split: bool = False) -> None:
         self.profile = profile
         ordered = sorted(pool, key=lambda i: (i.start, _ftype(i) == INLINE, i.end))
         self.items = split_items(ordered, profile) if split else ordered
@@ -108,18 +98,18 @@ class _Prepared:
         record = Record(
             [truth],
             list(preds) or [""],
-            gt=s.raw_truths[truth],
+            gt=s.own_truths[truth].raw,
             norm_gt=s.norm_truths[truth],
             gt_position=[owner.position],
             gt_category_type=owner.category,
             gt_attribute=[owner.attribute],
-            truth_ids=s.truth_ids[truth],
+            truth_ids=s.own_truths[truth].ids,
         )
         if not preds:
             return record
-        raws = [s.raw_preds[p] for p in preds]
+        raws = [s.own_items[p].content for p in preds]
         record.pred = raws[0] if len(raws) == 1 else as_array(raws, self.profile)
-        record.norm_pred = self.norm(preds)
+        record.norm_pred = " ".join(s.norm_preds[p] for p in preds).strip()
         first = s.items[preds[0]]
         record.pred_category_type = _ftype(first) if len(preds) == 1 else FORMULA
         record.pred_position = first.start
@@ -127,14 +117,8 @@ class _Prepared:
         record.edit = ned(record.norm_gt, record.norm_pred) if both else 1
         return record
 
-    def norm(self, preds: Sequence[int]) -> str:
-        """What a sequence is compared as."""
-        return " ".join(self.strings.norm_preds[p] for p in preds).strip()
 
-
-def _candidates(
-    truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile
-) -> list[tuple[list[Record], _Prepared]]:
+def _candidates(truths: Truths, pool: Items, profile: Profile) -> list[tuple[list[Record], _Prepared]]:
     """Candidates 2 to 7, in their order, each with the list in which its sources are looked up."""
     whole = _Prepared(truths, pool, profile)
     quick = [r for r in quick_match(truths, pool, profile, splits_items=False) if r.has_truth]
@@ -303,29 +287,17 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
 # --- partitions of rows ------------------------------------------------------------------------------------
 
 
-def _partitions(
-    truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile
-) -> list[tuple[list[Record], _Prepared]]:
-    ordered = _Prepared((), pool, profile).items
-    options = [_options(item, profile) for item in ordered]
-    total = 1
-    for option in options:
-        total *= len(option)
-        if total > _MAX_COMBINATIONS:
-            return []
-    if total == 1:
+def _partitions(truths: Truths, pool: Items, profile: Profile) -> list[tuple[list[Record], _Prepared]]:
+    options = [_options(item, profile) for item in _Prepared((), pool, profile).items]
+    if not 1 < prod(map(len, options)) <= _MAX_COMBINATIONS:
         return []
-    found: list[tuple[list[Record], _Prepared]] = []
-    seen: set[tuple[object, ...]] = set()
+    found: dict[tuple[object, ...], tuple[list[Record], _Prepared]] = {}
     for combination in product(*options):
-        items = [item for option in combination for item in option]
-        prepared = _Prepared(truths, items, profile)
+        prepared = _Prepared(truths, [item for option in combination for item in option], profile)
         rows = _hungarian_rows(prepared)
         key = tuple((tuple(r.gt_position), tuple(r.pred_idx), round(r.edit, 6)) for r in rows)
-        if key not in seen:
-            seen.add(key)
-            found.append((rows, prepared))
-    return found
+        found.setdefault(key, (rows, prepared))
+    return list(found.values())
 
 
 def _options(item: MarkdownItem, profile: Profile) -> list[list[MarkdownItem]]:
@@ -355,43 +327,33 @@ def _segment(rows: list[MarkdownItem], profile: Profile) -> MarkdownItem:
 # --- choice ------------------------------------------------------------------------------------------------
 
 
-class _Choice:
-    """The first candidate with the least key."""
-
-    def __init__(self, pool_size: int) -> None:
-        self.pool_size = pool_size
-        self.records: list[Record] = []
-        self._key: tuple[float, ...] | None = None
-
-    def offer(self, records: list[Record], prepared: _Prepared, changed: int) -> None:
-        """Take a candidate if it is complete and better than all before."""
+def _chosen(offered: Sequence[tuple[list[Record], _Prepared, int]], pool_size: int) -> list[Record]:
+    """The first complete candidate with the least key."""
+    best: list[Record] = []
+    least: tuple[float, ...] | None = None
+    for records, prepared, changed in offered:
         for record in records:
             if record.pred_category_type in _RESCUED:
                 record.pred_category_type = FORMULA
         if not _is_complete(records, prepared.n_truths):
-            return
-        key = self._key_of(records, prepared, changed)
-        if self._key is None or _less(key, self._key):
-            self._key, self.records = key, records
+            continue
+        sources, total, n_missed, weighted = _key_parts(records, prepared)
+        mean = total / len(records) if records else 0.0
+        key = (total, weighted, max(0, pool_size - sources), mean, -changed, n_missed)
+        if least is None or _less(key, least):
+            least, best = key, records
+    return best
 
-    def _key_of(self, records: list[Record], prepared: _Prepared, changed: int) -> tuple[float, ...]:
-        answered = [r for r in records if r.pred_idx != [""]]
-        distance = sum(kernel.levenshtein(r.norm_gt, r.norm_pred) for r in answered)
-        length = sum(max(len(r.norm_gt), len(r.norm_pred)) for r in answered)
-        weighted = float("inf") if not records else distance / length if length else 0.0
-        items = prepared.items
-        sources = {
-            items[p].source for r in records for p in r.pred_idx if isinstance(p, int) and p < len(items)
-        }
-        total = sum(r.edit for r in records)
-        return (
-            total,
-            weighted,
-            max(0, self.pool_size - len(sources)),
-            total / len(records) if records else 0.0,
-            -changed,
-            len(records) - len(answered),
-        )
+
+def _key_parts(records: list[Record], prepared: _Prepared) -> tuple[int, float, int, float]:
+    """How many sources are used, the sum of edits, truths without an answer, edits over lengths."""
+    answered = [r for r in records if r.pred_idx != [""]]
+    distance = sum(kernel.levenshtein(r.norm_gt, r.norm_pred) for r in answered)
+    length = sum(max(len(r.norm_gt), len(r.norm_pred)) for r in answered)
+    weighted = float("inf") if not records else distance / length if length else 0.0
+    items = prepared.items
+    sources = {items[p].source for r in records for p in r.pred_idx if isinstance(p, int) and p < len(items)}
+    return len(sources), sum(r.edit for r in records), len(records) - len(answered), weighted
 
 
 def _is_complete(records: Sequence[Record], n_truths: int) -> bool:
@@ -419,14 +381,10 @@ def _less(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
 _ANY_BEGIN = re.compile(r"\\begin\s*\{")
 
 
-def rewrite_logic_braces(text: str) -> str:
+def rewrite_logic_braces(text: str, depth: int = 0) -> str:
     """Cases that list steps of an argument, as a brace before an array."""
-    if "\\begin{cases}" not in text:
+    if depth == 0 and "\\begin{cases}" not in text:
         return text
-    return _rewritten(text, 0)
-
-
-def _rewritten(text: str, depth: int) -> str:
     parts: list[str] = []
     position = 0
     while (match := _ANY_BEGIN.search(text, position)) is not None:
@@ -436,7 +394,7 @@ def _rewritten(text: str, depth: int) -> str:
             position = match.end()
             continue
         parts.append(text[position : match.start()])
-        body = _rewritten(environment.body, depth + 1)
+        body = rewrite_logic_braces(environment.body, depth + 1)
         if environment.name == "cases" and _is_logic(body, text[environment.end :]):
             parts.append(f"\\left\\{{ \\begin{{array}}{{l}} {body.strip()} \\end{{array}} \\right.")
         else:

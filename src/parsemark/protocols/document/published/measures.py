@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
@@ -36,18 +38,9 @@ class MeasuredRecord:
     reason: str | None = None
     """Why CDM is 0, where a formula could not be drawn."""
 
-    @property
-    def attributes(self) -> Sequence[Mapping[str, Any]]:
-        """Of the truths."""
-        return self.record.gt_attribute if isinstance(self.record, Record) else ()
-
     def to_json(self) -> dict[str, Any]:
         """As the result files have it."""
-        if isinstance(self.record, Order):
-            order = self.record
-            base = {"gt": order.gt, "pred": order.pred, "img_id": order.img_id, "edit": order.edit}
-        else:
-            base = self.record.to_json()
+        base = asdict(self.record) if isinstance(self.record, Order) else self.record.to_json()
         extra = {"image_name": self.page, "upper_len": self.upper, "metric": self.metric}
         return base | extra | {"Edit_num": self.edits}
 
@@ -190,8 +183,6 @@ def metric_result(results: MeasuredRecords, profile: Profile) -> dict[str, Any]:
 
 def mean(values: Sequence[float]) -> float:
     """Arithmetic mean; sums as numpy does, so that the last digit agrees."""
-    import numpy as np
-
     return float(np.mean(values))
 
 
@@ -225,7 +216,8 @@ def _by_attribute(measured: Sequence[MeasuredRecord]) -> dict[str, Any]:
     counts = Counter[str]()
     values: dict[str, dict[str, list[float]]] = {}
     for m in measured:
-        labels = {f"{key}: {value}" for attribute in m.attributes for key, value in attribute.items()}
+        attributes = m.record.gt_attribute if isinstance(m.record, Record) else ()
+        labels = {f"{key}: {value}" for attribute in attributes for key, value in attribute.items()}
         counts.update(labels)
         for label in labels:
             for name, value in m.metric.items():
@@ -265,14 +257,10 @@ def _by_page(
         ordered = sorted(by_label.items())
         tables[name] = {label: mean(own) for label, own in ordered}
         if name == "Edit_dist" and profile.page_variance:
-            tables["Edit_dist_var"] = {label: _variance(own) for label, own in ordered}
+            tables["Edit_dist_var"] = {
+                label: float(np.var(own, ddof=1)) if len(own) > 1 else math.nan for label, own in ordered
+            }
     return tables
-
-
-def _variance(values: Sequence[float]) -> float:
-    import numpy as np
-
-    return float(np.var(values, ddof=1)) if len(values) > 1 else math.nan
 
 
 def _page_values(name: str, measured: Sequence[MeasuredRecord]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from parsemark.protocols.document.published.latex_text import latex_to_text, safe_text
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import (
+    ENVELOPES,
     DelimitedSpan,
     brace_ends,
     is_enclosed,
@@ -16,7 +17,6 @@ from parsemark.protocols.document.published.scan import (
 )
 
 INLINE_PAIRS = (("$", "$"), ("\\(", "\\)"))
-ENVELOPES = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 
 _ESCAPED = re.compile(r"\\[\\_&%^]")
 _NOT_WORD = re.compile(r"[^\w\u4e00-\u9fff]")

@@ -7,77 +7,63 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from parsemark.matching.edit_distance import assignment, ned, ned_matrix
 from parsemark.protocols.document.published.adjacency_search import SETTLED, AnsweredTruths, adjacency_match
 from parsemark.protocols.document.published.normalise import norm_of, unwrap_formula
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, IGNORED, MarkdownItem, Record, Truth
+from parsemark.protocols.document.published.records import (
+    FORMULA,
+    IGNORED,
+    Items,
+    MarkdownItem,
+    Record,
+    Truth,
+    Truths,
+)
 from parsemark.protocols.document.published.rows import split_items, split_truths
 from parsemark.protocols.document.published.table_html import norm_table
 
-Kind = Literal["text", "formula", "mixed"]
+Kind = Literal["text", "formula", "mixed", "table"]
 
 
 @dataclass(slots=True)
 class Strings:
-    """What is compared: raw and normalised strings without the empty ones, and the items beside them.
+    """What is compared: normalised strings without the empty ones, and whose they are.
 
     `truths` and `items` are looked up by the index of a string. With the published defect they still hold the
     items of empty strings, so that what stands behind one of those gets its neighbour's place.
     """
 
-    truths: list[Truth]
-    items: list[MarkdownItem]
-    raw_truths: list[str]
+    truths: Truths
+    items: Items
+    own_truths: list[Truth]
     norm_truths: list[str]
-    truth_categories: list[str]
-    truth_ids: list[tuple[str, ...]]
-    raw_preds: list[str]
+    own_items: list[MarkdownItem]
     norm_preds: list[str]
 
 
-def prepare(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: Kind = "mixed"
-) -> Strings:
+def prepare(truths: Truths, items: Items, profile: Profile, kind: Kind = "mixed") -> Strings:
     """Normalise both sides and drop what is empty."""
 
-    def is_formula(category: str) -> bool:
-        return kind == "formula" or (kind == "mixed" and category == FORMULA)
+    def norm(raw: str, category: str) -> str:
+        if kind == "table":
+            is_raw = not profile.normalises_table_cells or "<table" not in raw.lower()
+            return raw if is_raw else norm_table(raw, profile)
+        is_formula = kind == "formula" or (kind == "mixed" and category == FORMULA)
+        return norm_of(raw, is_formula, profile)
 
-    return _strings(
-        truths,
-        items,
-        [norm_of(t.raw, is_formula(t.category), profile) for t in truths],
-        [norm_of(i.content, is_formula(i.cat), profile) for i in items],
-        profile,
-    )
-
-
-def _strings(
-    truths: Sequence[Truth],
-    items: Sequence[MarkdownItem],
-    norm_truths: Sequence[str],
-    norm_items: Sequence[str],
-    profile: Profile,
-) -> Strings:
-    left = [(t, norm) for t, norm in zip(truths, norm_truths, strict=True) if t.raw and norm]
-    right = [(i, norm) for i, norm in zip(items, norm_items, strict=True) if i.content and norm]
-    as_is = profile.filters_strings_only
-    return Strings(
-        list(truths) if as_is else [t for t, _ in left],
-        list(items) if as_is else [i for i, _ in right],
-        [t.raw for t, _ in left],
-        [norm for _, norm in left],
-        [t.category for t, _ in left],
-        [t.ids for t, _ in left],
-        [i.content for i, _ in right],
-        [norm for _, norm in right],
-    )
+    left = [(t, said) for t in truths if t.raw and (said := norm(t.raw, t.category))]
+    right = [(i, said) for i in items if i.content and (said := norm(i.content, i.cat))]
+    own_truths, own_items = [t for t, _ in left], [i for i, _ in right]
+    owners = (truths, items) if profile.filters_strings_only else (own_truths, own_items)
+    return Strings(*owners, own_truths, [said for _, said in left], own_items, [said for _, said in right])
 
 
 def quick_match(
-    truths: Sequence[Truth],
-    items: Sequence[MarkdownItem],
+    truths: Truths,
+    items: Items,
     profile: Profile,
     kind: Kind = "mixed",
     *,
@@ -86,10 +72,9 @@ def quick_match(
     """Adjacency Search Match of one page."""
     if profile.mixes_formulas:
         truths = split_truths(list(truths), profile)
-        order = sorted(range(len(items)), key=lambda i: (items[i].is_inline, items[i].start))
-        items = [items[i] for i in order]
+        items = sorted(items, key=lambda item: (item.is_inline, item.start))
         if splits_items:
-            items = split_items(list(items), profile)
+            items = split_items(items, profile)
     strings = prepare(truths, items, profile, kind)
     return [_record(answer, strings, profile) for answer in _answers(strings, profile)]
 
@@ -102,7 +87,7 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
         return [AnsweredTruths((t,), (), 1) for t in range(len(truths))]
     if len(truths) == len(preds) == 1:
         return [AnsweredTruths((0,), (0,), ned(truths[0], preds[0]))]
-    categories = strings.truth_categories
+    categories = [t.category for t in strings.own_truths]
     ignored = [t for t, c in enumerate(categories) if c in IGNORED] if profile.ignored_first else []
     taken, ignored_answers = _ignored_answers(ignored, strings)
     passed_over = frozenset(ignored)
@@ -131,22 +116,16 @@ def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], li
         return set(), []
     truths = [strings.norm_truths[t] for t in ignored]
     matrix = ned_matrix(truths, strings.norm_preds)
-    close = matrix < SETTLED
-    taken = {p for p in range(matrix.shape[1]) if close[:, p].any()}
-    last: dict[int, int] = {}
-    for row in range(len(ignored)):
-        fits = [p for p in range(matrix.shape[1]) if close[row, p]]
-        if fits:
-            last[row] = fits[-1]
+    close = [(row, p) for row, p in np.argwhere(matrix < SETTLED).tolist()]
+    taken, last = {p for _, p in close}, dict(close)
     open_rows = [row for row in range(len(ignored)) if row not in last]
-    unused = sorted(set(taken) - set(last.values()))
+    unused = sorted(taken - set(last.values()))
     if open_rows and unused:
         for r, c in assignment(matrix[open_rows][:, unused]):
             last[open_rows[r]] = unused[c]
+    edits = {row: float(matrix[row, p]) for row, p in last.items()}
     return taken, [
-        AnsweredTruths((t,), (last[row],), float(matrix[row, last[row]]))
-        if row in last
-        else AnsweredTruths((t,), (), 1)
+        AnsweredTruths((t,), (last[row],) if row in last else (), edits.get(row, 1))
         for row, t in enumerate(ignored)
     ]
 
@@ -161,13 +140,14 @@ def _record(answer: AnsweredTruths, strings: Strings, profile: Profile) -> Recor
 
 
 def _fill_truth(record: Record, indices: Sequence[int], strings: Strings, profile: Profile) -> None:
-    raws = [strings.raw_truths[t] for t in indices]
+    own = [strings.own_truths[t] for t in indices]
+    raws = [t.raw for t in own]
     record.gt = "".join(raws)
     record.norm_gt = "".join(strings.norm_truths[t] for t in indices)
     owners = [strings.truths[t] for t in indices]
     record.gt_position = [t.position for t in owners]
     record.gt_attribute = [t.attribute for t in owners]
-    record.truth_ids = tuple(i for t in indices for i in strings.truth_ids[t])
+    record.truth_ids = tuple(i for t in own for i in t.ids)
     categories = [t.category for t in owners]
     counted = Counter([c for c in categories if c not in IGNORED] or categories)
     record.gt_category_type = counted.most_common(1)[0][0]
@@ -176,7 +156,7 @@ def _fill_truth(record: Record, indices: Sequence[int], strings: Strings, profil
 
 
 def _fill_pred(record: Record, indices: Sequence[int], strings: Strings, profile: Profile) -> None:
-    raws = [strings.raw_preds[p] for p in indices]
+    raws = [strings.own_items[p].content for p in indices]
     record.pred = "".join(raws)
     record.norm_pred = "".join(strings.norm_preds[p] for p in indices)
     first = strings.items[indices[0]]
@@ -195,17 +175,9 @@ def as_array(raws: Sequence[str], profile: Profile) -> str:
     return r"\begin{array}{l} " + r" \\ ".join(f"{{{row}}}" for row in rows) + r" \end{array}"
 
 
-def simple_match(
-    truths: Sequence[Truth],
-    items: Sequence[MarkdownItem],
-    profile: Profile,
-    kind: Kind | Literal["table"] = "table",
-) -> list[Record]:
+def simple_match(truths: Truths, items: Items, profile: Profile, kind: Kind = "table") -> list[Record]:
     """One record per truth, by one assignment without any threshold; tables are always matched so."""
-    if kind == "table":
-        strings = _table_strings(truths, items, profile)
-    else:
-        strings = prepare(truths, items, profile, kind)
+    strings = prepare(truths, items, profile, kind)
     matrix = ned_matrix(strings.norm_truths, strings.norm_preds)
     pairs = dict(assignment(matrix))
     records = []
@@ -215,25 +187,14 @@ def simple_match(
         _fill_truth(record, (t,), strings, profile)
         if p is not None:
             record.edit = float(matrix[t, p])
-            record.pred, record.norm_pred = strings.raw_preds[p], strings.norm_preds[p]
+            record.pred, record.norm_pred = strings.own_items[p].content, strings.norm_preds[p]
             if p != 0 or not profile.index_zero_is_missing:
                 record.pred_position = strings.items[p].start
                 record.pred_category_type = strings.items[p].type
         records.append(record)
     if kind != "table":
         paired = frozenset(pairs.values())
-        left = [p for p in range(len(strings.norm_preds)) if p not in paired]
+        left = tuple(p for p in range(len(strings.norm_preds)) if p not in paired)
         if left:
-            record = Record([""], list(left))
-            _fill_pred(record, left, strings, profile)
-            records.append(record)
+            records.append(_record(AnsweredTruths((), left, 1), strings, profile))
     return records
-
-
-def _table_strings(truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile) -> Strings:
-    def norm(raw: str) -> str:
-        if not profile.normalises_table_cells or "<table" not in raw.lower():
-            return raw
-        return norm_table(raw, profile)
-
-    return _strings(truths, items, [norm(t.raw) for t in truths], [norm(i.content) for i in items], profile)

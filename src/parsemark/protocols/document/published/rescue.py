@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from parsemark.protocols.document.published.latex_text import safe_text
@@ -99,11 +100,9 @@ def split_formula(item: MarkdownItem) -> list[MarkdownItem]:
     if number is not None or _ending(inner) is not None:
         rest, captions = _cut_margins(inner, number, item)
         if rest:
-            inner = rest
-            item = MarkdownItem(item.cat, f"{left} {inner} {right}", item.start, item.end, item.fine)
+            inner, item = rest, replace(item, content=f"{left} {rest} {right}")
         else:
-            captions = []
-            item = MarkdownItem(item.cat, line, item.start, item.end, item.fine)
+            captions, item = [], replace(item, content=line)
     return [*_compound(item, inner, left, right), *captions]
 
 
@@ -131,15 +130,13 @@ def _compound(item: MarkdownItem, inner: str, left: str, right: str) -> list[Mar
     segments = [part.strip() for part in _QUAD.split(inner) if part.strip()]
     if len(segments) < 2 or not all(_is_arithmetic(part) for part in segments):
         return [item]
-    n = len(segments)
-    s, e = item.start, item.end
-    width = max(max(e - s, n) // n, 1)
-    parts = []
-    for k, segment in enumerate(segments):
-        start = s + k * width
-        end = e if k == n - 1 else min(e, start + width)
-        parts.append(MarkdownItem(item.cat, f"{left} {segment} {right}", start, end, item.fine))
-    return parts
+    n, s, e = len(segments), item.start, item.end
+    width = max(e - s, n) // n
+    ends = [*(min(e, s + k * width) for k in range(1, n)), e]
+    return [
+        replace(item, content=f"{left} {segment} {right}", start=s + k * width, end=end)
+        for k, (segment, end) in enumerate(zip(segments, ends, strict=True))
+    ]
 
 
 def _is_arithmetic(text: str) -> bool:
@@ -194,22 +191,18 @@ def is_formula_like(text: str) -> bool:
         return False
     body = unwrap(text)
     packed = "".join(body.split())
-    if not packed:
-        return False
     operators = len(_OPERATOR.findall(body))
-    if operators == 0:
+    if not operators:
         return False
     digits = len(_DIGIT.findall(body))
-    formulas = sum(1 for _ in spans(text, _INLINE, dotall=False)) + sum(
-        1 for _ in spans(text, _DISPLAY, dotall=True)
-    )
+    has_formula = any(spans(text, _INLINE, dotall=False)) or any(spans(text, _DISPLAY, dotall=True))
     cjk = len(_CJK.findall(body))
     words = len(_LONG_WORD.findall(body))
     arrow = any(mark in body for mark in ("\\xrightarrow", "\\longrightarrow", "→"))
     square = "□" in body or "\\square" in body
     return (
-        (formulas > 0 and operators >= 1 and len(_NOT_REST.sub("", body)) <= 18)
-        or (square and operators >= 1 and words <= 1 and len(packed) <= 80)
+        (has_formula and len(_NOT_REST.sub("", body)) <= 18)
+        or (square and words <= 1 and len(packed) <= 80)
         or (arrow and cjk <= 24 and len(packed) <= 120)
         or (operators >= 2 and digits >= 1 and words <= 2 and cjk <= 12 and len(packed) <= 100)
         or (operators >= 3 and words == 0 and cjk <= 18 and len(packed) <= 80)
@@ -247,10 +240,9 @@ def rescued(text: str, start: int, end: int, fine: str) -> list[MarkdownItem]:
 def rescued_from_table(source: str, start: int) -> list[MarkdownItem]:
     """The calculations in the cells of a table (3.15)."""
     items: list[MarkdownItem] = []
-    if not any(mark in source for mark in _CALCULATION):
-        return items
     cursor = start
-    for cell in parse_html(source).find_all(["td", "th"]):
+    has_any = any(mark in source for mark in _CALCULATION)
+    for cell in parse_html(source).find_all(["td", "th"]) if has_any else ():
         text = collapse(cell.get_text(" "))
         if (
             len(text) <= 120

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from parsemark.matching.edit_distance import ned
 from parsemark.protocols.document.published.normalise import (
@@ -15,7 +16,7 @@ from parsemark.protocols.document.published.normalise import (
     unwrap_formula,
 )
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem, Record
+from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, Items, Record
 from parsemark.protocols.document.published.scan import replace_spans
 
 _FORMULA_TYPES = frozenset({FORMULA, INLINE})
@@ -31,16 +32,14 @@ def compare_mixed_as_text(records: Sequence[Record], profile: Profile) -> None:
         kinds = (record.gt_category_type, record.pred_category_type)
         if not all(kinds) or sum(kind in _FORMULA_TYPES for kind in kinds) != 1:
             continue
-        record.gt = _plain(record.gt, kinds[0] in _FORMULA_TYPES, profile)
-        record.pred = _plain(record.pred, kinds[1] in _FORMULA_TYPES, profile)
+        record.gt, record.pred = (
+            inline_to_text(unwrap_formula(text) if kind in _FORMULA_TYPES else text, profile)
+            for text, kind in zip((record.gt, record.pred), kinds, strict=True)
+        )
         record.norm_gt = norm_text(record.gt, profile)
         record.norm_pred = norm_text(record.pred, profile)
         both = bool(record.norm_gt) and bool(record.norm_pred)
         record.edit = ned(record.norm_gt, record.norm_pred) if both else 1
-
-
-def _plain(text: str, is_formula: bool, profile: Profile) -> str:
-    return inline_to_text(unwrap_formula(text) if is_formula else text, profile)
 
 
 @dataclass(slots=True)
@@ -53,20 +52,22 @@ class _Stretch:
     gain: float
 
 
-def search_spans(records: Sequence[Record], items: Sequence[MarkdownItem], profile: Profile) -> None:
+def search_spans(records: Sequence[Record], items: Items, profile: Profile) -> None:
     """Replace bad answers by runs of items that fit better and that no other record owns."""
-    order = sorted(range(len(items)), key=lambda i: (items[i].is_inline, items[i].start))
-    pool = [items[i] for i in order]
-    owned = [_own(record, pool) for record in records]
     searched = [i for i, record in enumerate(records) if _is_searched(record)]
     if not searched:
         return
+    pool = sorted(items, key=lambda item: (item.is_inline, item.start))
+    owned = [_own(record, pool) for record in records]
     owners: dict[int, set[int]] = {}
     for index, (record, own) in enumerate(zip(records, owned, strict=True)):
         if record.has_truth:
             for item in own:
                 owners.setdefault(item, set()).add(index)
-    texts = [inline_to_text(_unwrapped(item), profile) for item in pool]
+    texts = [
+        inline_to_text(unwrap_formula(item.content) if item.cat == FORMULA else item.content, profile)
+        for item in pool
+    ]
     found = [
         run
         for index in searched
@@ -78,14 +79,14 @@ def search_spans(records: Sequence[Record], items: Sequence[MarkdownItem], profi
         if not used.isdisjoint(members):
             continue
         used.update(members)
-        _apply(run, pool)
+        record = run.record
+        record.pred_idx = list(members)
+        record.pred = "".join(pool[i].content for i in members)
+        record.pred_position, record.pred_category_type = pool[run.first].start, "text_block"
+        record.norm_pred, record.edit = run.norm, run.edit
 
 
-def _unwrapped(item: MarkdownItem) -> str:
-    return unwrap_formula(item.content) if item.cat == FORMULA else item.content
-
-
-def _own(record: Record, pool: Sequence[MarkdownItem]) -> list[int]:
+def _own(record: Record, pool: Items) -> list[int]:
     own = [p for p in record.pred_idx if isinstance(p, int) and p < len(pool)]
     if own or record.pred_position == "":
         return own
@@ -113,20 +114,16 @@ def _best_run(
     record: Record,
     own: Sequence[int],
     owners: dict[int, set[int]],
-    pool: Sequence[MarkdownItem],
+    pool: Items,
     texts: Sequence[str],
     profile: Profile,
 ) -> _Stretch | None:
     hint = _has_hint(record.gt)
+    target = inline_to_text(record.gt, profile)
     if hint:
-        target = norm_text(
-            replace_spans(
-                record.gt, INLINE_PAIRS, lambda s: norm_formula(s.inner, profile).strip(), dotall=False
-            ),
-            profile,
-        )
-    else:
-        target = norm_text(inline_to_text(record.gt, profile), profile)
+        as_formula = partial(norm_formula, profile=profile)
+        target = replace_spans(record.gt, INLINE_PAIRS, lambda s: as_formula(s.inner).strip(), dotall=False)
+    target = norm_text(target, profile)
     low, high = (min(own) - 8, max(own) + 8) if own else (0, len(pool) - 1)
     low, high = max(0, low), min(len(pool) - 1, high)
     allowed, only = (TEXT, FORMULA) if hint else (TEXT,), {index}
@@ -151,13 +148,3 @@ def _best_run(
     if chosen is None or chosen.edit >= record.edit - 0.2 or chosen.edit > (0.45 if hint else 0.35):
         return None
     return chosen
-
-
-def _apply(run: _Stretch, pool: Sequence[MarkdownItem]) -> None:
-    record = run.record
-    record.pred_idx = list(range(run.first, run.last + 1))
-    record.pred = "".join(pool[i].content for i in range(run.first, run.last + 1))
-    record.pred_position = pool[run.first].start
-    record.pred_category_type = "text_block"
-    record.norm_pred = run.norm
-    record.edit = run.edit

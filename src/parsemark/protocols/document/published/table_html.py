@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.scan import collapse, is_enclosed
+from parsemark.protocols.document.published.scan import ENVELOPES, collapse, is_enclosed
 
 _TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
 _TABLE_END = re.compile("</table>", re.IGNORECASE)
@@ -20,7 +20,6 @@ _DROPPED = (
     "<sup>", "</sup>", "<sub>", "</sub>", "<span>", "</span>", "<div>", "</div>", "<p>", "</p>",
 )  # fmt: skip
 _COLGROUP = re.compile(r"<colgroup>.*?</colgroup>")
-_PAIRS = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 _DASHES = frozenset("-–−－—")
 _REPLACEMENTS: tuple[tuple[str, str], ...] = tuple(
     (old, new)
@@ -219,7 +218,7 @@ def norm_cell(text: str) -> str:
 
 def _without_envelopes(text: str) -> str:
     while True:
-        for left, right in _PAIRS:
+        for left, right in ENVELOPES:
             if not is_enclosed(text, left, right):
                 continue
             inner = text[len(left) : -len(right)].strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, groupby
 
@@ -18,7 +18,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.matching.blocks import BlockMatch, match_blocks
 from parsemark.matching.ngrams import ContentMatching, match_by_ngrams
 from parsemark.model import Category, Element, Page, Prediction
-from parsemark.protocols.document.published.scan import is_enclosed
+from parsemark.protocols.document.published.scan import ENVELOPES, is_enclosed
 
 NEUTRAL = frozenset({Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON})
 """What a parser may give or leave out: it is matched so that it is no extra, and then not counted."""
@@ -94,8 +94,6 @@ class PageMatches:
     is_complete: bool
     uncovered: frozenset[str] = frozenset()
     """Kinds of which the page may have more than its truth has."""
-    _shares: dict[BlockMatch, list[Share]] = field(default_factory=dict)
-    """Of the matches that were asked for: to cut one takes as long as to find it."""
 
     @property
     def covers_text(self) -> bool:
@@ -115,11 +113,6 @@ class PageMatches:
         The parts are cut where a cheapest alignment of both texts passes the borders between the kinds, so
         the edits of all shares add up to those of the match.
         """
-        if match not in self._shares:
-            self._shares[match] = self._cut(match)
-        return self._shares[match]
-
-    def _cut(self, match: BlockMatch) -> list[Share]:
         truths = tuple(self.truth.blocks[t] for t in match.truths)
         preds = tuple(self.pred.blocks[p] for p in match.preds)
         said = "".join(p.text for p in preds)
@@ -225,19 +218,17 @@ def without_bullets(text: str) -> str:
 def _block(element: Element) -> PageBlock | None:
     is_formula = element.category == Category.EQUATION_ISOLATED
     source = element.latex or element.text or "" if is_formula else without_bullets(element.text or "")
-    text = in_one_notation(f"${_undelimited(source)}$") if is_formula and source else in_one_notation(source)
-    neutral = element.category in NEUTRAL or element.ignore
-    return (
-        PageBlock(element, text or "".join(source.split()), is_formula, neutral) if source.strip() else None
-    )
-
-
-def _undelimited(latex: str) -> str:
-    text = latex.strip()
-    for left, right in (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$")):
-        if is_enclosed(text, left, right):
-            text = text[len(left) : -len(right)].strip()
-    return text
+    if not source.strip():
+        return None
+    bare = source
+    if is_formula:
+        bare = source.strip()
+        for left, right in ENVELOPES:
+            if is_enclosed(bare, left, right):
+                bare = bare[len(left) : -len(right)].strip()
+        bare = f"${bare}$"
+    text = in_one_notation(bare) or "".join(source.split())
+    return PageBlock(element, text, is_formula, element.category in NEUTRAL or element.ignore)
 
 
 def _side(elements: Iterable[Element]) -> PageSide:
@@ -255,12 +246,6 @@ def _side(elements: Iterable[Element]) -> PageSide:
 
 def truth_side(page: Page) -> PageSide:
     """The elements of a truth; parts of a paragraph that a column or page break cut are one."""
-    return _side(_join_truncated(page))
-
-
-def _join_truncated(page: Page) -> list[Element]:
-    from dataclasses import replace
-
     owner: dict[str, str] = {}
     by_id = {e.id: e for e in page.elements}
     for relation in page.relations:
@@ -276,7 +261,7 @@ def _join_truncated(page: Page) -> list[Element]:
         ordered = sorted(members, key=lambda e: (e.order is None, e.order or 0))
         text = "".join(e.text or "" for e in ordered)
         merged.append(ordered[0] if len(ordered) == 1 else replace(ordered[0], text=text))
-    return merged
+    return _side(merged)
 
 
 def pred_side(prediction: Prediction) -> PageSide:

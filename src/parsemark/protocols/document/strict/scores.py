@@ -13,12 +13,7 @@ from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Page, Prediction, Status
-from parsemark.protocols.document.annotation import (
-    TABLES_ONLY,
-    TRUTH_HAS_ONLY_TABLES,
-    gives_only_tables,
-    mark_only_tables,
-)
+from parsemark.protocols.document.annotation import TRUTH_HAS_ONLY_TABLES, mark_only_tables
 from parsemark.protocols.document.strict.page import (
     PageBlock,
     PageMatches,
@@ -52,24 +47,20 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     matches = match_page(truth_side(truth), pred, uncovered(truth))
     if not matches.is_complete:
         writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
-    if truth.only_tables or (not matches.truth.blocks and not matches.covers_text):
-        _score_tables(writer, matches)
-        writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
-    else:
-        _score_whole(writer, matches, cdm)
-    if status is Status.OK and gives_only_tables(prediction) and not mark_only_tables(writer.out.scores):
-        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
-    return writer.out
-
-
-def _score_whole(writer: RowWriter, matches: PageMatches, cdm: bool) -> None:
-    shares = [matches.shares(match) for match in matches.blocks if matches.counts(match)]
-    _score_blocks(writer, shares)
-    _score_formulas(writer, shares, cdm)
+    has_text = not truth.only_tables and bool(matches.truth.blocks or matches.covers_text)
+    if has_text:
+        shares = [matches.shares(match) for match in matches.blocks if matches.counts(match)]
+        _score_blocks(writer, shares)
+        _score_formulas(writer, shares, cdm)
     _score_tables(writer, matches)
-    _score_order(writer, matches)
-    _score_headings(writer, matches)
-    _score_coverage(writer, matches)
+    if has_text:
+        _score_order(writer, matches)
+        _score_headings(writer, matches)
+        _score_coverage(writer, matches)
+    else:
+        writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
+    mark_only_tables(writer)
+    return writer.out
 
 
 def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None:
@@ -77,7 +68,11 @@ def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None
     edits_of_page = length_of_page = 0
     for shares in matches:
         edits = [kernel.levenshtein(share.text, share.said) for share in shares]
-        _write_match(writer, shares, sum(edits))
+        truths, preds = [t for share in shares for t in share.truths], shares[0].preds
+        longer = max(sum(len(block.text) for block in side) for side in (truths, preds))
+        ids = [t.element.id for t in truths], [p.element.id for p in preds]
+        category = str((truths or preds)[0].element.category)
+        writer.match(category, *ids, 1 - sum(edits) / longer if truths and preds else None)
         for share, share_edits in zip(shares, edits, strict=True):
             if share.is_uncounted or share.is_formula:
                 continue
@@ -90,14 +85,6 @@ def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None
         writer.page("text_edit", edits_of_page / length_of_page)
         writer.page("text_edits", float(edits_of_page))
         writer.page("text_length", float(length_of_page))
-
-
-def _write_match(writer: RowWriter, shares: Sequence[Share], edits: int) -> None:
-    truths, preds = [t for share in shares for t in share.truths], shares[0].preds
-    longer = max(sum(len(t.text) for t in truths), sum(len(p.text) for p in preds))
-    ids = [t.element.id for t in truths], [p.element.id for p in preds]
-    category = str((truths or preds)[0].element.category)
-    writer.match(category, *ids, 1 - edits / longer if truths and preds else None)
 
 
 def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: bool) -> None:
@@ -118,7 +105,10 @@ def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: 
         if share.truths and share.said:
             value = _formula_similarity(share)
             similarities.append(value)
-            truth, pred = (" ".join(map(_source, side)) for side in (share.truths, share.preds))
+            truth, pred = (
+                " ".join(block.element.latex or block.element.text or "" for block in side)
+                for side in (share.truths, share.preds)
+            )
             pairs.append((*share.ids, truth, pred if share.is_whole else share.said))
         writer.element("formula", *share.ids, "edit_distance", 1 - value)
     if not n_truth and not n_pred:
@@ -140,10 +130,6 @@ def _formula_similarity(share: Share) -> float:
         )
     longer = max(len(a), len(b))
     return 1 - Levenshtein.distance(a, b) / longer if longer else 1.0
-
-
-def _source(block: PageBlock) -> str:
-    return block.element.latex or block.element.text or ""
 
 
 def _score_cdm(writer: RowWriter, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int) -> None:
@@ -252,9 +238,8 @@ def _score_headings(writer: RowWriter, page: PageMatches) -> None:
     ]
     if not truth:
         return
-    where_t, where_p = {i: k for k, (i, _) in enumerate(truth)}, {i: k for k, (i, _) in enumerate(pred)}
-    true_tree = [Heading(b.text, _level(b) or 1) for _, b in truth]
-    pred_tree = [Heading(b.text, _level(b) or 1) for _, b in pred]
+    where_t, where_p = ({i: k for k, (i, _) in enumerate(side)} for side in (truth, pred))
+    true_tree, pred_tree = ([Heading(b.text, _level(b) or 1) for _, b in side] for side in (truth, pred))
     answers = {
         where_t[m.truths[0]]: where_p[m.preds[0]]
         for m in page.blocks
@@ -272,11 +257,11 @@ def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
     truth, pred = covered_texts(page.truth, page.pred)
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
     found = text_coverage(truth, pred)
-    writer.page("lost_text", found.lost_share)
+    writer.page("lost_text", found.lost / found.truth if found.truth else None)
     if found.pred and page.covers_text and Category.TABLE not in page.uncovered:
         known = text_coverage([*truth, *neutral], pred)
-        writer.page("invented_text", known.invented_share)
-        writer.page("duplicated_text", known.duplicated_share)
+        writer.page("invented_text", known.invented / known.pred)
+        writer.page("duplicated_text", known.duplicated / known.pred)
 
 
 def covered_texts(truth: PageSide, pred: PageSide) -> tuple[list[str], list[str]]:
