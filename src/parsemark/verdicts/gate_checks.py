@@ -42,22 +42,14 @@ QUESTIONS = {
 class GateLimits:
     """What is allowed. None: not checked."""
 
-    minimum: Mapping[str, float] = field(default_factory=dict)
-    """Figure to the least value, checked on the new run alone."""
-    max_drop: float | None = None
-    """Of the primary figure, whatever chance says."""
-    interval: bool = True
-    """Whether a drop beyond chance fails, however small."""
-    max_failures: int | None = 0
-    """Pages that fail now and did not before; without an old run, all that fail."""
-    max_lost_tables: int | None = None
-    """True tables that were found before and are not found now."""
-    max_page_drop: float | None = None
-    """Of the primary figure on any single page."""
-    max_slowdown: float | None = None
-    """Ratio of CPU time per page, new to old."""
-    max_memory: float | None = None
-    """Ratio of peak memory, new to old."""
+    minimum: Mapping[str, float] = field(default_factory=dict)  # figure to its least value in the new run
+    max_drop: float | None = None  # of the primary figure, whatever chance says
+    interval: bool = True  # whether a drop beyond chance fails, however small
+    max_failures: int | None = 0  # pages that fail now and did not before; without an old run, all that fail
+    max_lost_tables: int | None = None  # true tables that were found before and are not found now
+    max_page_drop: float | None = None  # of the primary figure on any single page
+    max_slowdown: float | None = None  # ratio of CPU time per page, new to old
+    max_memory: float | None = None  # ratio of peak memory, new to old
 
     def __post_init__(self) -> None:
         named = ("max_drop", "max_page_drop", "max_slowdown", "max_memory")
@@ -94,8 +86,7 @@ class GateCheck:
     passed: bool
     found: str
     allowed: str
-    pages: tuple[str, ...] = ()
-    """What got worse, each page with the reason."""
+    pages: tuple[str, ...] = ()  # what got worse, each page with the reason
 
     @property
     def question(self) -> str:
