@@ -33,11 +33,7 @@ _NOT_FOUND = GivenAnswer("not found")
 
 
 def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
-    """Ask an output.
-
-    Raises:
-        CorpusError: Nobody knows facts of this kind, or it lacks an argument.
-    """
+    """Ask an output; CorpusError for a fact that `check_fact` refuses."""
     check_fact(fact)
     return _KINDS[fact.kind][0](fact.arguments, output)
 
