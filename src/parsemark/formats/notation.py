@@ -27,17 +27,9 @@ _BOLD = (
 )
 _EMPHASIS = re.compile(r"(?<![\w*)\].%\\])\*(?=[^\s*])([^*\n]+)(?<=[^\s*\\])\*(?![\w*])")
 _CODE = re.compile(r"`([^`\n]+)`|~~([^~\n]+)~~")
-_UNICODE_SCRIPTS = {
-    **{c: ("^", d) for c, d in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "0123456789+-=()ni", strict=True)},
-    **{
-        c: ("_", d)
-        for c, d in zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼ", "0123456789+-=()aeoxhklmnpstij", strict=True)
-    },
-}
-_UNICODE_SCRIPT_RUN = re.compile(
-    f"[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '^')}]+"
-    f"|[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '_')}]+"
-)
+_RAISED, _LOWERED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼ"
+_UNICODE_SCRIPTS = str.maketrans(_RAISED + _LOWERED, "0123456789+-=()ni0123456789+-=()aeoxhklmnpstij")
+_UNICODE_SCRIPT_RUN = re.compile(f"[{_RAISED}]+|[{_LOWERED}]+")
 _SAME_FILE = files("parsemark.formats").joinpath("same_characters.toml")
 _SAME_CHARACTER = str.maketrans(
     {sign: one for one, signs in tomllib.loads(_SAME_FILE.read_text("utf-8")).items() for sign in signs}
@@ -72,7 +64,10 @@ def fold_notation(text: str) -> str:
     if "<" in text:
         text = _fold_tags(text)
     text = _fold_markdown(text)
-    text = fold_latex(_UNICODE_SCRIPT_RUN.sub(_unicode_script, text))
+    text = _UNICODE_SCRIPT_RUN.sub(
+        lambda run: f"{'^' if run[0][0] in _RAISED else '_'}{{{run[0].translate(_UNICODE_SCRIPTS)}}}", text
+    )
+    text = fold_latex(text)
     text = _fold_characters(text)
     text = _fold_numbers(text)
     return _fold_space(text)
@@ -124,12 +119,6 @@ def _unwrapped(line: str, opening: re.Pattern[str], closing: re.Pattern[str]) ->
         pieces += [line[position : start.start()], line[start.end() : end.start()]]
         position = end.end()
     return "".join([*pieces, line[position:]])
-
-
-def _unicode_script(found: re.Match[str]) -> str:
-    run = found[0]
-    mark = _UNICODE_SCRIPTS[run[0]][0]
-    return mark + "{" + "".join(_UNICODE_SCRIPTS[c][1] for c in run) + "}"
 
 
 def _fold_characters(text: str) -> str:

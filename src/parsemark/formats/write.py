@@ -13,12 +13,7 @@ _NEEDS_QUOTES = re.compile(r"[,;\t\"\r\n]|^\s|\s$")
 
 
 def write_table(table: Table, format: str) -> str:
-    """The table as text.
-
-    Args:
-        table: What to write.
-        format: `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot hold.
-    """
+    """The table as `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot hold."""
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))
     if not isinstance(table, Table):
@@ -58,11 +53,8 @@ def _row_cells(table: Table, row: int) -> list[Cell]:
 
 def _html_cell(cell: Cell) -> str:
     tag = "th" if cell.header else "td"
-    spans = "".join(
-        f' {name}="{span}"'
-        for name, span in (("rowspan", cell.rowspan), ("colspan", cell.colspan))
-        if span > 1
-    )
+    sizes = {"rowspan": cell.rowspan, "colspan": cell.colspan}
+    spans = "".join(f' {name}="{size}"' for name, size in sizes.items() if size > 1)
     text = escape(cell.text, quote=False).replace("\n", "<br>")
     return f"<{tag}{spans}>{text}</{tag}>"
 

@@ -113,9 +113,7 @@ class Table:
     def from_rows(cls, rows: Iterable[Sequence[str]], header_rows: int | None = None) -> Table:
         """A table without spans from rows of texts; short rows leave holes at their end.
 
-        Args:
-            rows: The texts, row by row.
-            header_rows: How many leading rows are headers; None if that is not known.
+        So many leading rows are headers; None if that is not known.
         """
         texts = tuple([tuple(row) for row in rows])
         widths = set(map(len, texts))

@@ -187,13 +187,7 @@ def _language(words: Sequence[str], counts: Mapping[str, int]) -> str:
 
 
 def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
-    """What the shapes of a page say.
-
-    Args:
-        size: Width and height of the page.
-        runs: Boxes of its text, run by run.
-        painted: Boxes of all else.
-    """
+    """What the shapes of a page say: its size, the boxes of its text run by run, and those of all else."""
     import numpy as np
 
     wide, high = painted[:, 2] - painted[:, 0], painted[:, 3] - painted[:, 1]

@@ -48,12 +48,10 @@ def _with_open_comment(text: str) -> str:
 def parse_html(
     text: str, position: int | None = None, *, keep_stray_angles: bool = True
 ) -> etree._Element | None:
-    """The root of the tree of `text`, or None where there is nothing in it.
+    """The root of the tree of HTML, whole or a part of it, well formed or not; None where nothing is in it.
 
-    Args:
-        text: HTML, whole or a part of it, well formed or not.
-        position: Where `text` begins in what the caller reads, for errors.
-        keep_stray_angles: Whether a `<` that begins no element is text; lxml alone takes `<H` for a tag.
+    Errors name the position at which it begins. A `<` that begins no element may be kept as text; lxml alone
+    takes `<H` for a tag.
     """
     check_size(text)
     source = without_controls(text)
