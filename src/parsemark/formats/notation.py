@@ -69,8 +69,10 @@ def fold_notation(text: str) -> str:
     )
     text = fold_latex(text)
     text = _fold_characters(text)
-    text = _fold_numbers(text)
-    return _fold_space(text)
+    text = _DIGIT_GROUPS.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
+    text = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text)
+    text = _TIGHT.sub(r"\1", " ".join(text.split()))
+    return _AFTER_COMMA.sub("", text).strip()
 
 
 def without_accents(text: str) -> str:
@@ -129,13 +131,3 @@ def _fold_characters(text: str) -> str:
     text = _SLASHED.sub(lambda m: f"{' ' if m[1] else ''}{m[2]}/{m[3]}", text)  # a fraction set in scripts
     text = text.replace("``", '"').replace("''", '"')
     return re.sub(r"-{2,}", "-", text).replace("\ue000", "\u2009").replace("\ue001", "\xa0")
-
-
-def _fold_numbers(text: str) -> str:
-    text = _DIGIT_GROUPS.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
-    return re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text)
-
-
-def _fold_space(text: str) -> str:
-    text = _TIGHT.sub(r"\1", " ".join(text.split()))
-    return _AFTER_COMMA.sub("", text).strip()

@@ -70,9 +70,8 @@ def write_markdown(table: Table) -> str:
     width = max(table.n_cols, 1)
     if not has_header or not any(rows[0]):
         rows.insert(0, [""] * width)
-    lines = [_pipe_line(cells) for cells in rows]
-    lines.insert(1, _pipe_line(["---"] * width))
-    return "\n".join(lines)
+    rows.insert(1, ["---"] * width)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def _texts(table: Table, row: int) -> list[str]:
@@ -88,23 +87,19 @@ def _pipe_text(text: str) -> str:
     return f"\\{escaped}" if delimiter_columns(f"|{escaped}|") is not None else escaped
 
 
-def _pipe_line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def write_csv(table: Table) -> str:
     r"""The table as RFC 4180 asks, with `\n` as line end; whatever any reader may divide at is quoted.
 
     CSV cannot say: spans (the text stands in the first position, the others are empty), headers, and holes
     other than at the end of a row, or a whole row of them (they become empty fields).
     """
-    lines = (",".join(map(_csv_field, _texts(table, row))) for row in range(table.n_rows))
+
+    def field(text: str) -> str:
+        return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+
+    lines = (",".join(map(field, _texts(table, row))) for row in range(table.n_rows))
     # Readers skip a line with nothing in it, so a row has to show that it is there.
     return "".join((line or '""') + "\n" for line in lines)
-
-
-def _csv_field(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 WRITERS = {"html": write_html, "markdown": write_markdown, "latex": write_latex, "csv": write_csv}

@@ -121,8 +121,7 @@ class _Child:
         return found
 
     def _number(self, deadline: float) -> int:
-        (number,) = _SIZE.unpack(self._read(_SIZE.size, deadline))
-        return int(number)
+        return int(_SIZE.unpack(self._read(_SIZE.size, deadline))[0])
 
     def _part(self, deadline: float) -> bytearray:
         size = self._number(deadline)
