@@ -23,8 +23,8 @@ class SpentError(ParsemarkError):
 
 
 class Budget:
-    """What one session may spend (`limit_usd`; None for no limit) and has spent, in a table that processes
-    can share.
+    """What one session may spend (None as the limit for any sum) and has spent, in a table that processes
+    share.
     """
 
     def __init__(

@@ -100,7 +100,8 @@ def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[st
     """A commented file with these values; every other key is there as a comment."""
     listed = ", ".join(_quoted(parser) for parser in parsers)
     recipes = ", ".join(_quoted(protocol) for protocol in protocols)
-    return _TEMPLATE.format(
+    template = Path(__file__).with_name("parsemark.toml.template").read_text(encoding="utf-8")
+    return template.format(
         corpus=_quoted(corpus), parsers=listed, protocols=recipes, out=_quoted(f"runs/{name}")
     )
 
@@ -109,49 +110,3 @@ def _quoted(text: str) -> str:
     """A TOML string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
-
-
-_TEMPLATE = """\
-# What `parsemark bench`, `parse` and `gate` do in this folder. A flag overrides a line here.
-
-[bench]
-# `demo`, a corpus folder, or LOADER:PATH: `folder:documents` for PDFs of your own with what you know of them.
-corpus = {corpus}
-
-# `parsemark parsers` lists them; with settings: "camelot(flavor=stream)"; or a script: "tools/mine.py".
-parsers = [{parsers}]
-
-# How outputs are scored: "tables", "document", "semantic", with settings: "tables(match=content)".
-protocols = [{protocols}]
-
-# Where the run lies: the same command goes on with it.
-out = {out}
-
-# pages = "20"            # a subset: the first, positions "5-9", or ids with *
-# match = "auto"          # how tables are matched: bbox, content, ngrams
-# metrics = ["grits_con", "teds", "grits_top", "reader"]
-# rank_by = "grits_con"
-# workers = 2             # one per CPU if not given
-# timeout_s = 60          # per page
-# memory_mb = 4096        # per worker
-# max_cost_usd = 1.0      # parsers that are paid by the page stop here
-# cache = true            # use parses of other runs
-# strict = false          # refuse a corpus of which something cannot be read
-# report = true           # write the HTML report
-
-[gate]
-# The run that new ones are held against; made by `parsemark gate RUN --save .parsemark/baseline`.
-baseline = ".parsemark/baseline"
-max_failures = 0          # pages that may newly fail
-# max_drop = 0.02         # of the primary figure, whatever chance says
-# interval = true         # fail on a drop that is beyond chance
-# max_slowdown = 1.1      # CPU time per page, as a ratio
-# max_memory = 1.2        # peak memory, as a ratio
-# max_lost_tables = 0     # true tables that were found before and are not found now
-# max_page_drop = 0.5     # of the primary figure on any single page
-# parsers = ["pdfplumber"]
-# protocol = "tables"
-
-[gate.min]
-# te_f1_con = 0.7         # least values of figures
-"""

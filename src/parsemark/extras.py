@@ -6,6 +6,7 @@ comes with `parsemark[bench]`. pyproject.toml lists the packages; a test holds b
 
 import importlib.util
 import sys
+import tomllib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +21,7 @@ class InstallExtra:
 
     name: str
     enables: str
-    modules: tuple[str, ...]
-    """As they are imported; the first one tells whether the extra is installed."""
+    modules: tuple[str, ...]  # as they are imported; the first one tells whether the extra is installed
 
     @property
     def install(self) -> str:
@@ -29,48 +29,9 @@ class InstallExtra:
         return f"pip install 'parsemark[{self.name}]'"
 
 
-EXTRAS = (
-    InstallExtra(
-        "bench",
-        "parsers, corpora, runs and reports (parsemark bench and most commands)",
-        ("polars", "bs4", "jinja2", "PIL", "pylatexenc", "pypdfium2", "scipy", "uv"),
-    ),
-    InstallExtra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
-    InstallExtra("retrieval", "search over chunks (--protocol 'answers(scope=document)')", ("bm25s",)),
-    InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb", "pytz")),
-    InstallExtra(
-        "ocr", "pages read by OCR without tesseract (--protocol evidence)", ("rapidocr", "onnxruntime")
-    ),
-    InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
-    InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
-    InstallExtra(
-        "document",
-        "layout, METEOR and MathML of whole pages (--protocol document)",
-        ("hotcoco", "latex2mathml", "nltk"),
-    ),
-    InstallExtra("judges", "language models as judges (parsemark judge)", ("aiohttp", "genai_prices")),
-    InstallExtra(
-        "web",
-        "rating and annotating in a browser (parsemark rate, annotate)",
-        ("starlette", "uvicorn", "latex2mathml"),
-    ),
-    InstallExtra(
-        "makers",
-        "synthetic pages by Typst, browsers and Word (parsemark corpus make)",
-        ("typst", "fontTools", "playwright", "docx"),
-    ),
-    InstallExtra(
-        "boards",
-        "other boards' words and searches (--protocol docling-eval, score-bench, ohr-bench, parsebench)",
-        ("tiktoken", "jieba", "tabulate", "fuzzysearch", "unidecode", "nltk"),
-    ),
-    InstallExtra("marker", "marker's own scorer (--protocol marker)", ("pypandoc", "latex2mathml")),
-    InstallExtra(
-        "carried",
-        "truth that documents carry (tagged:DIR, pairs:DIR, parsemark corpus tags)",
-        ("pikepdf", "docx", "openpyxl"),
-    ),
-    InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
+EXTRAS = tuple(
+    InstallExtra(name, extra["enables"], tuple(extra["modules"]))
+    for name, extra in tomllib.loads(Path(__file__).with_name("extras.toml").read_text("utf-8")).items()
 )
 """In the order in which `parsemark doctor` shows them."""
 

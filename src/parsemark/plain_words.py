@@ -60,8 +60,7 @@ def name_for(n: int, name: str) -> str:
 
 
 _MOST_DIGITS = 6
-UNDEFINED = "–"
-"""Stands for a figure that a run does not define: it is neither 0 nor left blank."""
+UNDEFINED = "–"  # stands for a figure that a run does not define: it is neither 0 nor left blank
 
 
 def rounded(value: float | None, digits: int = 3) -> str:
@@ -175,8 +174,7 @@ def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> s
     return ", ".join(parts)
 
 
-MAX_NAME = 300
-"""Characters of the name of a parser."""
+MAX_NAME = 300  # characters of the name of a parser
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -235,13 +233,8 @@ def format_p(p: float | None) -> str:
     return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
-VERDICTS = {
-    "better": "better",
-    "worse": "worse",
-    "equal": "equal on every document",
-    "equivalent": "equivalent",
-    "not_resolved": "not resolved",
-}
+VERDICTS = {state: state.replace("_", " ") for state in ("better", "worse", "equivalent", "not_resolved")}
+VERDICTS["equal"] = "equal on every document"
 """What the data say about two parsers, in words."""
 
 
@@ -336,14 +329,8 @@ _WANTED = {
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
-    "list": "a list",
-    "tuple": "a list",
-    "set": "a list",
-    "frozen_set": "a list",
-    "dict": "an object",
-    "mapping": "an object",
-    "model": "an object",
-    "dataclass": "an object",
+    **dict.fromkeys(("list", "tuple", "set", "frozen_set"), "a list"),
+    **dict.fromkeys(("dict", "mapping", "model", "dataclass"), "an object"),
     "path": "a path",
 }
 

@@ -39,8 +39,7 @@ class Spec:
         return dict(self.options)
 
 
-DERIVED = ("calibrated", "ensemble", "estimated", "routed")
-"""Parsers that parsemark makes of other parsers' outputs."""
+DERIVED = ("calibrated", "ensemble", "estimated", "routed")  # made of other parsers' outputs
 
 
 def is_derived(parser: str) -> bool:
@@ -197,7 +196,7 @@ class Registry:
         return name in self._targets()
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for; PluginError if the code of another package cannot be
+        """Import and return what `name` stands for; PluginError if code of another package cannot be
         imported.
         """
         targets = self._targets()

@@ -22,14 +22,12 @@ if TYPE_CHECKING:
     from parsemark.verdicts.bisection import Bisection, Probe
     from parsemark.verdicts.history import History
 
-RELEASES = 12
-"""The newest, in a history."""
+RELEASES = 12  # the newest, in a history
 COMMAND_TIMEOUT_S = 600
 _LACKING = re.compile(
     r"(?:has no attribute|unexpected keyword argument|cannot import name|No module named) '([\w.]+)'"
 )
-SKIP = 125
-"""With this code a command says that a version cannot be tried, as for `git bisect run`."""
+SKIP = 125  # with this code a command says that a version cannot be tried, as for `git bisect run`
 
 
 def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:

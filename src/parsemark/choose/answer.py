@@ -9,18 +9,12 @@ from parsemark.choose.choice import Choice, ParserCandidate, labels_needed
 from parsemark.plain_words import counted, told_apart_by
 from parsemark.protocols.contract import get_protocol
 
-_NAMED = 3
-"""Kinds of pages on which others do better."""
-SAME_VALUE = 0.0005
-"""Scores that differ by less look equal."""
-KIND_LEAD = 0.1
-"""By how much another parser is ahead on a kind of page before it is named."""
-PARTLY = 0.8
-"""Share of the pages above which a kind is no kind of its own."""
-MUCH_CHEAPER = 3.0
-"""From this ratio of CPU time on a parser is named as the cheap alternative."""
-BEARABLE_LOSS = 0.1
-"""What a cheap alternative may lose at most, at the far end of its interval: else nothing is known of it."""
+_NAMED = 3  # kinds of pages on which others do better
+SAME_VALUE = 0.0005  # scores that differ by less look equal
+KIND_LEAD = 0.1  # by how much another parser is ahead on a kind of page before it is named
+PARTLY = 0.8  # share of the pages above which a kind is no kind of its own
+MUCH_CHEAPER = 3.0  # from this ratio of CPU time on a parser is named as the cheap alternative
+BEARABLE_LOSS = 0.1  # what a cheap alternative may lose at most, at the far end of its interval
 
 
 def in_words(choice: Choice) -> list[str]:

@@ -25,14 +25,10 @@ from parsemark.model import HOLE, Box, Page, Prediction, Sample, Status, Table
 from parsemark.pdf import Glyph, page_glyphs, page_text
 from parsemark.store import Run
 
-MIN_FAMILIES = 2
-"""So many must agree against the truth."""
-FAMILY_PAGES = 40
-"""Pages from which families are found."""
-SLIPS = 0.15
-"""Share of the characters of a cell, and at least one, that may differ from what is printed in its place."""
-MIN_LIKENESS = 0.3
-"""GriTS-Con from which on a predicted table is taken for an answer to a truth at all."""
+MIN_FAMILIES = 2  # so many must agree against the truth
+FAMILY_PAGES = 40  # pages from which families are found
+SLIPS = 0.15  # share of a cell's characters, and at least one, that may differ from what is printed there
+MIN_LIKENESS = 0.3  # GriTS-Con from which on a predicted table is taken for an answer to a truth at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +40,10 @@ class Suspicion:
     row: int
     col: int
     truth: str
-    consensus: str
-    """What they read there."""
-    against: tuple[str, ...]
-    """Parsers that read `consensus`, one of each family."""
-    for_truth: tuple[str, ...]
-    """Parsers that read what the truth says, one of each family."""
-    n_families: int
-    """How many families have an aligned cell at all."""
+    consensus: str  # what they read there
+    against: tuple[str, ...]  # parsers that read `consensus`, one of each family
+    for_truth: tuple[str, ...]  # parsers that read what the truth says, one of each family
+    n_families: int  # how many families have an aligned cell at all
     in_text_layer: bool | None
     """Whether the page's text has the consensus but not the truth; None without a text layer."""
 
@@ -103,8 +95,7 @@ def audit_page(
 class Audit:
     """What an audit of a corpus found."""
 
-    suspicions: tuple[Suspicion, ...]
-    """The strongest first."""
+    suspicions: tuple[Suspicion, ...]  # the strongest first
     n_pages: int
     n_cells: int
     families: tuple[tuple[str, ...], ...]

@@ -10,8 +10,7 @@ from parsemark.pdf.page_kinds import TRAITS, Kinds
 
 Floats = NDArray[np.float64]
 
-MIN_KIND = 3
-"""Pages of a kind before something is said of it."""
+MIN_KIND = 3  # pages of a kind before something is said of it
 
 
 @dataclass(frozen=True)
@@ -23,10 +22,8 @@ class KindStanding:
     n_pages: int
     n_labels: int
     parser: str
-    score: float
-    """Of that parser on these pages: the mean of the labels, or a guess where there are too few."""
-    best_score: float
-    """Of the best parser over all pages, here."""
+    score: float  # of that parser on these pages: the mean of the labels, or a guess where there are too few
+    best_score: float  # of the best parser over all pages, here
 
 
 def best_by_kind(

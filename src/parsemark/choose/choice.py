@@ -29,13 +29,10 @@ from parsemark.store import Run
 
 Floats = NDArray[np.float64]
 
-LOOK_EVERY = 5
-"""Labels between two looks at the result. Each look may err, so each gets its share of the 5 %."""
+LOOK_EVERY = 5  # labels between two looks at the result; each may err, so each gets its share of the 5 %
 ALPHA = 0.05
-MUCH_LOST = 0.05
-"""Share of lost words from which on a parser is named for it."""
-MIN_DRAWN = 2
-"""Labels from which on there is an interval."""
+MUCH_LOST = 0.05  # share of lost words from which on a parser is named for it
+MIN_DRAWN = 2  # labels from which on there is an interval
 
 
 @dataclass(frozen=True)
@@ -43,31 +40,23 @@ class ParserCandidate:
     """One parser and what is known of it on these documents."""
 
     parser: str
-    family: tuple[str, ...]
-    """Parsers that it shares its vote with, itself included."""
-    guess: float
-    """Mean score as the other families would give it. Needs no label and is no measurement."""
-    estimate: Estimate | None
-    """Mean score over all pages; None without labels."""
+    family: tuple[str, ...]  # parsers that it shares its vote with, itself included
+    guess: float  # mean score as the other families would give it; needs no label and is no measurement
+    estimate: Estimate | None  # mean score over all pages; None without labels
     behind: Estimate | None
     """How far it is behind the first (its score minus that of the first), with an interval that holds for all
     candidates at once; None for the first itself and without labels."""
-    cpu_s: float | None
-    """Per page."""
+    cpu_s: float | None  # per page
     cost_usd: float | None
-    failed: int
-    """Pages on which it failed."""
+    failed: int  # pages on which it failed
     invented: float | None = None
     """Share of the words in its tables that the pages' text layers do not have; None where unknown."""
-    ragged: float | None = None
-    """Share of the rows of its tables with one filled cell at most."""
-    errors: tuple[tuple[str, int], ...] = ()
-    """Kinds of errors with the number of labelled pages that have them, most frequent first."""
+    ragged: float | None = None  # share of the rows of its tables with one filled cell at most
+    errors: tuple[tuple[str, int], ...] = ()  # kinds with the number of labelled pages, most frequent first
     standing: float | None = None
     """The score that is shown and that the order follows: the estimate drawn towards what the agreement of
     the parsers says, within its interval; None without labels."""
-    lost: float | None = None
-    """Share of the words seen on the pages that its outputs have lost or altered; None where unknown."""
+    lost: float | None = None  # share of the words seen on pages that it has lost or altered; None if unknown
 
     @property
     def value(self) -> float:
@@ -82,25 +71,19 @@ class Choice:
     """The answer."""
 
     protocol: str
-    figure: str
-    """What is estimated: the mean over pages of this figure."""
-    candidates: tuple[ParserCandidate, ...]
-    """The best first."""
+    figure: str  # what is estimated: the mean over pages of this figure
+    candidates: tuple[ParserCandidate, ...]  # the best first
     n_pages: int
     n_documents: int
-    labelled: tuple[str, ...]
-    """Pages whose truth was used, in the order in which they were to be labelled."""
-    next_pages: tuple[str, ...]
-    """Pages to label, the most telling first."""
+    labelled: tuple[str, ...]  # pages whose truth was used, in the order in which they were to be labelled
+    next_pages: tuple[str, ...]  # pages to label, the most telling first
     budget: int
     certain: bool
     """Whether the first is better than all others at 95 %, all looks so far counted. Those that gave the same
     outputs as the first do not count as others."""
-    same_as_best: tuple[str, ...] = ()
-    """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
+    same_as_best: tuple[str, ...] = ()  # gave the same outputs on every page: no label can tell them apart
     notes: tuple[str, ...] = field(default=())
-    by_kind: tuple[KindStanding, ...] = ()
-    """Who is best on each kind of page."""
+    by_kind: tuple[KindStanding, ...] = ()  # who is best on each kind of page
 
     @property
     def best(self) -> ParserCandidate:
@@ -114,28 +97,17 @@ class Choice:
 
 
 def choose(
-    run: Run,
+    run: Run,  # parsed and scored under `protocol`; any part of its pages may have truth
     *,
-    corpus: Corpus | None = None,
-    protocol: str = "tables",
-    budget: int = 10,
-    seed: int = 0,
-    skip: Sequence[str] = (),
-    labels: Callable[[str], bool] | None = None,
-    progress: Callable[[int], None] | None = None,
+    corpus: Corpus | None = None,  # its pages, for their text layers and for typical errors
+    protocol: str = "tables",  # whose primary figure is estimated, as the mean over pages
+    budget: int = 10,  # how many labels are to be used at most
+    seed: int = 0,  # of the order in which pages are to be labelled
+    skip: Sequence[str] = (),  # pages that nobody is to label; the answer is about the others
+    labels: Callable[[str], bool] | None = None,  # whether a truth may be used; by default any
+    progress: Callable[[int], None] | None = None,  # told how many pages were compared
 ) -> Choice:
-    """Estimate every parser of a scored run on all its pages.
-
-    Args:
-        run: Parsed and scored under `protocol`; any part of its pages may have truth.
-        corpus: Its pages, for what needs no other parser (their text layers) and for typical errors.
-        protocol: Whose primary figure is estimated, as the mean over pages.
-        budget: How many labels are to be used at most.
-        seed: Of the order in which pages are to be labelled.
-        skip: Pages that nobody is to label; the answer is about the others.
-        labels: Whether the truth of a page may be used; by default wherever there is one.
-        progress: Told how many pages were compared.
-    """
+    """Estimate every parser of a scored run on all its pages."""
     recipe = get_protocol(protocol)
     table = run.table("samples")
     for page in sorted(skip):
@@ -226,11 +198,9 @@ class UsableLabels:
     """Labelled pages and with what chance each page was to be among them."""
 
     pages: NDArray[np.int64]
-    inclusion: Floats
-    """Of every page."""
+    inclusion: Floats  # of every page
     n_out_of_turn: int = 0
-    as_if_drawn: bool = False
-    """Whether labels count as drawn that were not: too few were labelled in their turn."""
+    as_if_drawn: bool = False  # whether labels count as drawn that were not: too few came in their turn
 
 
 def usable_labels(order: LabelOrder, known: NDArray[np.bool_], budget: int) -> UsableLabels:
@@ -281,8 +251,7 @@ class ParserRanking:
     guesses: list[float]
     estimates: list[Estimate | None]
     behind: list[Estimate | None]
-    standings: list[float] = field(default_factory=list)
-    """What the order follows; empty without labels."""
+    standings: list[float] = field(default_factory=list)  # what the order follows; empty without labels
 
 
 def rank(
@@ -314,14 +283,9 @@ def rank(
     looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
     behind: list[Estimate | None] = [None] * n
     for i in places[1:]:
-        behind[i] = estimate_mean(
-            scores[i, used] - scores[first, used],
-            guesses[i] - guesses[first],
-            used,
-            chances,
-            alpha=ALPHA / (looks * (n - 1)),
-            bounds=(-1.0, 1.0),
-        )
+        apart, guessed = scores[i, used] - scores[first, used], guesses[i] - guesses[first]
+        alpha = ALPHA / (looks * (n - 1))
+        behind[i] = estimate_mean(apart, guessed, used, chances, alpha=alpha, bounds=(-1.0, 1.0))
     return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind, shown.tolist())
 
 
@@ -405,8 +369,7 @@ def _lost_words(candidates: Sequence[ParserCandidate]) -> list[str]:
 
 
 MISSED, EXTRA, FAILED = "table_missed", "table_invented", "no_answer"
-LEAST_POINTS = 0.5
-"""Events that cost less are not typical errors but blemishes."""
+LEAST_POINTS = 0.5  # events that cost less are not typical errors but blemishes
 
 
 def typical_errors(

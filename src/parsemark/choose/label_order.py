@@ -17,10 +17,8 @@ from parsemark.stats.prediction_powered import Floats, Indices
 class LabelOrder:
     """The order in which pages are to be labelled, and how likely each was to come early."""
 
-    order: Indices
-    """Pages, the first to be labelled first."""
-    size: Floats
-    """Of each page, its share of the chances; they sum to 1."""
+    order: Indices  # pages, the first to be labelled first
+    size: Floats  # of each page, its share of the chances; they sum to 1
 
     def inclusion(self, n_labels: int) -> Floats:
         """Probability of each page to be among the first `n_labels`."""

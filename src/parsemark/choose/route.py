@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from scipy import stats
 
 from parsemark.choose.choice import Choice, known_mean, page_scores
@@ -29,19 +29,14 @@ from parsemark.system.files import write_text
 
 Floats = NDArray[np.float64]
 
-SHRINKAGE = 3.0
-"""Pages' worth of the overall mean that each kind starts with."""
-MIN_PAGES, MIN_DOCUMENTS = 3, 2
-"""Labelled pages and documents of a kind before it gets a parser of its own."""
+SHRINKAGE = 3.0  # pages' worth of the overall mean that each kind starts with
+MIN_PAGES, MIN_DOCUMENTS = 3, 2  # labelled pages and documents of a kind before it gets a parser of its own
 FOLDS = 10
-WORTH = 0.01
-"""A gain below this is none."""
+WORTH = 0.01  # a gain below this is none
 REACH = 0.975
 """Quantile of the stated limit. Together with the correction for folds that share their documents (Nadeau and
 Bengio 2003) it makes the limit hold in 95 % of draws (`python -m bench route`); .95 alone held in 86 %."""
-RARE = 0.6
-"""A difference on one document that is assumed to be missing from every sample, as in all intervals of
-`choose`."""
+RARE = 0.6  # a difference on one document assumed to miss in every sample, as in all intervals of `choose`
 
 
 @dataclass(frozen=True)
@@ -63,18 +58,14 @@ class Routing:
     """A rule with what is known of it."""
 
     rule: RoutingRule
-    single: str
-    """The best parser for all pages."""
-    score: float
-    """Mean score with the rule on documents that it has not seen."""
+    single: str  # the best parser for all pages
+    score: float  # mean score with the rule on documents that it has not seen
     single_score: float
     gain: float
-    low: float
-    """With 95 % confidence the rule gains at least this on unseen documents; below 0 it may lose."""
+    low: float  # with 95 % confidence the rule gains at least this on unseen documents; below 0 it may lose
     n_labels: int
     n_documents: int
-    cpu_s: float | None = None
-    """Per page, over all pages of the run."""
+    cpu_s: float | None = None  # per page, over all pages of the run
     single_cpu_s: float | None = None
     cost_usd: float | None = None
 
@@ -195,14 +186,8 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
         raise UsageError(
             f"A rule is learned from labels: {counted(len(own), 'page')} has truth. Label some first."
         )
-    found = learn_routing(
-        scores[:, own],
-        parsers,
-        [kinds[samples[i]] for i in own],
-        [documents[i] for i in own],
-        single=single,
-        seed=seed,
-    )
+    seen = [kinds[samples[i]] for i in own], [documents[i] for i in own]
+    found = learn_routing(scores[:, own], parsers, *seen, single=single, seed=seed)
     taken = [records.get((key, found.rule.parser_for(kinds.get(key, {})))) for key in samples]
     alone = [records.get((key, found.single)) for key in samples]
     return replace(
@@ -238,10 +223,8 @@ def _variance(values: Floats, documents: Sequence[str]) -> float:
     return float((deviations**2).sum()) * len(sums) / (len(sums) - 1)
 
 
-class RouteFile(BaseModel):
+class RouteFile(BaseModel, extra="forbid"):
     """The rule as a file that `parse --route` follows."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_version: int = Field(default=1, ge=1, le=1)
     trait: str | None = None

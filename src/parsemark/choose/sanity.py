@@ -25,10 +25,8 @@ from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
-_RAGGED_WEIGHT = 0.5
-"""A torn row still says what it says."""
-_LOST_WEIGHT = 0.5
-"""Of words that a parser of tables has lost: it may have been right to leave out a line."""
+_RAGGED_WEIGHT = 0.5  # a torn row still says what it says
+_LOST_WEIGHT = 0.5  # of words that a parser of tables has lost: it may have been right to leave out a line
 _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 
 
@@ -36,17 +34,15 @@ _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 class Sanity:
     """Means over the pages, by parser; NaN where no page tells."""
 
-    invented: Floats
-    """Share of the words in tables that the page does not have."""
-    ragged: Floats
-    """Share of the rows of tables with one filled cell at most."""
+    invented: Floats  # share of the words in tables that the page does not have
+    ragged: Floats  # share of the rows of tables with one filled cell at most
     lost: Floats
     """Share of the words seen on the pages (inside of its tables, where it gives nothing else) that it has
     lost or altered."""
 
     def trust(self, *, text: bool = False) -> Floats:
-        """What a guess from agreement (of whole texts, not tables, with `text`) is multiplied with: less for
-        what the page itself contradicts.
+        """What a guess from agreement (in whole `text`s, or tables) counts: less where the page contradicts
+        it.
         """
         lost = np.nan_to_num(self.lost)
         if text:
@@ -103,7 +99,10 @@ def measure_sanity(
         for k, sample, prediction in given:
             # Where such a parser finds no table, nobody asks it for words.
             if seen and sample in seen and (prediction.elements or not finds_tables_alone):
-                lost[i, k] = _lost(seen[sample], prediction)
+                counts = compare(seen[sample], prediction).counts
+                lost[i, k] = (
+                    (counts["lost"] + counts["altered"]) / counts["words"] if counts["words"] else np.nan
+                )
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]
             if tables:
@@ -111,11 +110,6 @@ def measure_sanity(
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
     return Sanity(_means(invented), _means(ragged), _means(lost))
-
-
-def _lost(page: SeenPage, prediction: Prediction) -> float:
-    counts = compare(page, prediction).counts
-    return (counts["lost"] + counts["altered"]) / counts["words"] if counts["words"] else np.nan
 
 
 def _means(values: Floats) -> Floats:

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console
 
 
 def bench(
@@ -27,10 +28,10 @@ def bench(
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
-    report: Annotated[bool, typer.Option(help="Write the HTML report.")] = True,
+    report: Annotated[bool, Option(help="Write the HTML report.")] = True,
     task: Annotated[
         str | None,
-        typer.Option(help="Cut elements out of the pages and run parsers on these: ocr, table or formula."),
+        Option(help="Cut elements out of the pages and run parsers on these: ocr, table or formula."),
     ] = None,
 ) -> None:
     """Run parsers over a corpus and say who is best: leaderboard here, report in OUT/report.
@@ -38,7 +39,6 @@ def bench(
     A run that was stopped goes on where it was when the same command is given again.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
     from parsemark.engine.scoring.score import score_run
 
     console = plain_console()

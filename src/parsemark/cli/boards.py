@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console
+from parsemark.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from parsemark.store import Run
@@ -15,17 +18,16 @@ if TYPE_CHECKING:
 
 
 def boards(
-    run: Annotated[Path, typer.Argument(help="Run directory.", show_default=False)],
+    run: Annotated[Path, Argument(help="Run directory.", show_default=False)],
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Repeatable: by which, with settings: `tables(match=content)`.",
             show_default="those of the run, and all that need pages alone",
         ),
     ] = None,
     neutral: Annotated[
-        bool,
-        typer.Option(help="Score outputs in the neutral spelling, too, to tell what serialisation does."),
+        bool, Option(help="Score outputs in the neutral spelling, too, to tell what serialisation does.")
     ] = True,
     workers: opt.Workers = None,
 ) -> None:
@@ -35,9 +37,7 @@ def boards(
     installed. What is scored already is not scored again. `parsemark report` shows it as a page.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
     from parsemark.engine.scoring.score import score_run
-    from parsemark.errors import MissingDependencyError
     from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options
     from parsemark.store import Run
     from parsemark.verdicts.boards_agreement import IN_ORDER, board_agreement

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
-from parsemark.plain_words import counted, size_in_words
+from parsemark.cli.printing import plain_console, say
+from parsemark.plain_words import counted, size_in_words, visible
+from parsemark.system.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,16 +23,14 @@ if TYPE_CHECKING:
 
 
 def bundle(
-    run: Annotated[Path, typer.Argument(help="Run directory, scored.", show_default=False)],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file.", show_default="RUN.zip")] = None,
+    run: Annotated[Path, Argument(help="Run directory, scored.", show_default=False)],
+    out: Annotated[Path | None, Option("--out", "-o", help="The file.", show_default="RUN.zip")] = None,
     truth: Annotated[
         bool,
-        typer.Option(
-            "--truth/--no-truth", help="With truths and text layers; without, `verify` needs the corpus."
-        ),
+        Option("--truth/--no-truth", help="With truths and text layers; without, `verify` needs the corpus."),
     ] = True,
     submitter: Annotated[
-        str | None, typer.Option(help="Whose results they are; shown on boards.", show_default="nobody named")
+        str | None, Option(help="Whose results they are; shown on boards.", show_default="nobody named")
     ] = None,
 ) -> None:
     """Put a run into one file: raw outputs, matches, scores, versions, with a hash of each part.
@@ -42,15 +43,13 @@ def bundle(
 
 
 def verify(
-    bundle: Annotated[Path, typer.Argument(help="File of `parsemark bundle`.", show_default=False)],
+    bundle: Annotated[Path, Argument(help="File of `parsemark bundle`.", show_default=False)],
     corpus: Annotated[
         str | None,
-        typer.Option(
-            "--corpus", "-c", help="The corpus that it must be of; without, its own truth is taken."
-        ),
+        Option("--corpus", "-c", help="The corpus that it must be of; without, its own truth is taken."),
     ] = None,
     workers: opt.Workers = None,
-    json_out: Annotated[Path | None, typer.Option("--json", help="Write all checks as JSON.")] = None,
+    json_out: Annotated[Path | None, Option("--json", help="Write all checks as JSON.")] = None,
 ) -> None:
     """Score the raw outputs of a bundle anew and say whether its results follow from them.
 
@@ -58,9 +57,7 @@ def verify(
     score, another corpus, another version of a protocol. 2: it could not be checked.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
     from parsemark.cli.progress import progress_for
-    from parsemark.system.files import write_text
 
     loaded = running.load(corpus) if corpus is not None else None
     with progress_for(plain_console(stderr=True)) as events:
@@ -74,8 +71,6 @@ def verify(
 
 def _show(console: Console, found: Verification) -> None:
     from rich.text import Text
-
-    from parsemark.plain_words import visible
 
     for check in found.checks:
         mark = Text("✓ ", "green") if check.passed else Text("✗ ", "red")
@@ -102,19 +97,17 @@ def _hanging(console: Console, text: Text, indent: int) -> Text:
 
 
 def board(
-    bundles: Annotated[
-        list[Path], typer.Argument(help="Bundles, or folders of them (*.zip).", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the site.")],
+    bundles: Annotated[list[Path], Argument(help="Bundles, or folders of them (*.zip).", show_default=False)],
+    out: Annotated[Path, Option("--out", "-o", help="Folder of the site.")],
     corpus: Annotated[
         list[str] | None,
-        typer.Option("--corpus", "-c", help="Repeatable: truths for --verify, and pictures for the reports."),
+        Option("--corpus", "-c", help="Repeatable: truths for --verify, and pictures for the reports."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Score every bundle anew; show only those that verify.")
+        bool, Option("--verify", help="Score every bundle anew; show only those that verify.")
     ] = False,
     reports: Annotated[
-        bool, typer.Option("--reports/--no-reports", help="Write the whole report of every league.")
+        bool, Option("--reports/--no-reports", help="Write the whole report of every league.")
     ] = True,
 ) -> None:
     """Make a leaderboard site of many bundles: corpora × parsers, history per parser, reports.
@@ -123,8 +116,6 @@ def board(
     a bundle was refused; the site is written all the same, and names it.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console, say
-    from parsemark.plain_words import visible
     from parsemark.report.board_site import build_board
 
     console = plain_console(stderr=True)

@@ -7,36 +7,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark import api
+from parsemark.cli.printing import plain_console, plain_table
 from parsemark.plain_words import UNDEFINED, counted, rounded
 
 if TYPE_CHECKING:
     from parsemark.engine.derived.confidences import ConfidenceRow, Quality
 
-_NAME_WIDTH = 27
-"""Longer names take two lines: the table is to fit into 80 columns."""
+_NAME_WIDTH = 27  # longer names take two lines: the table is to fit into 80 columns
 _RISK = "risk: area under risk over coverage, in brackets that of the best possible order"
 
-RunFolder = Annotated[Path, typer.Argument(help="Run directory, scored by the protocol `tables`.")]
+RunFolder = Annotated[Path, Argument(help="Run directory, scored by the protocol `tables`.")]
 
 
 def calibrate(
     run: RunFolder,
     *,
-    parser: Annotated[str, typer.Option(help="A parser of the run that gives confidences.")],
-    out: Annotated[Path | None, typer.Option(help="File for the calibrator.")] = None,
+    parser: Annotated[str, Option(help="A parser of the run that gives confidences.")],
+    out: Annotated[Path | None, Option(help="File for the calibrator.")] = None,
     method: Annotated[
-        str, typer.Option(help="temperature, platt, beta, isotonic, or `best` by D-ECE on unseen documents.")
+        str, Option(help="temperature, platt, beta, isotonic, or `best` by D-ECE on unseen documents.")
     ] = "best",
     other: Annotated[
-        Path | None, typer.Option(help="Another run: what this run's best threshold costs there.")
+        Path | None, Option(help="Another run: what this run's best threshold costs there.")
     ] = None,
     apply: Annotated[
-        bool,
-        typer.Option(
-            help="Also add the calibrated parser to the run, each document by one fitted on others."
-        ),
+        bool, Option(help="Also add the calibrated parser to the run, each document by one fitted on others.")
     ] = False,
 ) -> None:
     """Fit a calibrator of a parser's confidences, and say what it changes on documents it has not seen.
@@ -44,8 +42,6 @@ def calibrate(
     Apply it to another run with `parsemark score RUN --calibrator FILE`: the run then has a parser
     `calibrated(…)` beside the original one.
     """
-    from parsemark.cli.printing import plain_console, plain_table
-
     console = plain_console()
     found = api.calibrate(run, parser, method=method, other=other, apply=apply)
     judged, best = found.judged, found.threshold
@@ -91,22 +87,19 @@ def confidence(
     *,
     parser: Annotated[
         list[str] | None,
-        typer.Option(help="Repeatable: a parser of the run.", show_default="all that give no confidence"),
+        Option(help="Repeatable: a parser of the run.", show_default="all that give no confidence"),
     ] = None,
     model: Annotated[
-        Path | None,
-        typer.Option(help="A model of another run; without it one is fitted on this run's truth."),
+        Path | None, Option(help="A model of another run; without it one is fitted on this run's truth.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File for the model, for other runs.")] = None,
-    apply: Annotated[bool, typer.Option(help="Add `estimated(parser=…)` to the run.")] = True,
+    out: Annotated[Path | None, Option(help="File for the model, for other runs.")] = None,
+    apply: Annotated[bool, Option(help="Add `estimated(parser=…)` to the run.")] = True,
 ) -> None:
     """Give parsers without a confidence one of ours, and say how good it is beside parsers with their own.
 
     It is made of what independent parsers see at the same place and of signals of the table itself. Fitted
     on this run, each document is judged by a model that has not seen it; the file holds the model of all.
     """
-    from parsemark.cli.printing import plain_console
-
     console = plain_console()
     found, rows = api.estimate_confidence(run, parser, model=model, apply=apply)
     if out is not None and model is None:
@@ -124,8 +117,6 @@ def confidence(
 
 def _confidence_table(rows: list[ConfidenceRow]) -> object:
     """D-ECE, AP, risk and best threshold of all that have a confidence."""
-    from parsemark.cli.printing import plain_table
-
     listed = []
     for row in rows:
         best = row.threshold
@@ -142,17 +133,16 @@ def ensemble(
     run: RunFolder,
     *,
     parser: Annotated[
-        list[str] | None, typer.Option(help="Repeatable: a parser of the run.", show_default="all")
+        list[str] | None, Option(help="Repeatable: a parser of the run.", show_default="all")
     ] = None,
     min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Tables that are less probable are left out.")
+        float, Option(min=0, max=1, help="Tables that are less probable are left out.")
     ] = 0.05,
 ) -> None:
     """Add `ensemble` to a run: tables that its parsers see together, voted cell by cell.
 
     It shows the head-room: what is right in the outputs together, but in no single one.
     """
-    from parsemark.cli.printing import plain_console
     from parsemark.report.terminal import leaderboard
 
     console = plain_console()

@@ -6,11 +6,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.plain_words import rounded, signed
+from parsemark.system.files import write_bytes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
 
 def choose(
     corpus: Annotated[
-        str, typer.Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
+        str, Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
     ],
     *,
-    labels: Annotated[int, typer.Option(min=0, help="How many pages you would label at most.")] = 10,
+    labels: Annotated[int, Option(min=0, help="How many pages you would label at most.")] = 10,
     parser: opt.Parsers = None,
-    protocol: Annotated[str, typer.Option(help="Whose primary figure decides.")] = "tables",
+    protocol: Annotated[str, Option(help="Whose primary figure decides.")] = "tables",
     out: opt.Out = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
@@ -33,16 +35,14 @@ def choose(
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     cache: opt.Cache = True,
     strict: opt.Strict = False,
-    seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
-    skip: Annotated[
-        list[str] | None, typer.Option(help="A page that you do not want to label. Repeat it.")
-    ] = None,
+    seed: Annotated[int, Option(help="Of the order in which pages are to be labelled.")] = 0,
+    skip: Annotated[list[str] | None, Option(help="A page that you do not want to label. Repeat it.")] = None,
     route: Annotated[
         Path | None,
-        typer.Option(help="Learn from the labels which kind of page gets which parser; write the rule here."),
+        Option(help="Learn from the labels which kind of page gets which parser; write the rule here."),
     ] = None,
     annotate: Annotated[
-        bool, typer.Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
+        bool, Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
     ] = False,
 ) -> None:
     """Find the best parser for documents without truth, with as few labels as possible.
@@ -53,10 +53,8 @@ def choose(
     """
     from parsemark import choose as room
     from parsemark.cli import running
-    from parsemark.cli.printing import page_progress, plain_console
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.choice_page import write_choice
-    from parsemark.system.files import write_bytes
 
     console = plain_console()
     how = running.parse_options(locals(), protocols=[protocol])
@@ -98,8 +96,6 @@ def choose(
 
 
 def _table(choice: Choice) -> Table:
-    from parsemark.cli.printing import plain_table
-
     known = choice.best.estimate is not None
     figures = ("score", "95 % interval", "behind the first") if known else ("guess",)
     rows = []

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
+
+from parsemark.errors import UsageError
 
 if TYPE_CHECKING:
     from parsemark.protocols import Summary
@@ -15,24 +18,22 @@ if TYPE_CHECKING:
 
 
 def compare(
-    run: Annotated[Path | None, typer.Argument(help="A run; the old one when two runs are compared.")] = None,
-    first: Annotated[
-        str | None, typer.Argument(help="A parser of the run, or the folder of the new run.")
-    ] = None,
-    second: Annotated[str | None, typer.Argument(help="Another parser of the run.")] = None,
+    run: Annotated[Path | None, Argument(help="A run; the old one when two runs are compared.")] = None,
+    first: Annotated[str | None, Argument(help="A parser of the run, or the folder of the new run.")] = None,
+    second: Annotated[str | None, Argument(help="Another parser of the run.")] = None,
     *,
-    old: Annotated[Path | None, typer.Option(help="The old of two runs.")] = None,
-    new: Annotated[Path | None, typer.Option(help="The new of two runs.")] = None,
+    old: Annotated[Path | None, Option(help="The old of two runs.")] = None,
+    new: Annotated[Path | None, Option(help="The new of two runs.")] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="Whose figures.", show_default="the first of the run")
+        str | None, Option(help="Whose figures.", show_default="the first of the run")
     ] = None,
-    slices: Annotated[bool, typer.Option("--slices", help="Also on each group of pages.")] = False,
+    slices: Annotated[bool, Option("--slices", help="Also on each group of pages.")] = False,
     report: Annotated[
-        bool, typer.Option("--report", help="First write the report that shows both beside the truth.")
+        bool, Option("--report", help="First write the report that shows both beside the truth.")
     ] = False,
     fail_below: Annotated[
         float | None,
-        typer.Option(help="With two runs: exit 1 if a parser fell significantly and below this difference."),
+        Option(help="With two runs: exit 1 if a parser fell significantly and below this difference."),
     ] = None,
 ) -> None:
     """Is A better than B, by how much, how sure is that, and which errors are behind it? Prints Markdown.
@@ -42,7 +43,6 @@ def compare(
     versions are not compared (exit code 2). The last lines say where the two can be looked at beside the
     truth, with their differences marked cell by cell.
     """
-    from parsemark.errors import UsageError
     from parsemark.store import Run
 
     if old is not None or new is not None:
@@ -61,7 +61,6 @@ def compare(
 
 
 def _new_run(old: Run, first: str) -> Path:
-    from parsemark.errors import UsageError
     from parsemark.verdicts.comparison import parsers_of
 
     if first in (names := parsers_of(old)) and not Path(first).exists():

@@ -4,22 +4,23 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
+from parsemark.errors import FormatError, UsageError
 from parsemark.system import write_text
 
 
 def convert(
-    file: Annotated[str, typer.Argument(help="A text file with tables in it, or `-` for standard input.")],
-    to: Annotated[str, typer.Option("--to", help="`html`, `markdown`, `latex` or `csv`.")],
+    file: Annotated[str, Argument(help="A text file with tables in it, or `-` for standard input.")],
+    to: Annotated[str, Option("--to", help="`html`, `markdown`, `latex` or `csv`.")],
     source_format: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--from",
             help="`html`, `markdown`, `grid`, `latex`, `csv`, `tsv` or `plain`; by default it is found out.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write here instead of standard output.")] = None,
+    out: Annotated[Path | None, Option("--out", help="Write here instead of standard output.")] = None,
 ) -> None:
     """Convert every table of a text (HTML, Markdown, LaTeX, CSV, aligned text) into one format.
 
@@ -27,7 +28,6 @@ def convert(
 
     Example: `parsemark convert page.md --to html`
     """
-    from parsemark.errors import FormatError, UsageError
     from parsemark.formats import read_tables, write_table
     from parsemark.formats.found_table import SUFFIXES
 
@@ -49,7 +49,6 @@ def convert(
 
 def _read(file: str) -> str:
     """The text of a file; no more of it than would be refused anyway."""
-    from parsemark.errors import FormatError, UsageError
     from parsemark.formats.cell_text import decoded
     from parsemark.formats.limits import MAX_CHARS
 

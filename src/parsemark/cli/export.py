@@ -1,12 +1,17 @@
 """`parsemark export` and `query`: a run as tables for papers, as other programs' files, or asked in SQL."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
+from parsemark.cli.printing import plain_console, plain_table
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted, visible
+from parsemark.system.files import write_text
 
 
 class ExportFormat(StrEnum):
@@ -20,32 +25,27 @@ class ExportFormat(StrEnum):
 
 
 def export(
-    runs: Annotated[
-        list[Path], typer.Argument(help="Run; several corpora stand side by side.", metavar="RUN…")
-    ],
+    runs: Annotated[list[Path], Argument(help="Run; several corpora stand side by side.", metavar="RUN…")],
     *,
     format: Annotated[
-        ExportFormat, typer.Option(help="A table for people, papers or programs, or whose files to write.")
+        ExportFormat, Option(help="A table for people, papers or programs, or whose files to write.")
     ] = ExportFormat.MARKDOWN,
     table: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Repeatable: which table; `list` names them, `all` takes all.", show_default="leaderboard"
         ),
     ] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="Whose figures.", show_default="the first of the run")
+        str | None, Option(help="Whose figures.", show_default="the first of the run")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder, one file for each table.", show_default="printed here")
+        Path | None, Option(help="Folder, one file for each table.", show_default="printed here")
     ] = None,
     outputs: Annotated[
-        str | None,
-        typer.Option(help="What the parsers returned, page by page, as `md`, `html`, `csv` or `json`."),
+        str | None, Option(help="What the parsers returned, page by page, as `md`, `html`, `csv` or `json`.")
     ] = None,
-    parser: Annotated[
-        list[str] | None, typer.Option(help="With --outputs: only of this one. Repeat it.")
-    ] = None,
+    parser: Annotated[list[str] | None, Option(help="With --outputs: only of this one. Repeat it.")] = None,
 ) -> None:
     """Write tables of a run with intervals, the best in bold; or the result files of another program.
 
@@ -65,7 +65,6 @@ def export(
         _export_omnidocbench(runs, out)
         return
     from parsemark.report.paper_tables import LEADERBOARD, WRITERS, choose_tables, run_tables
-    from parsemark.system.files import write_text
 
     known = run_tables(runs, protocol)
     wanted = table or [LEADERBOARD]
@@ -87,7 +86,6 @@ def export(
 
 
 def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: list[str] | None) -> None:
-    from parsemark.errors import UsageError
     from parsemark.report.outputs import export_outputs
     from parsemark.store import Run
 
@@ -101,7 +99,6 @@ def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: li
 
 
 def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> None:
-    from parsemark.errors import UsageError
     from parsemark.report.outputs import export_board
 
     if len(runs) != 1 or out is None:
@@ -110,8 +107,6 @@ def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> N
 
 
 def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
-    from parsemark.cli.printing import plain_console
-    from parsemark.errors import UsageError
     from parsemark.report.omnidocbench import export_omnidocbench
     from parsemark.store import Run
 
@@ -126,20 +121,16 @@ def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
 
 
 def query(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
-    sql: Annotated[
-        str, typer.Argument(help="Over the tables samples, parses, predictions, matches and scores.")
-    ],
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    run: Annotated[Path, Argument(help="Run directory.")],
+    sql: Annotated[str, Argument(help="Over the tables samples, parses, predictions, matches and scores.")],
+    as_csv: Annotated[bool, Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
     """Ask a run anything in SQL (DuckDB).
 
     For example: `parsemark query runs/demo "SELECT parser, metric, avg(value) FROM scores GROUP BY ALL"`
     """
     import csv
-    import sys
 
-    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.store.query import query_run
 
     result = query_run(run, sql)

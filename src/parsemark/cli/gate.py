@@ -7,59 +7,57 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli.options import fill
+from parsemark.errors import UsageError
+from parsemark.system.files import write_text
 
 if TYPE_CHECKING:
     from parsemark.store import Run
 
 
 def gate(
-    run: Annotated[Path | None, typer.Argument(help="The run to check; the same as --new.")] = None,
+    run: Annotated[Path | None, Argument(help="The run to check; the same as --new.")] = None,
     *,
-    new: Annotated[Path | None, typer.Option(help="The run to check.")] = None,
-    old: Annotated[Path | None, typer.Option(help="The run, or baseline, that it is held against.")] = None,
+    new: Annotated[Path | None, Option(help="The run to check.")] = None,
+    old: Annotated[Path | None, Option(help="The run, or baseline, that it is held against.")] = None,
     minimum: Annotated[
-        list[str] | None, typer.Option("--min", metavar="FIGURE=VALUE", help="At least this. Repeat it.")
+        list[str] | None, Option("--min", metavar="FIGURE=VALUE", help="At least this. Repeat it.")
     ] = None,
     max_drop: Annotated[
-        float | None, typer.Option(min=0, help="Plain drop of the primary figure that is allowed.")
+        float | None, Option(min=0, help="Plain drop of the primary figure that is allowed.")
     ] = None,
     interval: Annotated[
-        bool, typer.Option("--interval/--no-interval", help="Fail on a drop that is beyond chance.")
+        bool, Option("--interval/--no-interval", help="Fail on a drop that is beyond chance.")
     ] = True,
-    max_failures: Annotated[int, typer.Option(min=0, help="Pages that may newly fail.")] = 0,
+    max_failures: Annotated[int, Option(min=0, help="Pages that may newly fail.")] = 0,
     max_lost_tables: Annotated[
-        int | None, typer.Option(min=0, help="True tables that may be found no longer.")
+        int | None, Option(min=0, help="True tables that may be found no longer.")
     ] = None,
     max_page_drop: Annotated[
-        float | None, typer.Option(min=0, help="Drop of the primary figure that is allowed on any page.")
+        float | None, Option(min=0, help="Drop of the primary figure that is allowed on any page.")
     ] = None,
     max_slowdown: Annotated[
-        float | None, typer.Option(min=1, help="Ratio of CPU time per page that is allowed: 1.1")
+        float | None, Option(min=1, help="Ratio of CPU time per page that is allowed: 1.1")
     ] = None,
     time_again: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="PAGES", help="Time old and new versions here, in turns on so many pages."
-        ),
+        int, Option(min=0, metavar="PAGES", help="Time old and new versions here, in turns on so many pages.")
     ] = 0,
     max_memory: Annotated[
-        float | None, typer.Option(min=1, help="Ratio of peak memory that is allowed: 1.2")
+        float | None, Option(min=1, help="Ratio of peak memory that is allowed: 1.2")
     ] = None,
-    parser: Annotated[list[str] | None, typer.Option(help="Only this parser. Repeat it.")] = None,
-    protocol: Annotated[str | None, typer.Option(help="Whose figures.")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write the table here too.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write all checks as JSON.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write all checks as JUnit XML.")] = None,
+    parser: Annotated[list[str] | None, Option(help="Only this parser. Repeat it.")] = None,
+    protocol: Annotated[str | None, Option(help="Whose figures.")] = None,
+    markdown: Annotated[Path | None, Option(help="Write the table here too.")] = None,
+    json: Annotated[Path | None, Option(help="Write all checks as JSON.")] = None,
+    junit: Annotated[Path | None, Option(help="Write all checks as JUnit XML.")] = None,
     pictures: Annotated[
-        Path | None, typer.Option(help="Write pictures of the pages that got worst into this folder.")
+        Path | None, Option(help="Write pictures of the pages that got worst into this folder.")
     ] = None,
-    link: Annotated[
-        str | None, typer.Option(help="Address of the report's folder, for links to pages.")
-    ] = None,
+    link: Annotated[str | None, Option(help="Address of the report's folder, for links to pages.")] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Make this folder the new baseline, if the gate is passed.")
+        Path | None, Option(help="Make this folder the new baseline, if the gate is passed.")
     ] = None,
 ) -> None:
     """Is the new run good enough, and no worse than the old one? Exit code 1 if not.
@@ -68,7 +66,6 @@ def gate(
     RUN --min te_f1_con=0.7`. Runs of different pages, corpora or protocol versions, and an old run that is
     not there, end with exit code 2. Pages that got worse are listed whatever comes of it.
     """
-    from parsemark.errors import UsageError
     from parsemark.report.comparison_text import (
         gate_annotations,
         gate_json,
@@ -78,7 +75,6 @@ def gate(
     )
     from parsemark.report.worst_page_pictures import write_worst_pages
     from parsemark.store import Run
-    from parsemark.system.files import write_text
     from parsemark.verdicts.gate import GateLimits, gate_runs, save_baseline
 
     if (run is None) == (new is None):
@@ -106,7 +102,6 @@ def gate(
 
 def _older(old: Path | None, save: Path | None) -> Run | None:
     """Open the old run; one that is named and absent fails, unless this gate is to make it."""
-    from parsemark.errors import UsageError
     from parsemark.store import Run
 
     if old is None:
@@ -123,8 +118,6 @@ def _older(old: Path | None, save: Path | None) -> Run | None:
 
 
 def _values(pairs: list[str] | tuple[str, ...]) -> dict[str, float]:
-    from parsemark.errors import UsageError
-
     values = {}
     for pair in pairs:
         name, _, text = pair.partition("=")

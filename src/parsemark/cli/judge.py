@@ -4,16 +4,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli import judge_flags
 from parsemark.cli.options import Commands
+from parsemark.cli.printing import plain_console, plain_table
 
 app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
 
 
 @app.command("check")
 def check(
-    judge: Annotated[list[str], typer.Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
+    judge: Annotated[list[str], Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
     prompt_file: judge_flags.PromptFile = None,
     concurrency: judge_flags.Concurrency = 16,
     max_cost: judge_flags.MaxCost = None,
@@ -25,7 +27,6 @@ def check(
     judge obeyed a cell, or if the check is void: it gave no verdict on one of these two, or does not tell
     them apart.
     """
-    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.judges.attacks import ATTACKS, resistance
 
     asked = judge_flags.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
@@ -51,9 +52,9 @@ def check(
 
 @app.command("matchers")
 def matchers(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
     *,
-    judge: Annotated[str, typer.Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
+    judge: Annotated[str, Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
     concurrency: judge_flags.Concurrency = 16,
     max_cost: judge_flags.MaxCost = None,
     answers: judge_flags.Answers = None,
@@ -63,7 +64,6 @@ def matchers(
     The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
     output is not used.
     """
-    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.protocols.semantic.matchers import compare_matchers
     from parsemark.store import Run
 
@@ -93,7 +93,6 @@ def matchers(
 @app.command("answers")
 def show_answers(answers: judge_flags.Answers = None) -> None:
     """Show how many answers are kept, of whom, and what they cost."""
-    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.judges import AnswerStore
 
     with AnswerStore(answers) as store:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from parsemark.cli.printing import page_progress
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Judges = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--judge",
         help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
         "OPENAI_API_KEY. Repeat it.",
@@ -27,17 +27,17 @@ Judges = Annotated[
 ]
 PromptFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--prompt-file",
         metavar="FILE",
         help="Ask judges in the words of this text, which has `{gt_table}` and `{extracted_table}`.",
     ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="Ask judges each question so many times.")]
-Concurrency = Annotated[int, typer.Option(min=1, max=512, help="Questions to a judge at a time.")]
+Repeats = Annotated[int, Option(min=1, help="Ask judges each question so many times.")]
+Concurrency = Annotated[int, Option(min=1, max=512, help="Questions to a judge at a time.")]
 MaxCost = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--max-cost",
         min=0,
         help="Most US dollars to spend on judges. It can be passed only by an endpoint that charges for more "
@@ -46,9 +46,7 @@ MaxCost = Annotated[
 ]
 Answers = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"
-    ),
+    Option(metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"),
 ]
 
 
@@ -60,8 +58,7 @@ class JudgeOptions:
     answers: Path | None
     concurrency: int
     max_cost: float | None
-    prompt_file: Path | None = None
-    """Asked by every judge whose spec names no file of its own."""
+    prompt_file: Path | None = None  # asked by every judge whose spec names no file of its own
 
     def judges(self) -> list[Judge]:
         """The judges, each once; a prompt that cannot be used is refused before anything is asked."""
@@ -99,8 +96,7 @@ class Bill:
 
     spent_usd: float
     counted_usd: float
-    over_usd: float
-    """By how much the limit was passed, which was reported when it happened."""
+    over_usd: float  # by how much the limit was passed, which was reported when it happened
 
     @classmethod
     def of(cls, asker: Asker) -> Bill:

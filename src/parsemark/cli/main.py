@@ -5,13 +5,16 @@ import copy
 import errno
 import io
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from typer import Option
 
 from parsemark import __version__
 from parsemark.cli import (
@@ -41,6 +44,7 @@ from parsemark.cli import (
 from parsemark.cli.options import Commands
 from parsemark.errors import ParsemarkError
 from parsemark.extras import needed_for
+from parsemark.plain_words import visible
 
 app = typer.Typer(
     name="parsemark",
@@ -62,11 +66,10 @@ def _show_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     config: Annotated[
-        Path | None,
-        typer.Option(help="Settings of `bench`, `parse` and `gate`.", show_default="parsemark.toml"),
+        Path | None, Option(help="Settings of `bench`, `parse` and `gate`.", show_default="parsemark.toml")
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
@@ -139,10 +142,6 @@ def _app_for(words: Sequence[str]) -> typer.Typer:
 
 
 def _fail(message: str) -> NoReturn:
-    import shutil
-    import textwrap
-
-    from parsemark.plain_words import visible
 
     said = f"parsemark: {visible(message)}"
     if sys.stderr.isatty():  # paths and commands stay whole, to be copied

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
-import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 _WHOLE_SENTENCE = 200
@@ -37,11 +37,11 @@ def fill(kind: type[Kind], given: Mapping[str, Any], **others: Any) -> Kind:
 
 
 Corpus = Annotated[
-    str, typer.Option("--corpus", "-c", help="`demo`, a corpus folder, or LOADER:PATH (`icdar2013:DIR`).")
+    str, Option("--corpus", "-c", help="`demo`, a corpus folder, or LOADER:PATH (`icdar2013:DIR`).")
 ]
 Parsers = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--parser",
         "-p",
         help="Repeatable; with settings: `camelot(flavor=stream)`; or a worker script of yours.",
@@ -49,22 +49,21 @@ Parsers = Annotated[
     ),
 ]
 PAGES = "Subset: `7` (the first 7), `7-7` (the 7th alone), `5-9`, or ids with `*`, separated by commas."
-Pages = Annotated[str | None, typer.Option(help=PAGES)]
-Workers = Annotated[int | None, typer.Option(min=1, help="At a time.", show_default="one per CPU")]
-TimeoutS = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
-TrialTimeoutS = Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")]
-TRIAL_TIMEOUT_S = 300
-"""More than in a run: a parser may load its models on the first page."""
-MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
+Pages = Annotated[str | None, Option(help=PAGES)]
+Workers = Annotated[int | None, Option(min=1, help="At a time.", show_default="one per CPU")]
+TimeoutS = Annotated[float, Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
+TrialTimeoutS = Annotated[float, Option(min=0.1, help="Seconds that the page may take.")]
+TRIAL_TIMEOUT_S = 300  # more than in a run: a parser may load its models on the first page
+MemoryMb = Annotated[int, Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
 MaxCost = Annotated[
-    float | None, typer.Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop.")
+    float | None, Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop.")
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
-Executor = Annotated[str, typer.Option(help="`local` or `ray`.")]
-Address = Annotated[str | None, typer.Option(help="Of a Ray cluster; `auto` for the one of this machine.")]
+Out = Annotated[Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
+Executor = Annotated[str, Option(help="`local` or `ray`.")]
+Address = Annotated[str | None, Option(help="Of a Ray cluster; `auto` for the one of this machine.")]
 Protocols = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--protocol",
         help="Repeatable: how outputs are scored; with settings: `tables(match=content)`.",
         show_default="tables, with evidence where there is no truth",
@@ -72,7 +71,7 @@ Protocols = Annotated[
 ]
 Match = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--match",
         help="How tables are matched: `bbox` (by place), `content` or `ngrams` (by text), or `auto`.",
         show_default="auto",
@@ -80,7 +79,7 @@ Match = Annotated[
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--metric",
         "-m",
         help="Repeatable: what pairs are scored with, see `parsemark metrics`.",
@@ -88,14 +87,13 @@ Metrics = Annotated[
     ),
 ]
 RankBy = Annotated[
-    str | None,
-    typer.Option("--rank-by", help="Metric that ranks the leaderboard.", show_default="of the protocol"),
+    str | None, Option("--rank-by", help="Metric that ranks the leaderboard.", show_default="of the protocol")
 ]
 Cache = Annotated[
-    bool, typer.Option("--cache/--no-cache", help="Use parses of other runs; without, parse every page anew.")
+    bool, Option("--cache/--no-cache", help="Use parses of other runs; without, parse every page anew.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse a corpus of which something cannot be read.")]
-CorpusArgument = Annotated[str, typer.Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
-NewCorpus = Annotated[Path, typer.Option("--out", help="Folder of the new corpus.")]
-Processes = Annotated[int | None, typer.Option(help="Processes; all cores if not given.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
+Strict = Annotated[bool, Option("--strict", help="Refuse a corpus of which something cannot be read.")]
+CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
+NewCorpus = Annotated[Path, Option("--out", help="Folder of the new corpus.")]
+Processes = Annotated[int | None, Option(help="Processes; all cores if not given.")]

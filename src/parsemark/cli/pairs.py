@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, get_type_hints
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli import judge_flags
-from parsemark.cli.printing import page_progress
+from parsemark.cli.printing import page_progress, plain_console, plain_table
+from parsemark.errors import PluginError, UsageError
 from parsemark.plain_words import rounded
 from parsemark.system import replacing
 
@@ -22,13 +24,12 @@ if TYPE_CHECKING:
 
 def pairs(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="PAIRS.jsonl", help="One pair per line, see above; `-` for standard input."),
+        Path, Argument(metavar="PAIRS.jsonl", help="One pair per line, see above; `-` for standard input.")
     ],
     *,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--metric",
             "-m",
             help="A metric, with options: `teds(structure_only=true)`; `all` for every metric of tables. "
@@ -37,16 +38,12 @@ def pairs(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="SCORES.jsonl", help="Write one line per pair and metric; `-` for standard output."
-        ),
+        Option(metavar="SCORES.jsonl", help="Write one line per pair and metric; `-` for standard output."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    workers: Annotated[int, Option(min=1, help="Processes to use.")] = 1,
     raw: Annotated[
         bool,
-        typer.Option(
-            "--raw", help="Keep the white space of HTML as written, as the reference implementations do."
-        ),
+        Option("--raw", help="Keep the white space of HTML as written, as the reference implementations do."),
     ] = False,
     judge: judge_flags.Judges = None,
     prompt_file: judge_flags.PromptFile = None,
@@ -67,7 +64,6 @@ def pairs(
     `metric_failed`; the others are scored, and the exit code is 1. With `--judge` language models score the
     pairs from 0 to 10 instead, or beside the metrics that are named.
     """
-    from parsemark.errors import UsageError
     from parsemark.metrics import DEFAULT_METRICS
     from parsemark.metrics.pair_files import PairSummary, expand_metrics, score_lines
 
@@ -112,10 +108,9 @@ def _judge(
     *,
     to_stderr: bool,
 ) -> tuple[set[int], bool]:
-    """Let judges score the lines; the numbers of those that did not get all their verdicts, and whether the
-    limit on cost was passed.
+    """Let judges score the lines; the numbers of those without all verdicts, and whether the limit was
+    passed.
     """
-    from parsemark.cli.printing import plain_console
     from parsemark.judges.pair_lines import judge_lines
 
     def tell(line: int, why: str) -> None:
@@ -133,8 +128,6 @@ def _judge(
 
 
 def _rewind(source: BinaryIO, file: Path) -> None:
-    from parsemark.errors import UsageError
-
     if _is_standard(file):
         raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
     source.seek(0)
@@ -146,8 +139,6 @@ def _is_standard(path: Path | None) -> bool:
 
 def _open(file: Path, out: Path | None, opened: ExitStack) -> tuple[BinaryIO, TextIO | None]:
     """Source and sink; the source is opened first, so that a wrong name costs no earlier scores."""
-    from parsemark.errors import UsageError
-
     source = sys.stdin.buffer if _is_standard(file) else opened.enter_context(file.open("rb"))
     if out is None:
         return source, None
@@ -166,8 +157,6 @@ def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
 
 
 def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
-    from parsemark.cli.printing import plain_console, plain_table
-
     rows = []
     for row in summary.rows():
         numbers = (row.mean, row.median, min(row.values, default=None), max(row.values, default=None))
@@ -179,7 +168,6 @@ def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
 
 def metrics() -> None:
     """List the metrics with range, direction, options, citation, and what each was checked against."""
-    from parsemark.errors import PluginError
     from parsemark.metrics import METRICS, get_metric
 
     for name in METRICS:

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 
@@ -28,12 +29,11 @@ def parse(
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     route: Annotated[
-        Path | None, typer.Option(help="Rule of `choose --route`: which kind of page gets which parser.")
+        Path | None, Option(help="Rule of `choose --route`: which kind of page gets which parser.")
     ] = None,
 ) -> None:
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
 
     console = plain_console()
     how = running.parse_options(locals(), protocols=protocol)
@@ -56,26 +56,25 @@ def parse(
 
 
 def try_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE.pdf", help="The document.")],
+    file: Annotated[Path, Argument(metavar="FILE.pdf", help="The document.")],
     *,
     parser: Annotated[
         list[str] | None,
-        typer.Option("--parser", "-p", help="As for `bench`.", show_default="all that are installed"),
+        Option("--parser", "-p", help="As for `bench`.", show_default="all that are installed"),
     ] = None,
-    pages: Annotated[str | None, typer.Option(help=opt.PAGES, show_default="the first 5")] = "5",
+    pages: Annotated[str | None, Option(help=opt.PAGES, show_default="the first 5")] = "5",
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/try-FILE")
+        Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/try-FILE")
     ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Run all installed parsers on one file and show their outputs side by side; no truth is needed."""
     import webbrowser
 
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
     from parsemark.parsers import get_parser, parser_names
     from parsemark.report.try_page import write_try
 

@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
+from parsemark import version_history
 from parsemark.cli import options as opt
 from parsemark.cli.options import Commands
+from parsemark.cli.printing import plain_console, plain_table
+from parsemark.errors import ParsemarkError, ParserError
 from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
@@ -19,8 +23,7 @@ if TYPE_CHECKING:
     from parsemark.model import Element, Table
     from parsemark.parsers import Parser
 
-_SHOWN_CHARS = 60
-"""Of each cell in the terminal."""
+_SHOWN_CHARS = 60  # of each cell in the terminal
 
 parsers = typer.Typer(name="parsers", cls=Commands, help="List the parsers, install them, try one on a page.")
 
@@ -30,8 +33,6 @@ def list_parsers(context: typer.Context) -> None:
     """List the parsers with licence, what they give, what they need, and whether they can run here."""
     if context.invoked_subcommand is not None:
         return
-    from parsemark.cli.printing import plain_console, plain_table
-
     console = plain_console()
     rows = [_facts(name) for name in _names()]
     if not console.is_terminal:
@@ -48,8 +49,7 @@ def list_parsers(context: typer.Context) -> None:
 
 
 HEADS = ("parser", "licence", "gives", "needs", "options (default first)", "state")
-_WIDE = 140
-"""Columns that the whole table needs; in fewer, each parser has lines of its own."""
+_WIDE = 140  # columns that the whole table needs; in fewer, each parser has lines of its own
 
 
 def _print_narrow(console: Console, name: str, *facts: str) -> None:
@@ -64,10 +64,8 @@ def _print_narrow(console: Console, name: str, *facts: str) -> None:
 
 
 @parsers.command()
-def install(names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers, or `all`.")]) -> None:
+def install(names: Annotated[list[str], Argument(metavar="NAME…", help="Parsers, or `all`.")]) -> None:
     """Build the environments of parsers. Without it each is built when it is first used."""
-    from parsemark.cli.printing import plain_console
-    from parsemark.errors import ParserError
     from parsemark.parsers import get_parser
     from parsemark.parsers.trial import require_usable
 
@@ -90,7 +88,7 @@ def install(names: Annotated[list[str], typer.Argument(metavar="NAME…", help="
 
 @parsers.command()
 def lock(
-    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers or worker scripts, or `all`.")],
+    names: Annotated[list[str], Argument(metavar="NAME…", help="Parsers or worker scripts, or `all`.")],
 ) -> None:
     """Write down all packages of parsers' environments with their versions, beside their scripts."""
     from parsemark.parsers.catalogue import find_script
@@ -108,17 +106,15 @@ _SHOWN_VERSIONS = 10
 
 @parsers.command()
 def versions(
-    name: Annotated[str, typer.Argument(help="A parser, or path/to/worker.py.")],
-    pre: Annotated[bool, typer.Option("--pre", help="Also releases before the final ones.")] = False,
-    all_: Annotated[bool, typer.Option("--all", help="All of them, and not the newest ten.")] = False,
+    name: Annotated[str, Argument(help="A parser, or path/to/worker.py.")],
+    pre: Annotated[bool, Option("--pre", help="Also releases before the final ones.")] = False,
+    all_: Annotated[bool, Option("--all", help="All of them, and not the newest ten.")] = False,
 ) -> None:
     """List the newest releases of a parser that the package index has for this Python, oldest first.
 
     Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
     """
-    from parsemark.version_history import versions as list_versions
-
-    found = list_versions(name, pre=pre)
+    found = version_history.versions(name, pre=pre)
     if not all_ and len(found) > _SHOWN_VERSIONS:
         typer.echo(f"The newest {_SHOWN_VERSIONS} of {len(found)}; all of them: --all", err=True)
         found = found[-_SHOWN_VERSIONS:]
@@ -128,11 +124,11 @@ def versions(
 
 @parsers.command("try")
 def try_(
-    name: Annotated[str, typer.Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],
+    name: Annotated[str, Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],
     pdf: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A PDF file; DOCX or HTML for parsers that read that.")
+        Path, Argument(metavar="FILE", help="A PDF file; DOCX or HTML for parsers that read that.")
     ],
-    page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
+    page: Annotated[int, Option(help="The page, counted from 1.")] = 1,
     timeout_s: opt.TrialTimeoutS = opt.TRIAL_TIMEOUT_S,
 ) -> None:
     """Run one parser on one page and show the tables that it finds, and what its worker printed.
@@ -141,8 +137,6 @@ def try_(
     """
     from rich.markup import escape
 
-    from parsemark.cli.printing import plain_console
-    from parsemark.errors import ParserError
     from parsemark.model import Status
     from parsemark.parsers import get_parser
     from parsemark.parsers.trial import try_parser
@@ -189,7 +183,6 @@ def _names() -> list[str]:
 
 def _facts(name: str) -> tuple[str, ...]:
     """One row of the list; a plug-in that is broken says so in its own row."""
-    from parsemark.errors import ParsemarkError
     from parsemark.parsers import get_parser
 
     try:

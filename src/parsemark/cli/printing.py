@@ -21,8 +21,8 @@ def plain_console(*, stderr: bool = False) -> Console:
 
 @contextmanager
 def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Callable[..., None]]:
-    """A bar that is moved by calling what this gives, with a number of finished pages; only on a terminal.
-    `total` is None if it is not known.
+    """A bar on a terminal, moved by calling what this gives with a number of pages; `total` None if not
+    known.
     """
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeColumn

@@ -4,17 +4,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli.judge_flags import Answers, Concurrency, JudgeOptions, MaxCost
+from parsemark.system.files import write_text
 
 
 def rag(
-    run: Annotated[Path, typer.Argument(help="Run directory.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A line of JSON for each answer.")],
-    top: Annotated[int, typer.Option(min=1, max=100, help="How many chunks a question fetches.")] = 2,
+    run: Annotated[Path, Argument(help="Run directory.", show_default=False)],
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE", help="A line of JSON for each answer.")],
+    top: Annotated[int, Option(min=1, max=100, help="How many chunks a question fetches.")] = 2,
     judge: Annotated[
-        str | None,
-        typer.Option(help="Who answers: `openai(model=NAME)`.", show_default="nobody: search alone"),
+        str | None, Option(help="Who answers: `openai(model=NAME)`.", show_default="nobody: search alone")
     ] = None,
     answers: Answers = None,
     concurrency: Concurrency = 16,
@@ -26,7 +27,6 @@ def rag(
     """
     from parsemark.engine.rag import answered, searched
     from parsemark.store import Run
-    from parsemark.system.files import write_text
 
     opened = Run.open(run)
     parsers = opened.manifest.parser_names

@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Run directory.", show_default=False)],
-    out: Annotated[Path | None, typer.Option(help="Folder of the report; by default RUN/report.")] = None,
-    against: Annotated[Path | None, typer.Option(help="An older run to compare with.")] = None,
+    run: Annotated[Path, Argument(help="Run directory.", show_default=False)],
+    out: Annotated[Path | None, Option(help="Folder of the report; by default RUN/report.")] = None,
+    against: Annotated[Path | None, Option(help="An older run to compare with.")] = None,
     also: Annotated[
         list[Path] | None,
-        typer.Option(help="Repeatable: a run on another corpus, to choose from on the leaderboard."),
+        Option(help="Repeatable: a run on another corpus, to choose from on the leaderboard."),
     ] = None,
 ) -> None:
     """Write the report of a run: leaderboard, figures, parsers, page viewer, comparison, provenance."""
@@ -35,9 +36,9 @@ class FigureFormat(StrEnum):
 
 
 def figures(
-    run: Annotated[Path, typer.Argument(help="Run directory.", show_default=False)],
-    kind: Annotated[FigureFormat, typer.Option("--format", help="File format.")] = FigureFormat.pdf,
-    out: Annotated[Path | None, typer.Option(help="Folder of the figures; by default RUN/figures.")] = None,
+    run: Annotated[Path, Argument(help="Run directory.", show_default=False)],
+    kind: Annotated[FigureFormat, Option("--format", help="File format.")] = FigureFormat.pdf,
+    out: Annotated[Path | None, Option(help="Folder of the figures; by default RUN/figures.")] = None,
 ) -> None:
     """Write the figures of a run for a paper (needs matplotlib: `pip install 'parsemark[figures]'`).
 

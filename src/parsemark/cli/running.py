@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from parsemark.cli.printing import say, warning
+from parsemark.cli.printing import plain_console, say, warning
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ def say_remarks(remarks: Iterable[object], console: Console) -> None:
 
 def load(spec: str, *, strict: bool = False) -> Corpus:
     """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
-    from parsemark.cli.printing import plain_console
     from parsemark.corpora import load_corpus
 
     corpus = load_corpus(spec, strict=strict)
@@ -120,7 +120,6 @@ def protocol_specs(
     """The protocols with the options that were given apart; None where nothing was said at all. UsageError if
     there is no such protocol, or none of them has the option.
     """
-    from parsemark.errors import UsageError
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs, get_protocol, with_options
 
     named = {"match": match, "rank_by": rank_by, "serialise": serialise}

@@ -5,23 +5,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console
+from parsemark.errors import UsageError, require_known
 
 
 def score(
-    run: Annotated[Path | None, typer.Argument(help="Run directory to score anew.")] = None,
+    run: Annotated[Path | None, Argument(help="Run directory to score anew.")] = None,
     *,
     predictions: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Folder of outputs made elsewhere: SAMPLE.md (.html, .json, .tex, .csv, .txt) for a page, "
             "DOCUMENT.md for all pages of a document."
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Of the parser that made them.", show_default="the folder's name")
+        str | None, Option(help="Of the parser that made them.", show_default="the folder's name")
     ] = None,
     corpus: opt.Corpus = api.CORPUS,
     pages: opt.Pages = None,
@@ -32,7 +35,7 @@ def score(
     rank_by: opt.RankBy = None,
     serialise: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="`neutral`: outputs in one spelling of line ends, tables and formulas, beside the figures "
             "of outputs as they are written."
         ),
@@ -43,24 +46,22 @@ def score(
     strict: opt.Strict = False,
     task: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="One component instead of pages: ocr, table, formula (--predictions is an annotation file "
             "with `pred` in its elements) or layout (a file of boxes)."
         ),
     ] = None,
     page_separator: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="What stands between the pages of a document's file.",
             show_default="the usual ones are found",
         ),
     ] = None,
     calibrator: Annotated[
-        Path | None, typer.Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+        Path | None, Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
     ] = None,
-    remove: Annotated[
-        list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
-    ] = None,
+    remove: Annotated[list[str] | None, Option(help="Take this parser out of the run. Repeat it.")] = None,
 ) -> None:
     """Score a run again without parsing, or outputs that were made elsewhere.
 
@@ -73,12 +74,10 @@ def score(
     may_fork = forking.is_fresh()  # before the libraries are imported that tell
 
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
     from parsemark.engine.derived.confidences import apply_calibrator
     from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
-    from parsemark.errors import UsageError, require_known
     from parsemark.protocols import get_protocol
     from parsemark.store import Run, RunFolder
 

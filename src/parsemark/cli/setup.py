@@ -1,15 +1,20 @@
 """`parsemark init` and `parsemark doctor`: the settings of a project in one file, and what is installed."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console, plain_table
+from parsemark.errors import ParserError, UsageError
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
+from parsemark.system.files import write_text
 
 
 def init(
@@ -17,8 +22,8 @@ def init(
     corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file.")] = Path("parsemark.toml"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    out: Annotated[Path, Option("--out", "-o", help="The file.")] = Path("parsemark.toml"),
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a commented parsemark.toml: corpus, parsers, protocols, limits of the gate.
 
@@ -27,10 +32,8 @@ def init(
     """
     from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
-    from parsemark.errors import ParserError, UsageError
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
-    from parsemark.system.files import write_text
 
     if out.exists() and not overwrite:
         raise UsageError(f"{out} is there already. Edit it, or replace it with --overwrite.")
@@ -78,7 +81,6 @@ _PROGRAMS = (
 def everything() -> Iterator[Installed]:
     """The kernel, the optional libraries, the optional programs."""
     import importlib.metadata
-    import shutil
 
     from parsemark.kernels import is_native
     from parsemark.system.pdflatex import FONTS_EXTRA, has_tex_file
@@ -102,8 +104,6 @@ def everything() -> Iterator[Installed]:
 def doctor() -> None:
     """Show what is installed here, and what each missing thing would enable."""
     from rich.text import Text
-
-    from parsemark.cli.printing import plain_console, plain_table
 
     console, rows, missing = plain_console(), [], 0
     for item in everything():

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.plain_words import counted, percent, rounded
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def stable(
     parser: opt.Parsers = None,
     variant: Annotated[
         list[str] | None,
-        typer.Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
+        Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
     ] = None,
     pages: opt.Pages = None,
     protocol: opt.Protocols = None,
@@ -36,7 +37,7 @@ def stable(
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
+        Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
     """Does a parser say the same of the same visible page, however its file is written?
@@ -45,7 +46,6 @@ def stable(
     words or tables; every row is in OUT/stability.parquet.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import page_progress, plain_console
 
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
@@ -69,8 +69,6 @@ def stable(
 
 def _stability_parts(found: Stability) -> Iterator[Table | str]:
     """Who is steady, which variants move whom, and what was left out."""
-    from parsemark.cli.printing import plain_table
-
     rows = []
     for own in found.parsers:
         worst = own.worst

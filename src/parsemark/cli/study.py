@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli import judge_flags
 from parsemark.cli.options import Commands
-from parsemark.plain_words import counted, rounded, signed
+from parsemark.cli.printing import page_progress, plain_console, plain_table
+from parsemark.errors import MissingDependencyError, UsageError
+from parsemark.plain_words import counted, format_value, rounded, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,25 +41,25 @@ class Preparation(StrEnum):
 
 @app.command("run")
 def run(
-    file: Annotated[Path, typer.Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
+    file: Annotated[Path, Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
     *,
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it.")
+        list[str] | None, Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are written.")] = Path("study"),
+    out: Annotated[Path, Option(metavar="DIR", help="Where results are written.")] = Path("study"),
     prepare: Annotated[
         Preparation,
-        typer.Option(
+        Option(
             help="`study`: give structural metrics the HTML that the published study gave them. "
             "`auto`: do so if the file has its stored values."
         ),
     ] = Preparation.auto,
-    figures: Annotated[bool, typer.Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
+    figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
     judge: judge_flags.Judges = None,
     prompt_file: judge_flags.PromptFile = None,
     repeats: judge_flags.Repeats = 1,
     bias: Annotated[
-        bool, typer.Option("--bias", help="Ask judges further questions that show their biases.")
+        bool, Option("--bias", help="Ask judges further questions that show their biases.")
     ] = False,
     concurrency: judge_flags.Concurrency = 16,
     max_cost: judge_flags.MaxCost = None,
@@ -68,8 +72,6 @@ def run(
     `disagreements.html`. Pairs with an empty extraction are left out of correlations and counted; broken
     entries are reported and counted.
     """
-    from parsemark.cli.printing import page_progress, plain_console
-    from parsemark.errors import MissingDependencyError
     from parsemark.study import read_ratings, run_study, write_results
     from parsemark.study.disagreements import write_page
     from parsemark.study.figures import draw_scatter
@@ -107,7 +109,6 @@ def run(
 
 
 def _print(console: Console, result: StudyResult) -> None:
-    from parsemark.plain_words import format_value
     from parsemark.study import cost_table, prompt_table
 
     rows = []
@@ -166,8 +167,6 @@ def _print_table(
     console: Console, title: str, names: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1
 ) -> None:
     """Print a table, if it has rows."""
-    from parsemark.cli.printing import plain_table
-
     if rows:
         table = plain_table(names, rows, words=words, title=title)
         for column in table.columns[1:words]:  # what a column is stands on one line
@@ -177,27 +176,21 @@ def _print_table(
 
 @app.command("sample")
 def sample(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
     *,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="How many to draw.")] = 100,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the pairs are written.")] = Path(
-        "pairs.json"
-    ),
+    pairs: Annotated[int, Option("--pairs", min=1, help="How many to draw.")] = 100,
+    out: Annotated[Path, Option(metavar="FILE", help="Where the pairs are written.")] = Path("pairs.json"),
     metric: Annotated[
         str | None,
-        typer.Option("--metric", "-m", help="Whose scores make the bands.", show_default="the run's first"),
+        Option("--metric", "-m", help="Whose scores make the bands.", show_default="the run's first"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    seed: Annotated[int, Option(help="Of the draw.")] = 0,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace FILE.")] = False,
 ) -> None:
     """Draw matched pairs of a run for people to rate: by parser, complexity and score.
 
     Writes FILE and pictures of the pages in a folder beside it, for `parsemark rate FILE`.
     """
-    from collections import Counter
-
-    from parsemark.cli.printing import page_progress
-    from parsemark.errors import UsageError
     from parsemark.store import Run
     from parsemark.study.sample import draw_pairs, write_tasks
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsemark import api
+from parsemark.cli.printing import plain_table
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ def score_task(
     console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
 ) -> None:
     """Score a file of predictions and print the figures; with `out`, write them there too."""
-    from parsemark.cli.printing import plain_table
-    from parsemark.errors import UsageError
     from parsemark.protocols.document.component_scores import MEANINGS
 
     if predictions is None or not predictions.is_file():
@@ -64,8 +64,6 @@ def bench_task(
     events: Events,
 ) -> None:
     """Cut the elements of a task out of a corpus, run parsers on the crops, and compare what they made."""
-    from parsemark.cli.printing import plain_table
-    from parsemark.errors import UsageError
     from parsemark.protocols.document.component_scores import MEANINGS
 
     if not parsers:

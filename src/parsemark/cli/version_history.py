@@ -6,34 +6,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark import api, version_history
 from parsemark.cli import options as opt
+from parsemark.system import write_text
 
 if TYPE_CHECKING:
     from parsemark.store import Run
     from parsemark.verdicts.bisection import Bisection
 
-Parser = Annotated[str, typer.Argument(help="A parser, with settings: camelot(flavor=stream), or worker.py.")]
-Pre = Annotated[bool, typer.Option("--pre", help="Also releases before the final ones.")]
+Parser = Annotated[str, Argument(help="A parser, with settings: camelot(flavor=stream), or worker.py.")]
+Pre = Annotated[bool, Option("--pre", help="Also releases before the final ones.")]
 
 
 def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
-    releases: Annotated[
-        int, typer.Option(min=0, help="The newest; 0: only --also.")
-    ] = version_history.RELEASES,
+    releases: Annotated[int, Option(min=0, help="The newest; 0: only --also.")] = version_history.RELEASES,
     also: Annotated[
-        list[str] | None, typer.Option(help="Another spec beside them, such as your own version. Repeat it.")
+        list[str] | None, Option(help="Another spec beside them, such as your own version. Repeat it.")
     ] = None,
     pre: Pre = False,
     pages: opt.Pages = None,
     protocol: opt.Protocols = None,
     workers: opt.Workers = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.")] = None,
-    report: Annotated[bool, typer.Option(help="Write the HTML report, with a chart of every figure.")] = True,
+    out: Annotated[Path | None, Option("--out", "-o", help="Run directory.")] = None,
+    report: Annotated[bool, Option(help="Write the HTML report, with a chart of every figure.")] = True,
 ) -> None:
     """How did a parser do over its releases, and where did it really change? Pipes get Markdown.
 
@@ -69,25 +69,23 @@ def history(
 def bisect(
     parser: Parser,
     *,
-    good: Annotated[str, typer.Option(help="A release or commit that is good.")],
-    bad: Annotated[str, typer.Option(help="One that is bad.")],
-    page: Annotated[str | None, typer.Option(help="A page of the corpus; by default all.")] = None,
-    figure: Annotated[str | None, typer.Option(help="What got worse.", show_default="primary")] = None,
+    good: Annotated[str, Option(help="A release or commit that is good.")],
+    bad: Annotated[str, Option(help="One that is bad.")],
+    page: Annotated[str | None, Option(help="A page of the corpus; by default all.")] = None,
+    figure: Annotated[str | None, Option(help="What got worse.", show_default="primary")] = None,
     command: Annotated[
         str | None,
-        typer.Option(
-            help="Decides instead: exit code 0 is good, 125 skips; `python` is that of the version."
-        ),
+        Option(help="Decides instead: exit code 0 is good, 125 skips; `python` is that of the version."),
     ] = None,
     repo: Annotated[
-        Path | None, typer.Option(help="Look among the commits of this repository; it is not touched.")
+        Path | None, Option(help="Look among the commits of this repository; it is not touched.")
     ] = None,
     corpus: opt.Corpus = api.CORPUS,
-    drop: Annotated[float, typer.Option(min=0, help="How much worse is still good.")] = 0.0,
+    drop: Annotated[float, Option(min=0, help="How much worse is still good.")] = 0.0,
     pre: Pre = False,
-    protocol: Annotated[str | None, typer.Option(help="Whose figure.", show_default="tables")] = None,
+    protocol: Annotated[str | None, Option(help="Whose figure.", show_default="tables")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/bisect-NAME")
+        Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/bisect-NAME")
     ] = None,
 ) -> None:
     """Which release, or commit, broke a page? As few versions as can be are installed and run.
@@ -144,15 +142,15 @@ def _show_both(run: Run, parser: str, found: Bisection) -> None:
 
 
 def repro(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
-    parser: Annotated[str, typer.Argument(help="A parser of the run; a script also by its path.")],
-    sample: Annotated[str, typer.Argument(help="A page of the run.")],
+    run: Annotated[Path, Argument(help="A run directory.")],
+    parser: Annotated[str, Argument(help="A parser of the run; a script also by its path.")],
+    sample: Annotated[str, Argument(help="A page of the run.")],
     *,
     shrink: Annotated[
-        bool, typer.Option("--shrink", help="Remove what is on the page while the parser fails as before.")
+        bool, Option("--shrink", help="Remove what is on the page while the parser fails as before.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="New folder.", show_default="repro-PARSER-SAMPLE")
+        Path | None, Option("--out", "-o", help="New folder.", show_default="repro-PARSER-SAMPLE")
     ] = None,
 ) -> None:
     """Put what shows a failure into one folder: page, truth, output, differences, and the command."""
@@ -164,22 +162,19 @@ def repro(
 
 
 def badge(
-    run: Annotated[Path, typer.Argument(help="A scored run.")],
+    run: Annotated[Path, Argument(help="A scored run.")],
     *,
-    parser: Annotated[str | None, typer.Option(help="Of the run, where it has several.")] = None,
-    figure: Annotated[str | None, typer.Option(help="Of the run's protocol.", show_default="primary")] = None,
-    link: Annotated[
-        str | None, typer.Option(help="Where the badge leads: the address of the bundle.")
-    ] = None,
+    parser: Annotated[str | None, Option(help="Of the run, where it has several.")] = None,
+    figure: Annotated[str | None, Option(help="Of the run's protocol.", show_default="primary")] = None,
+    link: Annotated[str | None, Option(help="Where the badge leads: the address of the bundle.")] = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="The bundle: it is verified, and must have the figures of the run.")
+        Path | None, Option(help="The bundle: it is verified, and must have the figures of the run.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The SVG file.")] = Path("badge.svg"),
+    out: Annotated[Path, Option("--out", "-o", help="The SVG file.")] = Path("badge.svg"),
 ) -> None:
     """Write a badge: score with interval, corpus and its hash, matching rule, link to the bundle."""
     from parsemark.report.badge import badge_svg
     from parsemark.store import Run
-    from parsemark.system import write_text
 
     write_text(out, badge_svg(Run.open(run), parser, figure, link=link, bundle=bundle))
     typer.echo(out)

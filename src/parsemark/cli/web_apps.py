@@ -1,29 +1,31 @@
 """`parsemark rate` and `annotate`: people rate pairs, or make truth for their documents, in a browser."""
 
+import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-Host = Annotated[
-    str, typer.Option(help="Interface to serve; any but this machine's own gets a token in the link.")
-]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")]
-Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")]
+from parsemark.cli.printing import plain_console
+from parsemark.errors import UsageError
+from parsemark.extras import require
+from parsemark.system.files import write_text
+
+Host = Annotated[str, Option(help="Interface to serve; any but this machine's own gets a token in the link.")]
+Port = Annotated[int, Option(min=0, max=65535, help="0 for any that is free.")]
+Browser = Annotated[bool, Option("--browser/--no-browser", help="Open a browser.")]
 
 
 def require_web() -> None:
     """Say what to install where the extra `web` is missing."""
-    from parsemark.extras import require
-
     require("web", "The web app")
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
     """Say where to go, and go there if somebody is at the terminal."""
-    import sys
-
     width = max(len(name) for name in links)
     for name, target in links.items():
         typer.echo(f"{name:<{width}}  {target}")
@@ -42,20 +44,18 @@ def _say_problems(file: Path, problems: Sequence[str]) -> None:
 
 def rate(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="Pairs, made by `parsemark study sample`, or any ratings file."),
+        Path, Argument(metavar="FILE", help="Pairs, made by `parsemark study sample`, or any ratings file.")
     ],
     *,
     host: Host = "127.0.0.1",
     port: Port = 8420,
     repeats: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the pairs that each rater is shown twice.")
+        float, Option(min=0, max=1, help="Share of the pairs that each rater is shown twice.")
     ] = 0.1,
     export: Annotated[
-        Path | None,
-        typer.Option(metavar="RATINGS.json", help="Write the ratings so far and end, without serving."),
+        Path | None, Option(metavar="RATINGS.json", help="Write the ratings so far and end, without serving.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace RATINGS.json.")] = False,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace RATINGS.json.")] = False,
     browser: Browser = True,
 ) -> None:
     """Let people rate pairs in a browser, blind to the parser.
@@ -63,11 +63,7 @@ def rate(
     Ratings are kept in FILE.ratings.sqlite as they are given; the server can be stopped and started at any
     time. Serves this machine alone unless --host names another interface; then the link holds a token.
     """
-    import json
-
-    from parsemark.errors import UsageError
     from parsemark.study.pairs_to_rate import read_tasks
-    from parsemark.system.files import write_text
 
     tasks = read_tasks(file)
     require_web()
@@ -107,11 +103,11 @@ def rate(
 
 
 def annotate(
-    corpus: Annotated[str, typer.Argument(metavar="folder:DIR", help="A folder of PDFs.")],
+    corpus: Annotated[str, Argument(metavar="folder:DIR", help="A folder of PDFs.")],
     *,
     run: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--run",
             metavar="RUN",
             help="Start from what its parsers agree on. Repeat it.",
@@ -119,7 +115,7 @@ def annotate(
         ),
     ] = None,
     page: Annotated[
-        list[str] | None, typer.Option("--page", metavar="ID", help="Show it first. Repeat it.")
+        list[str] | None, Option("--page", metavar="ID", help="Show it first. Repeat it.")
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8421,
@@ -132,9 +128,7 @@ def annotate(
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
     """
-    from parsemark.cli.printing import plain_console
     from parsemark.cli.running import say_remarks
-    from parsemark.errors import UsageError
 
     require_web()
     from parsemark.web.annotate.app import AnnotateApp

@@ -21,11 +21,9 @@ from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, ProtocolEntry, text_layers
 from parsemark.version import __version__
 
-TOLERANCE = 1e-9
-"""Scores that differ by no more are equal: machines may add in another order."""
+TOLERANCE = 1e-9  # scores that differ by no more are equal: machines may add in another order
 SUMMARY_TOLERANCE = 1e-6
-MAX_LISTED = 20
-"""Differences that each check names; the others are counted."""
+MAX_LISTED = 20  # differences that each check names; the others are counted
 _KEYS = {
     "matches": ("sample", "parser", "rule", "category", "truth", "pred"),
     "scores": ("sample", "parser", "rule", "category", "element", "pred", "metric"),
@@ -42,12 +40,9 @@ _BORNE_BY_NONE = frozenset({Status.NO_PREDICTION, Status.PARSER_FAILED, Status.P
 class BundleCheck:
     """One thing that was looked at."""
 
-    name: str
-    """`parts`, `corpus`, `protocols`, `outputs`, `statuses`, `scores PROTOCOL`, `summary PROTOCOL`."""
-    text: str = ""
-    """What was found equal, in words."""
-    differences: list[str] = field(default_factory=list)
-    """What differs, each with its place."""
+    name: str  # `parts`, `corpus`, `protocols`, `outputs`, `statuses`, `scores PROTOCOL`, `summary PROTOCOL`
+    text: str = ""  # what was found equal, in words
+    differences: list[str] = field(default_factory=list)  # what differs, each with its place
     n_differences: int = 0
 
     @property

@@ -5,8 +5,7 @@ from typing import Any, Self
 from parsemark.errors import ParserError
 from parsemark.extras import needed_for
 
-MAX_LOSSES = 5
-"""How many actors one page, or one chunk, may lose before it counts as its fault."""
+MAX_LOSSES = 5  # how many actors one page, or one chunk, may lose before it counts as its fault
 
 
 class RayCluster:

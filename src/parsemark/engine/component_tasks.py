@@ -39,8 +39,8 @@ def crops_for(corpus: Corpus, task: CropTask, out: Path) -> Path:
 
 
 def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[str, list[dict[str, Any]]]:
-    """For each parser the annotation of the crops that it was given, with what it made of them as `pred`,
-    empty where it failed.
+    """For each parser the annotation of its crops, with what it made of them as `pred`, empty where it
+    failed.
     """
     pages: Sequence[Mapping[str, Any]] = json.loads(annotation.read_bytes())
     named = {sample.image.name: sample.id for sample in crops.samples() if sample.image is not None}
@@ -68,7 +68,10 @@ def _content(prediction: Prediction, task: CropTask) -> str:
         return ""
     try:
         if task == "table":
-            return _table(prediction)
+            tables = [e.table for e in prediction.tables if e.table is not None]
+            if not tables and prediction.text is not None:
+                tables = [found.table for found in read_tables(prediction.text)]
+            return write_table(max(tables, key=lambda table: table.n_cells), "html") if tables else ""
         return _formula(prediction) if task == "formula" else _predicted_text(prediction)
     except FormatError:
         return ""
@@ -78,14 +81,6 @@ def _predicted_text(prediction: Prediction) -> str:
     if prediction.text is not None:
         return prediction.text
     return "\n".join(e.text or e.latex or "" for e in prediction.elements)
-
-
-def _table(prediction: Prediction) -> str:
-    """The largest table of the output."""
-    tables = [e.table for e in prediction.tables if e.table is not None]
-    if not tables and prediction.text is not None:
-        tables = [found.table for found in read_tables(prediction.text)]
-    return write_table(max(tables, key=lambda table: table.n_cells), "html") if tables else ""
 
 
 def _formula(prediction: Prediction) -> str:

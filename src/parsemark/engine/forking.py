@@ -24,8 +24,7 @@ from multiprocessing import reduction
 from multiprocessing.connection import Connection
 from typing import Any
 
-_STARTS_THREADS = ("polars",)
-"""Libraries that have a pool of threads from their first use on; merely imported, they may be forked."""
+_STARTS_THREADS = ("polars",)  # have a pool of threads from their first use on, not from their import
 
 
 def is_fresh() -> bool:

@@ -37,39 +37,25 @@ create index if not exists of_file on files (file);
 create table if not exists settings (root text, kind text);
 """
 _MEMORY_MB = 4096
-_CLONE = 0x40049409
-"""Linux's call that has two files share their bytes until one of them is written to."""
+_CLONE = 0x40049409  # Linux's call that has two files share their bytes until one of them is written to
 _TIMEOUT_S = 1800.0
 
-Outcome = tuple[CarriedTask, CarriedDocument | None, str]
-"""What was to be done, what came of it, and why nothing did."""
+Outcome = tuple[CarriedTask, CarriedDocument | None, str]  # what to do, what came of it, and why nothing did
 
 
 def harvest(
-    root: Path,
-    out: Path,
+    root: Path,  # with Ray, all machines must have it in the same place
+    out: Path,  # a new folder, or one of the same harvest
     *,
-    kind: str = "carried",
-    workers: int | None = None,
-    executor: str = "local",
-    address: str | None = None,
-    progress: Progress = silent,
-    changes: Counter[str] | None = None,
+    kind: str = "carried",  # or `tagged`, `pairs`, as the corpora of these names
+    workers: int | None = None,  # processes, or tasks at a time; one for each core by default
+    executor: str = "local",  # or `ray`
+    address: str | None = None,  # of a Ray cluster
+    progress: Progress = silent,  # called with the number of documents that are done
+    changes: Counter[str] | None = None,  # told how many are `new`, `changed`, `unchanged`, `removed`
 ) -> dict[str, dict[str, int]]:
-    """Take what the PDFs below a folder carry into the corpus `out`; returns its statistics.
-
-    Args:
-        root: The folder; with Ray, all machines must have it in the same place.
-        out: A new folder, or one of the same harvest.
-        kind: What is taken: `carried`, `tagged` or `pairs`, as the corpora of these names do.
-        workers: Processes, or tasks at a time; one for each core by default.
-        executor: `local` or `ray`.
-        address: Of a Ray cluster.
-        progress: Called with the number of documents that are done.
-        changes: Is told how many documents are `new`, `changed`, `unchanged` and `removed`.
-
-    Raises:
-        UsageError: The folder has none, or none of those it had, or `out` holds something else.
+    """Take what the PDFs below a folder carry into a corpus, and return its statistics; UsageError if there
+    are none, or none of those there were, or `out` holds something else.
     """
     if out.exists() and any(out.iterdir()) and not (out / JOURNAL).is_file():
         raise UsageError(f"{out} is not empty, and no harvest has been begun there; give a new folder.")

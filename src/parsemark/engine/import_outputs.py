@@ -29,8 +29,7 @@ from parsemark.plain_words import counted, visible, why_no_name
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
-IMPORTED = "imported"
-"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
+IMPORTED = "imported"  # key of records, and beginning of the fingerprint, of outputs that were made elsewhere
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _TEXT_FORMATS = {suffix: kind for suffix, kind in SUFFIXES.items() if kind not in ("csv", "tsv")}
 
@@ -70,7 +69,10 @@ def import_predictions(
             f"No file of {folder} is named after a sample or a document of {corpus.name}; "
             f"expected names like {first}.md, or {places[first].document}.md for all its pages."
         )
-    _tell_unused(folder, [*unused, *_passed_over(places, files)], events or Events())
+    unused = [*unused, *_passed_over(places, files)]
+    if unused:
+        more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
+        (events or Events()).note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
     _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
@@ -91,9 +93,7 @@ def import_predictions(
 
 
 def read_output_file(path: Path) -> bytes:
-    """A file as a raw output, which `read_raw` reads; FormatError if it is too large, no text, or JSON of an
-    unknown kind.
-    """
+    """A file as a raw output for `read_raw`; FormatError if too large, no text, or unknown JSON."""
     return _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
 
 
@@ -240,20 +240,17 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
 _MAX_LISTED = 5
-UNSAFE = re.compile(r"[^\w.@=,+()-]+")
-"""What names of files are written without."""
+UNSAFE = re.compile(r"[^\w.@=,+()-]+")  # what names of files are written without
 
 
 class _Place(NamedTuple):
     """Where a sample lies."""
 
-    document: str
-    """As files are named after it: the name without its folders."""
+    document: str  # as files are named after it: the name without its folders
     page: int
     n_pages: int
     aliases: tuple[str, ...] = ()
-    whole_name: str = ""
-    """Of the document, with its folders."""
+    whole_name: str = ""  # of the document, with its folders
 
 
 def page_name(pdf: Path, page: int) -> str:
@@ -443,12 +440,6 @@ def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: E
     if (n_more := len(shared) - _MAX_LISTED) > 0:
         are = "is" if n_more == 1 else "are"
         events.note(f"{counted(n_more, 'more file')} {are} used for pages of several documents.")
-
-
-def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:
-    if unused:
-        more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
-        events.note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
 
 
 def _record(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from parsemark.corpora import Corpus
 from parsemark.engine.bundle_checks import (
@@ -51,8 +51,7 @@ class Verification:
     bundle: str
     index: Index | None = None
     checks: list[BundleCheck] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What the reader must know: what was not checked, and why."""
+    notes: list[str] = field(default_factory=list)  # what the reader must know: what was not checked, and why
 
     @property
     def passed(self) -> bool:
@@ -193,10 +192,9 @@ def verify_confined(
     return Verification(str(path), answer.index, checks, answer.notes)
 
 
-class _ConfinedAnswer(BaseModel):
+class _ConfinedAnswer(BaseModel, extra="forbid"):
     """What the confined process says, which is not believed to be more than text."""
 
-    model_config = ConfigDict(extra="forbid")
     refused: str = ""
     index: Index | None = None
     checks: list[dict[str, Any]] = []

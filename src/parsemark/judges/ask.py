@@ -35,37 +35,24 @@ from parsemark.judges.base import (
     request_key,
 )
 
-SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"
-"""Processes that share this variable share one limit on cost."""
-MAX_WAIT_S = 120.0
-"""No pause is longer; an endpoint that asks for a longer one is not asked any more."""
-TOLD_WAIT_S = 5.0
-"""Report a pause of all requests that is as long as this."""
+SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"  # processes that share this variable share one limit on cost
+MAX_WAIT_S = 120.0  # no pause is longer; an endpoint that asks for a longer one is not asked any more
+TOLD_WAIT_S = 5.0  # report a pause of all requests that is as long as this
 MAX_RESERVED_S = 900.0
 _ROUNDING = 1 + 1e-9
-_AHEAD = 2
-"""For each request under way one question more is made ready."""
-_FAILURES_IN_A_ROW = 24
-"""So many questions without any reply, one after the other, and the endpoint counts as gone."""
+_AHEAD = 2  # for each request under way one question more is made ready
+_FAILURES_IN_A_ROW = 24  # so many questions in a row without any reply, and the endpoint counts as gone
 
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How to ask.
+    """How to ask."""
 
-    Args:
-        concurrency: Requests to each judge at a time.
-        max_cost_usd: Most that may be spent in this session; None for no limit.
-        retries: How often a request is sent again that got no reply.
-        more_answers: How often a question is asked again whose answer cannot be read.
-        first_wait_s: Wait before the first retry; it doubles with each one.
-    """
-
-    concurrency: int = 16
-    max_cost_usd: float | None = None
-    retries: int = 5
-    more_answers: int = 2
-    first_wait_s: float = 1.0
+    concurrency: int = 16  # requests to each judge at a time
+    max_cost_usd: float | None = None  # most that may be spent in this session; None for no limit
+    retries: int = 5  # how often a request is sent again that got no reply
+    more_answers: int = 2  # how often a question is asked again whose answer cannot be read
+    first_wait_s: float = 1.0  # before the first retry; it doubles with each one
 
 
 @dataclass(slots=True)
@@ -74,15 +61,12 @@ class _Endpoint:
 
     judge: Judge
     connection: Any
-    ahead: asyncio.Semaphore
-    """Room for further questions that are ready or under way."""
+    ahead: asyncio.Semaphore  # room for further questions that are ready or under way
     todo: asyncio.Queue[_Asked] = field(default_factory=asyncio.Queue)
     spec: str = ""
-    not_before: float = 0.0
-    """No request before this time: the endpoint asked for a pause."""
+    not_before: float = 0.0  # no request before this time: the endpoint asked for a pause
     n_failed: int = 0
-    gone: str | None = None
-    """Why no further request is sent."""
+    gone: str | None = None  # why no further request is sent
 
 
 @dataclass(slots=True)
@@ -90,11 +74,9 @@ class _Asked:
     """A call, and what has come of it so far."""
 
     call: Call
-    request: dict[str, Any]
-    """The first one; further ones differ in their seed."""
+    request: dict[str, Any]  # the first one; further ones differ in their seed
     key: str
-    packed: bytes
-    """The first request as it is stored."""
+    packed: bytes  # the first request as it is stored
     outcome: JudgeOutcome = field(default_factory=lambda: JudgeOutcome(Answered.NOT_ASKED))
 
     def take(self, reply: Reply, *, now: bool) -> None:
@@ -164,9 +146,7 @@ class Asker:
         self._budget = self.answers.budget(self.session, self.options.max_cost_usd)
 
     def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
-        """Ask all questions and deliver every outcome, whatever it is; UsageError if there is a limit on cost
-        and a judge whose price is not known.
-        """
+        """Ask all questions and deliver every outcome; UsageError for a limit with an unknown price."""
         before = self.over_limit_usd()
         run_to_end(self._ask(iter(calls), deliver))
         over = self.over_limit_usd()

@@ -28,26 +28,18 @@ class Answered(StrEnum):
     """How asking a judge ended. Everything but `ok` is a failure that stays in the data."""
 
     OK = "ok"
-    REFUSED = "refused"
-    """The model declined, or a filter of the endpoint stopped it."""
-    BROKEN = "broken_answer"
-    """No answer in the form that was asked for, however often it was asked."""
-    CUT_OFF = "cut_off"
-    """The answer reached the limit of its length before it was complete."""
+    REFUSED = "refused"  # the model declined, or a filter of the endpoint stopped it
+    BROKEN = "broken_answer"  # no answer in the form that was asked for, however often it was asked
+    CUT_OFF = "cut_off"  # the answer reached the limit of its length before it was complete
     TIMED_OUT = "timed_out"
     RATE_LIMITED = "rate_limited"
-    UNREACHABLE = "unreachable"
-    """No connection, or an error of the server."""
-    REJECTED = "rejected"
-    """The endpoint accepts no request of this judge (unknown model, wrong key)."""
-    UNFIT = "unfit"
-    """This one request was not accepted, mostly since what it holds is too long: a matter of the output."""
-    NOT_ASKED = "not_asked"
-    """Asking would have passed `--max-cost`, or the endpoint had failed for good before."""
+    UNREACHABLE = "unreachable"  # no connection, or an error of the server
+    REJECTED = "rejected"  # the endpoint accepts no request of this judge (unknown model, wrong key)
+    UNFIT = "unfit"  # this one request was not accepted, mostly as too long: a matter of the output
+    NOT_ASKED = "not_asked"  # asking would have passed `--max-cost`, or the endpoint had failed for good
 
 
-FINAL = frozenset({Answered.OK, Answered.REFUSED})
-"""Asking again would not change these; all others may be asked again."""
+FINAL = frozenset({Answered.OK, Answered.REFUSED})  # asking again would not change these
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +48,9 @@ class Question:
 
     system: str
     user: str
-    schema: Mapping[str, Any]
-    """JSON schema of the answer."""
-    repeat: int = 0
-    """Asked so many times before, to measure a judge's consistency with itself."""
-    key: str = ""
-    """A nonce that the author of the data cannot have known; an answer repeats it."""
+    schema: Mapping[str, Any]  # JSON schema of the answer
+    repeat: int = 0  # asked so many times before, to measure a judge's consistency with itself
+    key: str = ""  # a nonce that the author of the data cannot have known; an answer repeats it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +58,13 @@ class Reply:
     """What came back, as it is stored. `text` is the answer of the model, never trusted."""
 
     text: str
-    finish: str | None
-    """Why the model stopped: `stop`, `length`, `content_filter`; None where the endpoint does not say."""
+    finish: str | None  # why the model stopped: `stop`, `length`, `content_filter`; None where nobody says
     refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
-    cost_usd: float | None
-    """None where the price or the tokens are not known."""
+    cost_usd: float | None  # None where the price or the tokens are not known
     seconds: float
-    model: str | None = None
-    """The model that the endpoint says answered."""
+    model: str | None = None  # the model that the endpoint says answered
 
 
 @dataclass(eq=False)
@@ -86,16 +72,11 @@ class CallFailedError(Exception):
     """No reply came. The type of failure says whether to try again."""
 
     status: Answered
-    message: str
-    """What is wrong, without secrets."""
-    retry: bool = field(default=False, kw_only=True)
-    """Whether the same request may succeed later."""
-    retry_after_s: float | None = field(default=None, kw_only=True)
-    """How long the endpoint asks to wait."""
-    lasting: bool = field(default=False, kw_only=True)
-    """Whether every further request to this judge would fail in the same way."""
-    may_cost: bool = field(default=False, kw_only=True)
-    """Whether the endpoint may have done the work, and charge for it, all the same."""
+    message: str  # what is wrong, without secrets
+    retry: bool = field(default=False, kw_only=True)  # whether the same request may succeed later
+    retry_after_s: float | None = field(default=None, kw_only=True)  # how long the endpoint asks to wait
+    lasting: bool = field(default=False, kw_only=True)  # whether every further request would fail so
+    may_cost: bool = field(default=False, kw_only=True)  # whether the work may be done, and charged
 
 
 @dataclass(frozen=True)
@@ -107,16 +88,12 @@ class Judge(ABC):
     prompt: Literal["tuned", "no_reasoning", "naive", "horn", "horn_no_cot", "horn_naive"] = "tuned"
     """`horn…` are the prompts of Horn & Keuper as they print them; the others say the same in our words."""
     order: Literal["truth_first", "pred_first"] = "truth_first"
-    fence: bool = True
-    """Whether data are fenced, so that nothing in them passes for an instruction; the paper has no fence."""
-    prompt_file: str = ""
-    """A text with `{gt_table}` and `{extracted_table}` that is asked in place of `prompt`."""
+    fence: bool = True  # whether data are fenced, so that nothing in them passes for an instruction
+    prompt_file: str = ""  # with `{gt_table}` and `{extracted_table}`, asked in place of `prompt`
 
     @property
     def prompt_text(self) -> str:
-        """The prompt of `prompt_file`; empty without one. UsageError if it cannot be read, or lacks a place
-        for one of both tables.
-        """
+        """The prompt of `prompt_file`, or empty; UsageError if it lacks a place for one of both tables."""
         if not self.prompt_file:
             return ""
         try:
@@ -185,19 +162,14 @@ class JudgeOutcome:
     status: Answered
     value: Any = None
     message: str | None = None
-    cost_usd: float | None = 0.0
-    """Of all replies that the question took, now or earlier; None if one of them has no known price."""
-    spent_usd: float = 0.0
-    """What was paid for it this time."""
-    seconds: float = 0.0
-    """Time that the endpoint took to answer, over all replies."""
+    cost_usd: float | None = 0.0  # of all replies that it took, now or earlier; None if a price is not known
+    spent_usd: float = 0.0  # what was paid for it this time
+    seconds: float = 0.0  # time that the endpoint took to answer, over all replies
     n_replies: int = 0
-    stored: bool = False
-    """Whether no request was sent, because the answer was known."""
+    stored: bool = False  # whether no request was sent, because the answer was known
 
 
-Reader = Callable[[Reply], JudgeOutcome]
-"""Turns a reply into an outcome; it sets only status, value and message."""
+Reader = Callable[[Reply], JudgeOutcome]  # sets only status, value and message of the outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +179,7 @@ class Call:
     judge: Judge
     question: Question
     read: Reader
-    tag: Any = None
-    """Whatever the caller knows the call by."""
+    tag: Any = None  # whatever the caller knows the call by
 
 
 Deliver = Callable[[Call, JudgeOutcome], None]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from parsemark.judges.ask import Asker
 from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, object_schema
@@ -20,10 +20,8 @@ _TASK = (
 _FORM = 'Answer with one JSON object: "response", the answer as a text.'
 
 
-class BriefAnswer(BaseModel):
+class BriefAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """What a model answered."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     response: str
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from parsemark.judges.ask import Asker
 from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reply, object_schema
@@ -18,14 +18,10 @@ from parsemark.judges.fence import fenced
 from parsemark.judges.replies import read_reply
 
 MAX_CHARACTERS = 400_000
-MIN_LIKENESS = 80.0
-"""Of a returned text and the span taken for it, from 0 to 100; below this there is no span."""
-MAX_ALIGNED = 20_000
-"""Characters of a returned text that is not literally there and still looked for; alignment is quadratic."""
-MIN_LENGTH = 4
-"""Shorter texts occur by chance."""
-SAME_PLACE = 0.8
-"""Two spans that share this part of the shorter one are the same place."""
+MIN_LIKENESS = 80.0  # of a returned text and the span taken for it, from 0 to 100; below there is no span
+MAX_ALIGNED = 20_000  # of a returned text that is not literally there and looked for; alignment is quadratic
+MIN_LENGTH = 4  # shorter texts occur by chance
+SAME_PLACE = 0.8  # two spans that share this part of the shorter one are the same place
 
 _TASK = (
     "A program has turned a printed page into text. You are shown the tables that stood on the page, each as "
@@ -42,19 +38,15 @@ _FORM = (
 )
 
 
-class SpanAnswer(BaseModel):
+class SpanAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """One part of the output, as the model copied it."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     table: int
     text: str
 
 
-class SpansAnswer(BaseModel):
+class SpansAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """The answer as a whole."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     spans: list[SpanAnswer] = Field(max_length=1000)
 
@@ -65,20 +57,16 @@ class OutputSpan:
 
     start: int
     end: int
-    exact: bool
-    """Whether the model copied it character by character."""
+    exact: bool  # whether the model copied it character by character
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedTruths:
     """Where an output renders each truth; an empty tuple where it does not."""
 
-    spans: tuple[tuple[OutputSpan, ...], ...]
-    """For each truth, in their order."""
-    n_lost: int
-    """Texts that the model returned and that are not in the output."""
-    n_unknown: int
-    """Entries for tables that do not exist."""
+    spans: tuple[tuple[OutputSpan, ...], ...]  # for each truth, in their order
+    n_lost: int  # texts that the model returned and that are not in the output
+    n_unknown: int  # entries for tables that do not exist
 
 
 def locate_question(truths: Sequence[str], output: str) -> Question:

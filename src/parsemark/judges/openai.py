@@ -45,40 +45,27 @@ _LASTING = {
 _NO_QUOTA = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """Codes of errors that come as a limit on the rate, but that no waiting mends."""
 _LONGEST_TEXT = 200
-_OVERHEAD_TOKENS = 64
-"""What the chat format adds to the texts, at most."""
+_OVERHEAD_TOKENS = 64  # what the chat format adds to the texts, at most
 
 
 @dataclass(frozen=True)
 class OpenAI(Judge):
-    """A model behind an OpenAI-compatible endpoint.
-
-    Args:
-        model: As the endpoint calls it.
-        base_url: Up to and including `/v1`.
-        key_env: Environment variable that holds the key. Over plain http to another machine a key is sent
-            only if this option names it.
-        output: How the form of the answer is asked for: by JSON schema (`schema`, OpenAI's way; `guided`,
-            llama.cpp's way, where whole numbers and short texts are all that can be written), as some JSON
-            object (`json`), or in words alone (`text`).
-        temperature: 0 by default; a negative number leaves it to the endpoint (some models accept no other).
-        max_tokens: Most tokens of an answer.
-        timeout_s: Longest time for one request.
-        input_usd: Price per million tokens of input, where genai-prices does not know it.
-        output_usd: The same for output.
+    """A model behind an OpenAI-compatible endpoint. The form of its answers is asked for by JSON schema
+    (`schema`, OpenAI's way; `guided`, llama.cpp's way, where whole numbers and short texts are all that can
+    be written), as some JSON object (`json`), or in words alone (`text`).
     """
 
     name: ClassVar[str] = "openai"
 
-    model: str = ""
-    base_url: str = DEFAULT_URL
-    key_env: str = DEFAULT_KEY
-    output: Literal["schema", "guided", "json", "text"] = "schema"
-    temperature: float = 0.0
-    max_tokens: int = 2048
-    timeout_s: float = 120.0
-    input_usd: float | None = None
-    output_usd: float | None = None
+    model: str = ""  # as the endpoint calls it
+    base_url: str = DEFAULT_URL  # up to and including `/v1`
+    key_env: str = DEFAULT_KEY  # variable with the key; over plain http elsewhere it is sent only if named
+    output: Literal["schema", "guided", "json", "text"] = "schema"  # how the form is asked for: see above
+    temperature: float = 0.0  # a negative number leaves it to the endpoint (some models accept no other)
+    max_tokens: int = 2048  # of an answer
+    timeout_s: float = 120.0  # of one request
+    input_usd: float | None = None  # price per million tokens, where genai-prices does not know it
+    output_usd: float | None = None  # the same for output
 
     def __post_init__(self) -> None:
         if not self.model:

@@ -34,7 +34,12 @@ class PairLines:
             if not line.strip():
                 continue
             try:
-                yield self._pair(number, line)
+                data = read_pair(line)
+                kind = data.get("kind", "table")
+                if kind not in ("table", "formula"):
+                    raise FormatError('"kind" must be "table" or "formula"')
+                self._ids[str(number)] = data["id"]
+                yield Pair(str(number), data["truth"], data["pred"] or "", kind)
             except FormatError as error:
                 self.problems.append((number, str(error)))
                 self._on_problem(number, str(error))
@@ -42,14 +47,6 @@ class PairLines:
     def of(self, pair: str) -> tuple[int, Any]:
         """Number of the line, and the id that the file gives it."""
         return int(pair), self._ids[pair]
-
-    def _pair(self, number: int, line: str) -> Pair:
-        data = read_pair(line)
-        kind = data.get("kind", "table")
-        if kind not in ("table", "formula"):
-            raise FormatError('"kind" must be "table" or "formula"')
-        self._ids[str(number)] = data["id"]
-        return Pair(str(number), data["truth"], data["pred"] or "", kind)
 
 
 class RowsInOrder:
@@ -82,12 +79,9 @@ class RowsInOrder:
 class JudgedLines:
     """What judges said of the lines of a file."""
 
-    failed: set[int] = field(default_factory=set)
-    """Numbers of lines that did not get all their verdicts."""
-    scores: dict[str, list[float]] = field(default_factory=dict)
-    """By judge."""
-    statuses: dict[str, Counter[str]] = field(default_factory=dict)
-    """By judge, what became of the questions."""
+    failed: set[int] = field(default_factory=set)  # numbers of lines that did not get all their verdicts
+    scores: dict[str, list[float]] = field(default_factory=dict)  # by judge
+    statuses: dict[str, Counter[str]] = field(default_factory=dict)  # by judge, what became of the questions
 
 
 def judge_lines(

@@ -10,8 +10,7 @@ from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome
 from parsemark.judges.prompts import PROMPT_VERSIONS, ScoreAnswer, pair_question
 from parsemark.judges.replies import read_reply
 
-MAX_CHARACTERS = 400_000
-"""A pair with more is not sent: no model that is asked here reads so much."""
+MAX_CHARACTERS = 400_000  # a pair with more is not sent: no model that is asked here reads so much
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ to the words it was asked with.
 """
 
 import re
+import tomllib
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from parsemark.judges.base import Question, object_schema
 from parsemark.judges.fence import RULE, fence_key, fenced_block
@@ -17,55 +19,14 @@ Kind = Literal["table", "formula"]
 PROMPT_VERSIONS = {"tuned": 2, "no_reasoning": 2, "naive": 2, "horn": 1, "horn_no_cot": 1, "horn_naive": 1}
 MAX_ERRORS = 5
 
-_TUNED = {
-    "table": (
-        "You examine, strictly, whether a table that a program extracted from a printed page says what the "
-        "original table says. The original is given as its source (mostly LaTeX): what in it only concerns "
-        "looks, such as comments, rules, fonts or colours, does not count. The extraction may be in any "
-        "notation: Markdown, HTML, LaTeX or plain text are equally good as long as nothing is lost.\n"
-        "Look at two things. Contents: is every value, header and label there, and right? Structure: is "
-        "every row and column there, and can each value be tied to its row and column headers without doubt? "
-        "A tie that is broken or doubtful is an error.\n"
-        "What decides: could somebody who sees the extraction alone say, for every cell, what it is and "
-        "which headers it belongs to, and so write down the whole original? If not, the extraction has "
-        "failed and scores low."
-    ),
-    "formula": (
-        "You examine, strictly, whether a formula that a program extracted from a printed page means what "
-        "the original formula means. Notation that prints alike or means the same is equally good; spacing, "
-        "fonts without meaning, and delimiters do not count. Every symbol, index, exponent, sign, bound and "
-        "bracket does.\n"
-        "What decides: would a reader who sees the extraction alone compute the same thing? If not, the "
-        "extraction has failed and scores low."
-    ),
-}
+_WORDS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 _NAIVE = "Rate from 0 to 10 how well the extracted {kind} matches the original {kind}."
-_HORN = (
-    "You are a strict table evaluator. Your task is to determine if the extracted table correctly "
-    "represents the ground truth table, focusing on content accuracy, structural preservation, and "
-    "information completeness. The extracted table was parsed from the rendered table. Disregard "
-    "LaTeX-specific elements in the ground truth (e.g., comments, styling commands, font formatting) "
-    "that have no effect on content or structure.\n\nGround Truth Table (LaTeX):\n{gt_table}\n\n"
-    "Extracted Table:\n{extracted_table}\n\nEvaluate the extracted table using the following "
-    "criteria:\n1. Content accuracy: Are all cell values, headers, and data correctly preserved?\n2. "
-    "Structure preservation: Are all rows and columns present, and can each value be unambiguously "
-    "mapped to its row/column headers? Broken or ambiguous associations count as errors.\nNote: "
-    "Different output formats (markdown, HTML, plain text) are acceptable as long as no information is "
-    "lost.\n\nApply this key test: Could a reader who sees ONLY the extracted table—without access to "
-    "the ground truth—unambiguously reconstruct every cell-to-header mapping and all content of the "
-    "original table? If not, consider the parsing as failed and assign a low score.\n\n"
-)
 _HORN_SCORE = "assign a score from 0 to 10, where 10 is a perfect match."
+_HORN = _WORDS["printed"]["horn"]
 PRINTED = {
-    "horn": (
-        f"{_HORN}First, enumerate up to 5 of the most significant errors and ambiguities found. "
-        f"Then {_HORN_SCORE}"
-    ),
+    "horn": f"{_HORN}{_WORDS['printed']['errors']} Then {_HORN_SCORE}",
     "horn_no_cot": f"{_HORN}A{_HORN_SCORE[1:]}",
-    "horn_naive": (
-        "Rate how well the extracted table matches the ground truth table on a scale from 0 to 10.\n\n"
-        "Ground Truth Table (LaTeX):\n{gt_table}\n\nExtracted Table:\n{extracted_table}"
-    ),
+    "horn_naive": _WORDS["printed"]["horn_naive"],
 }
 """The prompts of Horn & Keuper (Figure 4 and section 4.4) as printed; line breaks are ours."""
 _KEY = ' It also holds "key" with the value "{key}".'
@@ -76,10 +37,8 @@ _ERRORS_FIRST = (
 _SCORE_ONLY = 'Answer with one JSON object that holds "score", a number from 0 (useless) to 10 (perfect).'
 
 
-class ScoreAnswer(BaseModel):
+class ScoreAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     """The answer to all three prompts."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     errors: tuple[str, ...] = ()
     score: float = Field(ge=0, le=10, allow_inf_nan=False)
@@ -136,7 +95,7 @@ def pair_question(
         return Question("\n\n".join(filter(None, (rule, form))), asked, schema, repeat, key)
     if order == "pred_first":
         blocks = dict(reversed(blocks.items()))
-    task = _NAIVE.format(kind=kind) if prompt == "naive" else _TUNED[kind]
+    task = _NAIVE.format(kind=kind) if prompt == "naive" else _WORDS["tuned"][kind]
     shown = "\n\n".join(
         fenced_block(name, text, key) if fence else f"{name}:\n{text}" for name, text in blocks.items()
     )

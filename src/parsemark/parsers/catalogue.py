@@ -14,14 +14,8 @@ from parsemark.specs import Spec, is_derived, parse_spec, tool_of
 GROUP = "parsemark.parsers"
 
 DEFAULT_PARSERS = (
-    "pdfplumber",
-    "camelot",
-    "camelot(flavor=stream)",
-    "img2table",
-    "liteparse",
-    "pdf-inspector",
-    "pymupdf4llm",
-    "rapid",
+    *("pdfplumber", "camelot", "camelot(flavor=stream)", "img2table", "liteparse"),
+    *("pdf-inspector", "pymupdf4llm", "rapid"),
 )
 """What `parsemark bench` runs when no parser is named: fast to install, fast to run, different in kind."""
 

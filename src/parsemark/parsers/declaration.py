@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from parsemark.errors import ParserError, UsageError
 from parsemark.plain_words import problem_in_words
@@ -25,10 +25,8 @@ _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s
 _SIZE_LIMIT = 1_000_000
 
 
-class Option(BaseModel):
+class Option(BaseModel, extra="forbid", frozen=True):
     """One option of a parser."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     default: OptionValue
     choices: tuple[OptionValue, ...] = ()
@@ -58,37 +56,27 @@ class Option(BaseModel):
         return value
 
 
-class Info(BaseModel):
+class Info(BaseModel, extra="forbid", frozen=True):
     """The `[tool.parsemark]` table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: str = ""
     licence: str = "unknown"
     homepage: str = ""
-    engine: str = ""
-    """What it stands on, where another parser does too: tools on one engine are no independent voices."""
-    package: str = ""
-    """The package whose versions are the parser's (`NAME@1.2`), where its name does not tell."""
+    engine: str = ""  # what it stands on, as other parsers may: tools on one engine are no independent voices
+    package: str = ""  # whose versions are the parser's (`NAME@1.2`), where its name does not tell
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
-    needs: tuple[str, ...] = ()
-    """Beyond Python packages: see `parsemark.parsers.needs`."""
-    weights: str = ""
-    """What to put where, for parsers whose models are not in their packages."""
+    needs: tuple[str, ...] = ()  # beyond Python packages: see `parsemark.parsers.needs`
+    weights: str = ""  # what to put where, for parsers whose models are not in their packages
     weight_files: tuple[str, ...] = Field(default=(), alias="weight-files")
     """Paths (or patterns) below the folder of weights without which the parser cannot run."""
     scope: Literal["page", "document"] = "page"
     """Whether it is asked for one page at a time, or once for a whole document (`parsemark_document`)."""
-    paid: bool = False
-    """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
-    paper: str = ""
-    """The papers in whose tables it stands, and under which name."""
-    network: bool = False
-    """Whether it speaks with others: without this it has no network, where the system can do that."""
-    variables: tuple[str, ...] = ()
-    """Names of environment variables that it is given, besides those that it needs; it sees no others."""
+    paid: bool = False  # whether pages cost money (`cost_usd` in the answer); stops at `--max-cost`
+    paper: str = ""  # the papers in whose tables it stands, and under which name
+    network: bool = False  # whether it speaks with others; else it has none, where the system can do that
+    variables: tuple[str, ...] = ()  # names of those that it sees besides those that it needs
     file_names: bool = Field(default=False, alias="file-names")
     """Whether it must know the names of files; else each is called the same."""
     options: Mapping[str, Option] = Field(default_factory=dict)
@@ -96,20 +84,15 @@ class Info(BaseModel):
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""
 
 
-class ParserSource(BaseModel):
+class ParserSource(BaseModel, extra="forbid", frozen=True):
     """A package's entry in `[tool.uv.sources]`: the folder of its project, or a wheel."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     path: Path
-    editable: bool = False
-    """Makes no difference here: the package is installed as it is now, and again when it has changed."""
+    editable: bool = False  # makes no difference here: it is installed anew when it has changed
 
 
-class Declaration(BaseModel):
+class Declaration(BaseModel, extra="forbid", frozen=True):
     """A worker script's inline metadata."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     requires_python: str = Field(default=">=3.11", alias="requires-python")
     dependencies: tuple[str, ...] = ()
@@ -135,9 +118,7 @@ class Declaration(BaseModel):
 
 
 def read_declaration(script: Path) -> Declaration:
-    """Read the inline metadata of a worker script; ParserError if there is no such file, no block in it, or
-    the block is not valid.
-    """
+    """Read the inline metadata of a worker script; ParserError if there is no such file or no valid block."""
     try:
         if script.stat().st_size > _SIZE_LIMIT:
             raise ParserError(f"{script} is too large to be a worker script.")

@@ -36,10 +36,8 @@ class Environment:
     dependencies: tuple[str, ...]
     requires_python: str
     no_deps: bool = False
-    trees: tuple[Path, ...] = ()
-    """Projects on this disk among the dependencies; the environment holds them as they are now."""
-    lock: tuple[str, ...] = ()
-    """Everything that is installed, with versions and hashes; empty if `uv` is to find out what is needed."""
+    trees: tuple[Path, ...] = ()  # projects on this disk among the dependencies, held as they are now
+    lock: tuple[str, ...] = ()  # all that is installed, with versions and hashes; empty for `uv` to find out
 
     @property
     def python_request(self) -> str:
@@ -85,8 +83,8 @@ class Environment:
         return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
 
     def build(self, progress: Progress | None = None) -> None:
-        """Build it unless it is there. Safe to call from several processes at once. ParserError has the end
-        of what `uv` said.
+        """Build it unless it is there; several processes may at once. ParserError has the end of what `uv`
+        said.
         """
         if self.is_ready():
             return
@@ -142,9 +140,7 @@ def least_python(requires: str) -> int | None:
 
 
 def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
-    """What `uv` prints, given these variables beside its own; ParserError, with the beginning and the end of
-    what it said, if it fails.
-    """
+    """What `uv` prints, given these variables beside its own; ParserError with what it said if it fails."""
     import uv
 
     clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}

@@ -15,15 +15,11 @@ from parsemark.specs import OptionValue
 from parsemark.system.secrets import masked, masked_bytes
 
 PROTOCOL = 1
-MAX_MESSAGE_CHARS = 2_000
-"""Of an error; what is longer is cut."""
-MAX_FACTS = 200
-"""Versions or weights in a hello."""
+MAX_MESSAGE_CHARS = 2_000  # of an error; what is longer is cut
+MAX_FACTS = 200  # versions or weights in a hello
 MAX_FACT_CHARS = 500
-MAX_PAGES = 10_000
-"""In one answer for a whole document."""
-WHOLE_DOCUMENT = 0
-"""In place of the number of a page: all pages in one answer."""
+MAX_PAGES = 10_000  # in one answer for a whole document
+WHOLE_DOCUMENT = 0  # in place of the number of a page: all pages in one answer
 
 
 class ProtocolError(ValueError):
@@ -37,23 +33,19 @@ class Hello:
     parser: str
     versions: Mapping[str, str]
     weights: Mapping[str, str]
-    prepares: bool = False
-    """Whether it loads models when it is asked to, before it is given a page."""
+    prepares: bool = False  # whether it loads models when it is asked to, before it is given a page
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A worker's answer for one page: an output, or the parser's own error."""
 
-    output: bytes | None
-    """The raw output as JSON bytes, to be stored as it came and read by `read_raw`."""
+    output: bytes | None  # the raw output as JSON bytes, to be stored as it came and read by `read_raw`
     error: str | None
-    wall_s: float | None
-    """As the worker says; None if it says nothing that could be true."""
+    wall_s: float | None  # as the worker says; None if it says nothing that could be true
     cpu_s: float | None
     peak_memory_mb: float | None = None
-    cost_usd: float | None = None
-    """What the page cost, as the worker says; None where it says nothing."""
+    cost_usd: float | None = None  # what the page cost, as the worker says; None where it says nothing
 
 
 def request_line(request_id: str, pdf: str, page: int, options: Mapping[str, OptionValue]) -> bytes:
@@ -105,9 +97,7 @@ def read_answer(line: bytes, request_id: str) -> Answer:
 
 
 def pages_in(output: bytes) -> dict[int, bytes]:
-    """The output for a whole document as outputs of its pages: `{"format": "document", "pages": {…}}`;
-    ProtocolError if it is none.
-    """
+    """The pages of `{"format": "document", "pages": {…}}`, each as an output; ProtocolError if it is none."""
     data = json.loads(output)
     pages = data.get("pages")
     if data.get("format") != "document" or not isinstance(pages, dict):

@@ -48,23 +48,19 @@ def _what_is_missing(need: str, weights: str, weight_files: tuple[str, ...]) -> 
     if kind == "env":
         return None if os.environ.get(name) else f"{name} (set this environment variable)"
     if kind == "folder":
-        return _what_is_missing_in(name, weights, weight_files)
+        value = os.environ.get(name)
+        wanted = f"; {weights}" if weights else ""
+        if not value:
+            return f"{name} (set it to a folder with the weights{wanted})"
+        folder = Path(value)
+        if not folder.is_dir():
+            return f"{name} (it is set to {value}, where there is no folder{wanted})"
+        absent = [path for path in weight_files if next(folder.glob(path), None) is None]
+        return f"{', '.join(absent)} in {folder} ({name}{wanted})" if absent else None
     program = PROGRAMS.get(need)
     if program is None:
         return None if shutil.which(need) else f"{need} (put it on the PATH)"
     return None if shutil.which(program.executable) else f"{need} ({program.install})"
-
-
-def _what_is_missing_in(name: str, weights: str, weight_files: tuple[str, ...]) -> str | None:
-    value = os.environ.get(name)
-    wanted = f"; {weights}" if weights else ""
-    if not value:
-        return f"{name} (set it to a folder with the weights{wanted})"
-    folder = Path(value)
-    if not folder.is_dir():
-        return f"{name} (it is set to {value}, where there is no folder{wanted})"
-    absent = [path for path in weight_files if next(folder.glob(path), None) is None]
-    return f"{', '.join(absent)} in {folder} ({name}{wanted})" if absent else None
 
 
 def given_files(needs: Iterable[str]) -> list[tuple[str, int, int]]:

@@ -38,8 +38,7 @@ class State:
     """Whether a parser can be used now."""
 
     kind: Literal["ready", "installable", "missing"]
-    missing: tuple[str, ...] = ()
-    """What is missing and cannot be installed by us, each with what to do."""
+    missing: tuple[str, ...] = ()  # what is missing and cannot be installed by us, each with what to do
 
     def __str__(self) -> str:
         return f"missing {'; '.join(self.missing)}" if self.missing else self.kind
@@ -52,10 +51,8 @@ class WorkerCommand:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
-    confinement: Confinement | None = None
-    """What it may use; a folder of its own comes to that. None for all that we may use."""
-    file_names: bool = True
-    """Whether it sees the names of the files that it is given."""
+    confinement: Confinement | None = None  # what it may use, and a folder of its own; None for all
+    file_names: bool = True  # whether it sees the names of the files that it is given
 
 
 @dataclass(frozen=True)
@@ -65,15 +62,11 @@ class Parser:
     short_name: str
     script: Path
     declaration: Declaration
-    options: Mapping[str, OptionValue]
-    """All of them, defaults included."""
+    options: Mapping[str, OptionValue]  # all of them, defaults included
     builtin: bool = True
-    lock: tuple[str, ...] = ()
-    """All packages of its environment, where it has a lock."""
-    version: str = ""
-    """Of its own package, where one was asked for: see `parsemark.parsers.versions`."""
-    threads: int = 1
-    """Of its worker."""
+    lock: tuple[str, ...] = ()  # all packages of its environment, where it has a lock
+    version: str = ""  # of its own package, where one was asked for: see `parsemark.parsers.versions`
+    threads: int = 1  # of its worker
 
     @cached_property
     def name(self) -> str:
@@ -102,13 +95,9 @@ class Parser:
         declared = self.declaration
         sources = {name: source.path for name, source in declared.sources.items()}
         found = resolve_requirements(declared.dependencies, sources, self.script.parent)
-        return Environment(
-            tuple(requirement.text for requirement in found),
-            declared.requires_python,
-            declared.info.no_deps,
-            tuple(requirement.path for requirement in found if requirement.path is not None),
-            self.lock,
-        )
+        texts = tuple(requirement.text for requirement in found)
+        trees = tuple(requirement.path for requirement in found if requirement.path is not None)
+        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from parsemark.errors import FormatError
+from parsemark.formats import read_tables
 from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Category, Cell, Element, Prediction, Status, Table
 
 MAX_RAW_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 5_000
-MAX_PARTS = 2_000
-"""Boxes that a structure model may see in one table."""
+MAX_PARTS = 2_000  # boxes that a structure model may see in one table
 MAX_WORDS = 20_000
 TEXT_FORMATS = ("markdown", "html", "text", "latex")
 _CATEGORIES = frozenset(Category)
@@ -76,8 +76,6 @@ def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None
 
 
 def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Element, ...]:
-    from parsemark.formats import read_tables
-
     return tuple(
         Element(
             id=f"p{number}",
@@ -139,12 +137,14 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
 
 
 def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
-    from parsemark.formats import read_tables
-
     if data.get("structure") is not None:
         return _read_structure(data["structure"], _read_box(data.get("box")))
     if data.get("cells") is not None:
-        return _table_of_cells([_read_cell(cell) for cell in data["cells"]])
+        cells = [_read_cell(cell) for cell in data["cells"]]
+        n_rows = max((c.row + c.rowspan for c in cells), default=0)
+        n_cols = max((c.col + c.colspan for c in cells), default=0)
+        check_grid(n_rows, n_cols)
+        return Table(n_rows, n_cols, tuple(cells))
     given = (
         (html, "html"),
         (_given_text(data.get("markdown")), None),
@@ -173,13 +173,6 @@ def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
 def _needed_box(data: Any) -> Box:
     x0, y0, x1, y1 = (float(v) for v in data)
     return Box(x0, y0, x1, y1)
-
-
-def _table_of_cells(cells: list[Cell]) -> Table:
-    n_rows = max((c.row + c.rowspan for c in cells), default=0)
-    n_cols = max((c.col + c.colspan for c in cells), default=0)
-    check_grid(n_rows, n_cols)
-    return Table(n_rows, n_cols, tuple(cells))
 
 
 def _read_cell(data: Mapping[str, Any]) -> Cell:

@@ -195,7 +195,7 @@ class WorkerSession:
                     how = self._how_it_ended("during")
                     hint = (
                         " A worker ends with `serve(parse)`: is that line missing?"
-                        if self._is_silent()
+                        if self._asked == 0 and not self._buffer and self._process.poll() == 0
                         else ""
                     )
                     raise self._failure("died", f"The worker {how} {doing}.{hint}")
@@ -203,10 +203,6 @@ class WorkerSession:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
-
-    def _is_silent(self) -> bool:
-        """Whether it has ended well without ever having said a word: its script does not serve."""
-        return self._asked == 0 and not self._buffer and self._process.poll() == 0
 
     def _how_it_ended(self, when: str) -> str:
         try:

@@ -23,8 +23,7 @@ class Trial:
     hello: Hello
     answer: Answer
     prediction: Prediction
-    printed: str
-    """The end of what the worker wrote to standard error, and printed."""
+    printed: str  # the end of what the worker wrote to standard error, and printed
 
 
 def require_usable(parser: Parser) -> None:

@@ -42,10 +42,8 @@ class OwnPackage:
     """The package that a parser stands for, among those that its script lists."""
 
     name: str
-    position: int
-    """Of its dependency."""
-    tree: Path | None
-    """The project that it is installed from; None for a package from an index."""
+    position: int  # of its dependency
+    tree: Path | None  # the project that it is installed from; None for a package from an index
 
 
 def own_package(parser: Parser) -> OwnPackage:
@@ -153,8 +151,8 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
 
 
 def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
-    """The parser with its own package pinned, and all others found and written down once; ParserError says in
-    one line why that cannot be.
+    """The parser with its own package pinned, and all others found and written down once, or one line of why
+    not.
     """
     declared = parser.declaration
     is_kept = declared.info.no_deps
@@ -216,8 +214,8 @@ def last_line(error: Exception, limit: int = 300) -> str:
 
 
 def require_start(parser: Parser, progress: Progress | None = None) -> None:
-    """Install a version and start its worker once; ParserError says in one line where that fails, as for a
-    release that hangs when imported.
+    """Install a version and start its worker once; ParserError says in a line what fails (it may hang on
+    import).
     """
     name = parser.name
     require_usable(parser)
@@ -273,9 +271,7 @@ def commit_of(repo: Path, ref: str) -> str:
 
 
 def commits_between(repo: Path, good: str, bad: str) -> list[str]:
-    """The commits from one to a later one, both included, along the first parents; UsageError if it does not
-    descend from the earlier.
-    """
+    """The commits from one to a later one, both included, by first parents; UsageError if there is no way."""
     first, last = commit_of(repo, good), commit_of(repo, bad)
     listed = _git(repo, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
     if not listed or first not in _git(repo, "rev-list", last).split():

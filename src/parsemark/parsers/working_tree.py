@@ -31,8 +31,7 @@ class Requirement:
     """A dependency as `uv pip install` takes it."""
 
     text: str
-    path: Path | None = None
-    """The folder or the wheel that it is installed from; None for a package from an index."""
+    path: Path | None = None  # the folder or the wheel that it is installed from; None if from an index
 
 
 def resolve_requirements(

@@ -17,8 +17,7 @@ from parsemark.report.page_images import data_uri
 from parsemark.report.site import standalone_page
 from parsemark.system.files import make_folder, write_text
 
-SHOWN = 200
-"""Cells with a picture; the corrections file has them all."""
+SHOWN = 200  # cells with a picture; the corrections file has them all
 DPI = 110
 _MARGIN_PT = 12.0
 

@@ -11,8 +11,7 @@ from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.scored_run import ScoredRun
 
-_LETTER = 6.6
-"""Pixels that a letter takes, a little more than it does in the fonts that browsers have."""
+_LETTER = 6.6  # pixels that a letter takes, a little more than it does in the fonts that browsers have
 _HEIGHT = 20
 
 

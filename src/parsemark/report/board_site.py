@@ -27,10 +27,8 @@ from parsemark.verdicts.leagues import (
     read_submissions,
 )
 
-MARK = ".parsemark-board"
-"""A file that says that a folder holds a board, which may be replaced."""
-SAME_AS_TRUTH = 1e-6
-"""A figure that is as near as this to the best possible one is that of the truth itself."""
+MARK = ".parsemark-board"  # a file that says that a folder holds a board, which may be replaced
+SAME_AS_TRUTH = 1e-6  # a figure that is as near as this to the best possible one is that of the truth itself
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,7 @@ class LeagueColumn:
     note: str
     href: str
     axis: Scale | None
-    standings: Mapping[str, Mapping[str, Any]]
-    """Parser to what it has reached."""
+    standings: Mapping[str, Mapping[str, Any]]  # parser to what it has reached
 
 
 def build_board(
@@ -219,12 +216,10 @@ class _BoardSite(SitePages):
         note = (f"matched by {league.rule} · " if league.rule else "") + counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"
+        title, href = f"{league.corpus.name} {league.corpus.version}", f"{league.key}/index.html"
+        note += f" · {league.corpus.hash[:8]}"
         return LeagueColumn(
-            f"{league.corpus.name} {league.corpus.version}",
-            f"{note} · {league.corpus.hash[:8]}",
-            f"{league.key}/index.html" if has_report else "",
-            board.axes.get(summary.primary),
-            standings,
+            title, note, href if has_report else "", board.axes.get(summary.primary), standings
         )
 
     def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:

@@ -23,21 +23,11 @@ from parsemark.report.source import RunSource
 from parsemark.store import Run, report_damage
 from parsemark.verdicts.scored_run import readable_protocols
 
-MARK = ".parsemark-report"
-"""A file that says that a folder holds a report, which may be replaced."""
+MARK = ".parsemark-report"  # a file that says that a folder holds a report, which may be replaced
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
-    leaderboard.PAGE,
-    boards_page.PAGE,
-    matrix_page.PAGE,
-    figures_page.PAGE,
-    tables_page.PAGE,
-    viewer.PAGE,
-    whole_pages.PAGE,
-    profiles_page.PAGE,
-    history_page.PAGE,
-    compare_page.PAGE,
-    provenance.PAGE,
+    *(leaderboard.PAGE, boards_page.PAGE, matrix_page.PAGE, figures_page.PAGE, tables_page.PAGE, viewer.PAGE),
+    *(whole_pages.PAGE, profiles_page.PAGE, history_page.PAGE, compare_page.PAGE, provenance.PAGE),
     parser_page.PAGE,
 )
 """In the order of the navigation."""
@@ -60,17 +50,16 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     with scratch_beside(out_dir) as made:
         with report_damage(run):
             sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
-            _write_site(Site(made, sources, chosen, PAGES))
+            site = Site(made, sources, chosen, PAGES)
+            site.write_assets()
+            site.images = viewer.write_page_images(site)
+            site.write()
+            (site.root / MARK).write_text(
+                "The pages here were written by parsemark report.\n", encoding="utf-8"
+            )
         pages = (path for path in made.iterdir() if not path.name.startswith("."))
         put_into_place([made / MARK, *pages], out_dir, replaced)
     return out_dir / "index.html"
-
-
-def _write_site(site: Site) -> None:
-    site.write_assets()
-    site.images = viewer.write_page_images(site)
-    site.write()
-    (site.root / MARK).write_text("The pages here were written by parsemark report.\n", encoding="utf-8")
 
 
 def _require_free(run_dir: Path, out_dir: Path) -> None:
@@ -79,17 +68,13 @@ def _require_free(run_dir: Path, out_dir: Path) -> None:
         raise UsageError(f"{out_dir} is a link, which may lead anywhere. Remove it, or choose another --out.")
     if out_dir.exists() and not out_dir.is_dir():
         raise UsageError(f"{out_dir} is a file. Choose another --out.")
-    if _is_marked(out_dir):
+    mark = out_dir / MARK
+    if mark.is_file() and not mark.is_symlink():
         return
     if taken := _pages_in(out_dir):
         raise UsageError(
             f"{out_dir} has {taken[0].name!r}, which no report of parsemark wrote. Choose another --out."
         )
-
-
-def _is_marked(folder: Path) -> bool:
-    mark = folder / MARK
-    return mark.is_file() and not mark.is_symlink()
 
 
 def _pages_in(folder: Path) -> list[Path]:

@@ -10,31 +10,19 @@ from parsemark.system.files import write_text
 
 WIDTH, HEIGHT, MARGIN = 400, 280, 34
 """Of the chart of quality against cost, in pixels of its own: those of a phone, so that names can be read."""
-LETTER, LINE = 7.0, 14.0
-"""How wide the letters of names are, and how high a line."""
-_LONGEST = 26
-"""Letters of a name in the chart."""
+LETTER, LINE = 7.0, 14.0  # how wide the letters of names are, and how high a line
+_LONGEST = 26  # letters of a name in the chart
 Box = tuple[float, float, float, float]
-_TYPICAL = 4
-"""Kinds of errors that are named for each parser."""
+_TYPICAL = 4  # kinds of errors that are named for each parser
 
 
 def write_choice(choice: Choice, corpus: str, run: Path) -> Path:
     """Write `choice.html` into a run; it needs nothing else and loads nothing."""
     path = run / "choice.html"
     dots, ticks = _chart(choice.candidates)
-    page = standalone_page(
-        "choice.html",
-        choice=choice,
-        corpus=corpus,
-        sentences=in_words(choice),
-        steps=next_step(choice, corpus, str(run)),
-        dots=dots,
-        ticks=ticks,
-        size=(WIDTH, HEIGHT, MARGIN),
-        typical=_TYPICAL,
-        place=_place,
-    )
+    chart = {"dots": dots, "ticks": ticks, "size": (WIDTH, HEIGHT, MARGIN), "place": _place}
+    said = {"sentences": in_words(choice), "steps": next_step(choice, corpus, str(run)), "typical": _TYPICAL}
+    page = standalone_page("choice.html", choice=choice, corpus=corpus, **said, **chart)
     write_text(path, page)
     return path
 

@@ -37,9 +37,7 @@ def write_chunk(root: Path, name: str, value: Any) -> None:
 
 
 def write_text_chunk(root: Path, name: str, text: str) -> None:
-    """Write JSON text as `data/NAME.js` below `root`; the name is made by us (see `names`): letters, digits,
-    hyphens and slashes.
-    """
+    """Write JSON text as `data/NAME.js` below `root`; a name (`names`) has letters, digits, `-`, `/`."""
     path = root / "data" / f"{name}.js"
     make_folder(path.parent)
     path.write_text(f'{CALL}("{name}","{encode(text)}");\n', encoding="ascii")
@@ -49,8 +47,7 @@ MAX_CELL_CHARACTERS = 4_000
 MAX_TEXT_CHARACTERS = 20_000
 MAX_CELLS = 20_000
 MAX_ELEMENTS = 2_000
-SMALL_JSON = 200_000
-"""Up to this length the stored JSON is passed on as it is."""
+SMALL_JSON = 200_000  # up to this length the stored JSON is passed on as it is
 
 
 def prediction_json(stored: str) -> str:

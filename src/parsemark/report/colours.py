@@ -16,28 +16,14 @@ class Colour:
     dark: str
 
 
-PALETTE = (
-    Colour("#0067a5", "#56a9e0"),
-    Colour("#c4470b", "#f2814b"),
-    Colour("#00805c", "#2fc297"),
-    Colour("#a3438b", "#db86c5"),
-    Colour("#9a6700", "#e0ac3a"),
-    Colour("#3b5bdb", "#8fa5ff"),
-    Colour("#b3263e", "#f0717f"),
-    Colour("#0b7285", "#4cc3d6"),
-    Colour("#5f7a0a", "#adc94a"),
-    Colour("#7048a8", "#b79af0"),
-    Colour("#8a4b2a", "#cf9470"),
-    Colour("#4a5568", "#a3b0c2"),
-    Colour("#006d32", "#5ec27f"),
-    Colour("#ad1f6c", "#f47dbb"),
-    Colour("#1f4e8c", "#7fb0f0"),
-    Colour("#7a6a00", "#d3c236"),
-    Colour("#8c2f1b", "#e58b74"),
-    Colour("#2b6a6c", "#77c2c2"),
-    Colour("#5a3e8e", "#a58fdd"),
-    Colour("#6b4f4f", "#c2a3a3"),
+_PAIRS = (
+    "#0067a5 #56a9e0, #c4470b #f2814b, #00805c #2fc297, #a3438b #db86c5, "
+    "#9a6700 #e0ac3a, #3b5bdb #8fa5ff, #b3263e #f0717f, #0b7285 #4cc3d6, "
+    "#5f7a0a #adc94a, #7048a8 #b79af0, #8a4b2a #cf9470, #4a5568 #a3b0c2, "
+    "#006d32 #5ec27f, #ad1f6c #f47dbb, #1f4e8c #7fb0f0, #7a6a00 #d3c236, "
+    "#8c2f1b #e58b74, #2b6a6c #77c2c2, #5a3e8e #a58fdd, #6b4f4f #c2a3a3"
 )
+PALETTE = tuple(Colour(*pair.split()) for pair in _PAIRS.split(","))
 MARKERS = ("circle", "square", "triangle", "diamond", "cross", "plus")
 
 

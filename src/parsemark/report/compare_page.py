@@ -82,17 +82,10 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
             }
             for page in comparison.pages[:SHOWN_PAGES]
         ]
-        rows.append(
-            {
-                "parser": by_name[name],
-                "primary": comparison.primary,
-                "gain": comparison.gain,
-                "state": comparison.primary.state.replace("_", " "),
-                "n_changed": len(comparison.pages),
-                "n_pages": comparison.n_pages,
-                "pages": pages,
-            }
-        )
+        counts = {"n_changed": len(comparison.pages), "n_pages": comparison.n_pages, "pages": pages}
+        state = comparison.primary.state.replace("_", " ")
+        found = {"primary": comparison.primary, "gain": comparison.gain, "state": state}
+        rows.append({"parser": by_name[name], **found, **counts})
     return rows
 
 

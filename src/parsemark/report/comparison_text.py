@@ -28,8 +28,7 @@ from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
 LINKED_PAGES = 3
-PageLink = Callable[[str, str], str]
-"""Parser and page to where the page can be looked at."""
+PageLink = Callable[[str, str], str]  # parser and page to where the page can be looked at
 
 
 def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = True) -> str:
@@ -171,8 +170,8 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
 
 
 def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
-    """Write a gate for a pull request: checks, errors by type, and the pages that got worse, with `link` to
-    look at them.
+    """Write a gate for a pull request: checks, errors by type, and pages that got worse, each with its
+    `link`.
     """
     failed = result.failed
     head = (

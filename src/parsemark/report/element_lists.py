@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from parsemark.errors import ParsemarkError
 from parsemark.report.chunks import write_chunk
 from parsemark.report.source import RunSource, ShownParser, page_values
 from parsemark.verdicts.error_types import Errors
@@ -99,7 +100,6 @@ def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[in
 
 def is_unit(metric: str) -> bool:
     """Whether a metric lies between 0 and 1 and is better higher, so that it can be held against others."""
-    from parsemark.errors import ParsemarkError
     from parsemark.metrics import get_metric
 
     try:

@@ -104,19 +104,10 @@ def _chart(history: History, figure: HistoryFigure, names: tuple[str, ...]) -> C
     whole = len(intervals) == len(known)
     lows, highs = zip(*intervals, strict=True) if whole else ((), ())
     x, y = tuple(float(k) for k, _ in known), tuple(p.value or 0.0 for _, p in known)
-    own = history.versions[-1]
+    own, labels = history.versions[-1], tuple(names[k] for k, _ in known)
     series = [
         Series(history.parser, "line", x, y, parser=own),
-        Series(
-            "versions",
-            "points",
-            x,
-            y,
-            parser=own,
-            low=lows,
-            high=highs,
-            labels=tuple(names[k] for k, _ in known),
-        ),
+        Series("versions", "points", x, y, parser=own, low=lows, high=highs, labels=labels),
     ]
     for state in ("better", "worse"):
         at = [(k, p.value or 0.0) for k, p in known if k and figure.steps[k - 1].state == state]

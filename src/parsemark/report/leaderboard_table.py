@@ -42,10 +42,8 @@ class Rank:
 
     low: int
     text: str
-    mark: str = ""
-    """What the data say about the distance to the best, where that is not "worse"."""
-    to_best: str = ""
-    """The difference to the best with its interval."""
+    mark: str = ""  # what the data say about the distance to the best, where that is not "worse"
+    to_best: str = ""  # the difference to the best with its interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +79,7 @@ MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equiva
 def leaderboard_table(
     parsers: Sequence[ShownParser], summary: Summary, figures: Figures, ranking: Ranking | None
 ) -> LeaderboardTable:
-    """The table of some pages, with their figures by parser, and the verdicts where these pages have been
-    tested.
-    """
+    """The table of some pages, with figures by parser, and the verdicts where these were tested."""
     headline, columns = summary.info(summary.primary), summary.shown()
     axes = {c.name: scale for c in columns if (scale := _scale(c, figures)) is not None}
     ranks = _tested_ranks(ranking) if ranking and ranking.ranks else _plain_ranks(headline, figures)

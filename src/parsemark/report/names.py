@@ -52,14 +52,6 @@ def viewer_link(
     >>> viewer_link(page="p 1", parser="camelot", beside="rapid")
     'viewer.html#page=p+1&parser=camelot&with=rapid'
     """
-    named = {
-        "page": page,
-        "table": table,
-        "parser": parser,
-        "with": beside,
-        "old": beside_older,
-        "queue": queue,
-        "protocol": protocol,
-        "filter": only,
-    }
+    named = {"page": page, "table": table, "parser": parser, "with": beside, "old": beside_older}
+    named |= {"queue": queue, "protocol": protocol, "filter": only}
     return f"viewer.html#{urlencode({k: v for k, v in named.items() if v is not None})}"

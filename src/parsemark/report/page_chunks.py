@@ -72,13 +72,9 @@ class _Scored:
         matches = self.matches.get(key, {})
         truths = (truth for found in matches.values() for match in found for truth in match[0])
         keys = {truth: (sample, parser, truth) for truth in truths}
-        return {
-            "matches": matches,
-            "scores": self.scores.get(key, {}),
-            "page_scores": self.page_scores.get(key, {}),
-            "found": self.found.get(key, []),
-            "explained": {truth: self.explained[k] for truth, k in keys.items() if k in self.explained},
-        }
+        told = {truth: self.explained[k] for truth, k in keys.items() if k in self.explained}
+        scores = {"scores": self.scores.get(key, {}), "page_scores": self.page_scores.get(key, {})}
+        return {"matches": matches, **scores, "found": self.found.get(key, []), "explained": told}
 
 
 class _Batch:
@@ -96,16 +92,9 @@ class _Batch:
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
         """The page as JSON text; stored JSON is passed on without reading it."""
         row = self.samples[sample]
-        head = {
-            "id": sample,
-            "document": row["document"],
-            "page_number": row["page_number"],
-            "width": row["width"],
-            "height": row["height"],
-            "attributes": self.attributes[sample],
-            "image": has_image,
-            "raw": has_raw,
-        }
+        kept = ("document", "page_number", "width", "height")
+        head = {"id": sample, **{key: row[key] for key in kept}, "attributes": self.attributes[sample]}
+        head |= {"image": has_image, "raw": has_raw}
         truth = prediction_json(row["truth"]) if row["truth"] else "null"
         return f'{_dump(head)[:-1]},"truth":{truth},"parsers":{self.parsers_json(sample)}}}'
 

@@ -13,8 +13,7 @@ from parsemark.corpora.render import sample_jpegs
 from parsemark.report.names import page_file
 from parsemark.system import make_folder
 
-FRAMES = {"images": (1800, 1800), "thumbnails": (132, 32_000)}
-"""What the pictures of a folder have to fit into, in pixels."""
+FRAMES = {"images": (1800, 1800), "thumbnails": (132, 32_000)}  # pixels that pictures have to fit into
 
 
 def write_images(

@@ -38,8 +38,7 @@ class RunTableSet:
     """The tables that can be made of a run, and those of its protocol that cannot."""
 
     found: tuple[DataTable, ...]
-    missing: Mapping[str, str]
-    """Key to what the run lacks, as what follows "needs"."""
+    missing: Mapping[str, str]  # key to what the run lacks, as what follows "needs"
 
 
 def _protocol_of(key: str) -> str | None:
@@ -293,9 +292,7 @@ def require_one_protocol(sources: Sequence[RunSource]) -> None:
 
 
 def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSet:
-    """The tables of a run, or of several side by side; UsageError if they were scored in ways that cannot
-    stand in one table.
-    """
+    """The tables of a run, or of several side by side; UsageError if they cannot stand in one table."""
     spec = str(get_protocol(protocol)) if protocol else None
     sources = [RunSource(Run.open(path), spec) for path in paths]
     require_one_protocol(sources)

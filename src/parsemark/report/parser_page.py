@@ -18,8 +18,7 @@ from parsemark.verdicts.error_types import Errors
 WORST = 24
 MAX_FAILURES = 200
 MAX_MESSAGE = 2_000
-FEWEST = 5
-"""An attribute that fewer pages or elements have says little about a parser, and is held back."""
+FEWEST = 5  # an attribute that fewer pages or elements have says little about a parser, and is held back
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +32,8 @@ class Weakness:
     low: float | None
     high: float | None
     text: str
-    others: str
-    """The middle one of the other parsers there."""
-    behind: float
-    """How far the parser is behind it; below 0 it is ahead."""
+    others: str  # the middle one of the other parsers there
+    behind: float  # how far the parser is behind it; below 0 it is ahead
     gap: str
     href: str
 

@@ -3,6 +3,7 @@
 import shlex
 from typing import Any
 
+from parsemark.errors import ParsemarkError
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource
 
@@ -57,7 +58,6 @@ def _statuses(source: RunSource) -> list[tuple[str, str, int]]:
 
 def _metrics(source: RunSource) -> list[dict[str, Any]]:
     """What each metric says of itself; one that is not installed here is named only."""
-    from parsemark.errors import ParsemarkError
     from parsemark.metrics import get_metric
 
     described = []

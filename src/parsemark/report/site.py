@@ -43,19 +43,13 @@ STYLESHEETS = [f"css/{name}.css" for name in ("base", "table", "chart", "viewer"
 class ReportOptions:
     """Limits that keep the report of a large run small and quick to make."""
 
-    max_images: int = 2_000
-    """Runs with more pages get no page images; boxes are then drawn on an empty page."""
-    max_raw_outputs: int = 20_000
-    """Runs with more page × parser pairs get no raw outputs; the run directory keeps them."""
-    max_explanations: int = 2_000
-    """How many matched tables are explained by metrics that explain themselves, worst first."""
+    max_images: int = 2_000  # runs with more pages get no page images; boxes are then drawn on an empty page
+    max_raw_outputs: int = 20_000  # runs with more page × parser pairs get none; the run directory keeps them
+    max_explanations: int = 2_000  # matched tables explained by metrics that explain themselves, worst first
     image_dpi: int = 110
-    against: Path | None = None
-    """An older run to compare with."""
-    also: tuple[Path, ...] = ()
-    """Runs of the same parsers on other corpora, to choose from on the leaderboard."""
-    home: str | None = None
-    """The page that the report belongs to, where it is one of many: a link relative to it."""
+    against: Path | None = None  # an older run to compare with
+    also: tuple[Path, ...] = ()  # runs of the same parsers on other corpora, to choose on the leaderboard
+    home: str | None = None  # the page that the report belongs to, where it is one of many: a relative link
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +65,11 @@ class Link:
 class ReportPage:
     """A page of the report, declared as `PAGE` where it is written; `build.PAGES` lists them in order."""
 
-    key: str
-    """Name of its file, without its ending."""
+    key: str  # name of its file, without its ending
     write: Callable[[Site], None]
-    label: str = ""
-    """In the navigation; empty for pages that other pages link to."""
-    also: tuple[str, ...] = ()
-    """Patterns of the names of more files that it writes."""
-    is_there: Callable[[Site], bool] = lambda _: True
-    """Whether this report has it."""
+    label: str = ""  # in the navigation; empty for pages that other pages link to
+    also: tuple[str, ...] = ()  # patterns of the names of more files that it writes
+    is_there: Callable[[Site], bool] = lambda _: True  # whether this report has it
 
     def holds(self, name: str) -> bool:
         """Whether a file is of this page."""
@@ -182,13 +172,11 @@ class Site(SitePages):
         self, root: Path, sources: Sequence[RunSource], options: ReportOptions, pages: Sequence[ReportPage]
     ) -> None:
         super().__init__(root)
-        self.sources = tuple(sources)
-        """One for each protocol of the run."""
+        self.sources = tuple(sources)  # one for each protocol of the run
         self.source = self.sources[0]
         self.options = options
         self.pages = [page for page in pages if page.is_there(self)]
-        self.images: set[int] = set()
-        """The numbers of the pages that have a picture."""
+        self.images: set[int] = set()  # the numbers of the pages that have a picture
         self.written: set[str] = set()
 
     @cached_property

@@ -29,10 +29,8 @@ class ShownParser:
 
     name: str
     colour: int
-    key: str
-    """Name of its files."""
-    kind: str = "parser"
-    """Of its page: on a board that is its history."""
+    key: str  # name of its files
+    kind: str = "parser"  # of its page: on a board that is its history
 
     @property
     def href(self) -> str:
@@ -127,10 +125,8 @@ class Older:
 
     run: Run
     changes: RunComparison | None
-    refused: str = ""
-    """Why there is no comparison: a report is not lost because an old run does not fit."""
-    is_beside: bool = False
-    """Whether its pages can be shown: runs of other pages may stand beside each other, their figures not."""
+    refused: str = ""  # why there is no comparison: a report is not lost because an old run does not fit
+    is_beside: bool = False  # whether its pages can be shown, though its figures cannot be compared
 
     @classmethod
     def of(cls, source: RunSource, path: Path) -> Older:
@@ -152,9 +148,7 @@ class Older:
 
 
 def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:
-    """The primary figure of each page (of `samples`, where those of another run are meant); None where the
-    page has none.
-    """
+    """The primary figure of each page (or of `samples`, those of another run); None where it has none."""
     pages = source.samples["sample"] if samples is None else samples
     values: list[float | None] = [None] * len(pages)
     figure = source.primary_sums
@@ -167,8 +161,7 @@ def page_values(source: RunSource, parser: str, samples: pl.Series | None = None
     return values
 
 
-MOST_VALUES = 12
-"""An attribute with more values than this (a file name, a date) is not something to slice by."""
+MOST_VALUES = 12  # an attribute with more values than this (a file name, a date) is not something to slice by
 FEWEST_PAGES = 2
 
 

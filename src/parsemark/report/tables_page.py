@@ -7,8 +7,7 @@ from parsemark.report.names import safe_name
 from parsemark.report.paper_tables import WRITERS, cell_texts, column_groups, tables_of
 from parsemark.report.site import ReportPage, Site
 
-FOLDED = ("by-", "all-figures")
-"""Tables by attribute, and that of every figure, are shown only to who opens them."""
+FOLDED = ("by-", "all-figures")  # tables by attribute, and that of every figure, are shown when opened
 
 
 def _write(site: Site) -> None:

@@ -15,16 +15,14 @@ from parsemark.protocols import Figure, FigureInfo, Summary
 BEST = "★"
 STATES = {"not_resolved": "?", "equal": "≡", "equivalent": "=", "better": "+", "worse": " "}
 _NARROW_HEAD = 8
-_NAME_WIDTH = 16
-"""Names of parsers have at least this much room, and fold at twice of it."""
+_NAME_WIDTH = 16  # names of parsers have at least this much room, and fold at twice of it
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
     """A column of the table as it will be printed."""
 
-    figure: str
-    """The figure that it belongs to."""
+    figure: str  # the figure that it belongs to
     head: Text
     cells: Sequence[Text]
 

@@ -23,8 +23,7 @@ from parsemark.store import ParseRecord, Run
 from parsemark.system.files import write_text
 
 _DPI = 90
-_MAX_CHARS = 20_000
-"""Of one parser on one page; the rest is left out, and said."""
+_MAX_CHARS = 20_000  # of one parser on one page; the rest is left out, and said
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*|\S")
 
 
@@ -36,10 +35,8 @@ class TriedOutput:
     seconds: float | None
     body: Markup
     n_tables: int
-    n_alone: int
-    """Words that most of the others do not have."""
-    missing: tuple[str, ...]
-    """Words that most of the others have and this one does not."""
+    n_alone: int  # words that most of the others do not have
+    missing: tuple[str, ...]  # words that most of the others have and this one does not
     failed: str | None = None
 
 

@@ -19,22 +19,17 @@ from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource
 
-MAX_PAGES = 400
-"""Pages times parsers of a report; larger runs are looked at with fewer pages or parsers."""
-_A4 = (595.0, 842.0)
-"""Of a page that nobody knows the size of: there is nothing to draw on it."""
+MAX_PAGES = 400  # pages times parsers of a report; larger runs are looked at with fewer pages or parsers
+_A4 = (595.0, 842.0)  # of a page that nobody knows the size of: there is nothing to draw on it
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def _drawn(match: PageMatch) -> dict[str, Any]:
     """One match as it is drawn: with formulas set, and texts compared word by word."""
     a, b = match.truth, match.pred
-    return {
-        "match": match,
-        "diff": list(_diff(a, b)) if match.is_compared else [],
-        "truth_formula": mathml(a) if match.is_formula and a else None,
-        "pred_formula": mathml(b) if match.is_formula and b else None,
-    }
+    formulas = [mathml(text) if match.is_formula and text else None for text in (a, b)]
+    diff = list(_diff(a, b)) if match.is_compared else []
+    return {"match": match, "diff": diff, "truth_formula": formulas[0], "pred_formula": formulas[1]}
 
 
 def _write(site: Site) -> None:

@@ -14,8 +14,7 @@ from parsemark.verdicts.gate_checks import WorsePage
 MOST_PICTURES = 5
 DPI = 80
 _TRUTH, _FOUND = (0, 120, 60), (200, 40, 30)
-_HEAD = 18
-"""Pixels above each picture, for its words."""
+_HEAD = 18  # pixels above each picture, for its words
 
 
 def write_worst_pages(new: Run, old: Run | None, worse: Sequence[WorsePage], folder: Path) -> list[Path]:

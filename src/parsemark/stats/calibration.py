@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-MIN_CONFIDENCE = 0.05
-"""Predictions at or below this do not count as predictions of a table."""
+MIN_CONFIDENCE = 0.05  # predictions at or below this do not count as predictions of a table
 
 
 @dataclass(frozen=True, slots=True)

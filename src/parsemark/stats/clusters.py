@@ -30,12 +30,9 @@ class Kinds:
     """A division of documents into kinds, and how much it matters."""
 
     attribute: str
-    of_document: tuple[str, ...]
-    """The kind of each document."""
-    effect: float
-    """How many times as large the variance over kinds is as that of documents by chance."""
-    p: float
-    """How often chance alone gives as large an effect."""
+    of_document: tuple[str, ...]  # the kind of each document
+    effect: float  # how many times as large the variance over kinds is as that of documents by chance
+    p: float  # how often chance alone gives as large an effect
 
     @property
     def n(self) -> int:
@@ -93,12 +90,9 @@ def _kinds(name: str, kinds: tuple[str, ...], added: Floats, shares: Floats, sig
 class Contrasts:
     """The differences of pairs, over documents or over kinds of them."""
 
-    found: list[Contrast]
-    """What is said about new documents: of new kinds, where kinds matter."""
-    kinds: Kinds | None = None
-    """The kinds that matter."""
-    here: list[Contrast] | None = None
-    """Where kinds matter: what is said about documents of these very kinds."""
+    found: list[Contrast]  # what is said about new documents: of new kinds, where kinds matter
+    kinds: Kinds | None = None  # the kinds that matter
+    here: list[Contrast] | None = None  # where kinds matter: what is said about documents of these very kinds
 
 
 def contrasts_over_kinds(

@@ -19,8 +19,7 @@ from parsemark.extras import needed_for
 METHODS = ("temperature", "platt", "beta", "isotonic")
 _EDGE = 1e-6
 _N_FOLDS = 5
-MIN_PREDICTIONS = 20
-"""Below this a calibrator would fit noise."""
+MIN_PREDICTIONS = 20  # below this a calibrator would fit noise
 MIN_ISOTONIC = 300
 """Below this isotonic regression is not chosen by itself: its steps fit noise and tie what was ordered."""
 
@@ -31,10 +30,8 @@ class RiskCoverage:
 
     coverage: tuple[float, ...]
     risk: tuple[float, ...]
-    area: float
-    """Under the curve (AURC): the mean risk over all coverages; lower is better."""
-    best_area: float
-    """That of confidences which put every right prediction before every wrong one."""
+    area: float  # under the curve (AURC): the mean risk over all coverages; lower is better
+    best_area: float  # that of confidences which put every right prediction before every wrong one
 
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | None:
@@ -53,12 +50,8 @@ def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | N
     risks = wrong[ends - 1] / ends
     widths = np.diff(np.append(0, ends))
     perfect = np.cumsum(np.sort(1 - hit)) / np.arange(1, hit.size + 1)
-    return RiskCoverage(
-        tuple((ends / hit.size).tolist()),
-        tuple(risks.tolist()),
-        float((risks * widths).sum() / hit.size),
-        float(perfect.mean()),
-    )
+    area = float((risks * widths).sum() / hit.size)
+    return RiskCoverage(tuple((ends / hit.size).tolist()), tuple(risks.tolist()), area, float(perfect.mean()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +171,7 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
 
 
 def document_folds(documents: Sequence[str]) -> dict[str, int]:
-    """A fold for each document: what is fitted on the others has not seen it. UsageError if there are fewer
-    than two.
-    """
+    """A fold for each document: what is fitted on the others has not seen it. UsageError below two."""
     names = sorted(set(documents))
     if len(names) < 2:
         raise UsageError("Confidences can only be judged on documents that were not seen: give at least two.")
@@ -190,9 +181,7 @@ def document_folds(documents: Sequence[str]) -> dict[str, int]:
 def calibrators_by_document(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> dict[str, Calibrator]:
-    """For each document a calibrator that has not seen it; UsageError as `document_folds` and
-    `fit_calibrator` raise it.
-    """
+    """For each document a calibrator that has not seen it; UsageError as `fit_calibrator` raises it."""
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     fold_of = document_folds(documents)
     folds = np.array([fold_of[d] for d in documents])

@@ -21,15 +21,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 Interval = tuple[float, float]
-Range = Literal["unit", "positive"]
-"""Whether a figure lies between 0 and 1, or is only not negative."""
+Range = Literal["unit", "positive"]  # whether a figure lies between 0 and 1, or is only not negative
 
 LEVEL = 0.95
 UNSEEN = 0.1
 """Share of one document that may be entirely otherwise and was not drawn. Without it the interval of a nearly
 perfect parser covers 83 % at 14 documents: the rare page that goes wrong is usually not among them."""
-MAX_GROUPS = 200
-"""Figures that are slow to recompute leave out one of this many groups of documents at a time."""
+MAX_GROUPS = 200  # figures that are slow to recompute leave out one of so many groups of documents at a time
 
 
 @lru_cache(maxsize=256)

@@ -39,14 +39,11 @@ from parsemark.stats.intervals import (
 Indices = NDArray[np.int64]
 
 N_DRAWS = 4_999
-ALL_SIGNS = 13
-"""Up to so many documents every pattern of signs is tried; of more, `N_DRAWS` are drawn."""
-MANY_DOCUMENTS = 2_000
-"""From so many on, what signs give is normal."""
+ALL_SIGNS = 13  # up to so many documents every pattern of signs is tried; of more, `N_DRAWS` are drawn
+MANY_DOCUMENTS = 2_000  # from so many on, what signs give is normal
 _CELLS = 2_000_000
 ALPHA = 1 - LEVEL
-FEWEST_DOCUMENTS = 6
-"""The fewest with which a difference can be told from chance: 2^(1 − 6) is below 5 %."""
+FEWEST_DOCUMENTS = 6  # the fewest with which a difference can be told from chance: 2^(1 − 6) is below 5 %
 UNSEEN_APART = 0.25
 """Share of one document on which two contestants may be entirely apart and that was not drawn. More than for
 a single figure: contestants that are nearly copies differ on few documents, which are easily not drawn."""
@@ -60,13 +57,10 @@ class Contrast:
     b: str
     difference: float
     low: float | None
-    high: float | None
-    """Simultaneous interval; None where a value is not defined without some document."""
-    p: float
-    """Probability of a largest difference, of all that were looked at, that stands out as much."""
+    high: float | None  # simultaneous interval; None where a value is not defined without some document
+    p: float  # probability of a largest difference, of all that were looked at, that stands out as much
     n_documents: int
-    is_equal: bool = False
-    """Whether A and B have the same sums on every document, so that nothing tells them apart."""
+    is_equal: bool = False  # whether both have the same sums on every document: nothing tells them apart
 
     def times(self, scale: float) -> Contrast:
         """The same in another unit."""
@@ -75,27 +69,16 @@ class Contrast:
 
 
 def contrasts(
-    sums: Mapping[str, Floats],
-    statistic: Statistic,
+    sums: Mapping[str, Floats],  # name to (documents, quantities), all on the same documents, or on kinds
+    statistic: Statistic,  # maps totals (…, quantities) to values (…)
     pairs: Sequence[tuple[str, str]],
     *,
-    weights: Floats | None = None,
-    strata: Sequence[object] | None = None,
-    bounds: Range = "unit",
-    seed: int = 0,
+    weights: Floats | None = None,  # share of each document, in any unit; None where all count alike
+    strata: Sequence[object] | None = None,  # kinds, to speak of them alone: that they differ is no chance
+    bounds: Range = "unit",  # 0 to 1; else what was not drawn is in proportion to the values
+    seed: int = 0,  # of the signs that are drawn, where there are too many to try all
 ) -> list[Contrast]:
-    """The difference of each pair with an interval that is simultaneous over the pairs given.
-
-    Args:
-        sums: Name to (documents, quantities); all on the same documents. Where kinds of documents
-            matter, a row is a kind: the sum of its documents.
-        statistic: Maps totals (…, quantities) to values (…).
-        pairs: Which differences are looked at.
-        weights: Share of each document in the figure, in any unit; None where all count alike.
-        strata: Kind of each document, to speak of these kinds alone: how kinds differ is then no chance.
-        bounds: Whether the figure lies between 0 and 1, or what was not drawn is in proportion to the values.
-        seed: Of the signs that are drawn, where there are too many to try all.
-    """
+    """The difference of each pair with an interval that is simultaneous over the pairs given."""
     if not pairs:
         return []
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
@@ -162,13 +145,11 @@ def within_strata(added: Floats, shares: Floats, kinds: Sequence[object]) -> Flo
 class _Signs:
     """The test of all pairs by exchanging the signs of documents."""
 
-    added: Floats
-    """(documents, contestants): what each document adds; columns sum to 0."""
+    added: Floats  # (documents, contestants): what each document adds; columns sum to 0
     shares: Floats
     differences: Floats
     pairs: tuple[Indices, Indices]
-    known: NDArray[np.bool_]
-    """Pairs whose difference is defined without any one document."""
+    known: NDArray[np.bool_]  # pairs whose difference is defined without any one document
     unseen: Floats
     seed: int
 

@@ -22,8 +22,7 @@ from parsemark.stats.intervals import t_quantile
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-SHRINKAGE = 2.0
-"""How many pages' worth of doubt λ starts with: few labels use the guesses cautiously."""
+SHRINKAGE = 2.0  # how many pages' worth of doubt λ starts with: few labels use the guesses cautiously
 MISSING_RESIDUAL = 0.3
 """A residual that is assumed to be missing from every sample, in units of the score. Without it intervals
 from 10 labels cover 91 to 93 % instead of 95 (`python -m bench choose`)."""
@@ -38,8 +37,7 @@ class Estimate:
     high: float
     standard_error: float
     n_labels: int
-    power: float
-    """λ: how far the guesses were trusted."""
+    power: float  # λ: how far the guesses were trusted
 
 
 def estimate_mean(

@@ -23,7 +23,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -39,16 +39,12 @@ from parsemark.store.schemas import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
 from parsemark.system import BROKEN_ARCHIVE, replacing
 from parsemark.version import __version__
 
-BUNDLE_VERSION = 1
-"""Raised whenever a reader of the former version would misread a bundle."""
+BUNDLE_VERSION = 1  # raised whenever a reader of the former version would misread a bundle
 INDEX = "bundle.json"
 MAX_MEMBERS = 20_000_000
-MAX_RAW_BYTES = 64 * 2**20
-"""Of one raw output; no larger one is ever recorded."""
-MAX_TEXT_BYTES = 256 * 2**20
-"""Of the index, the manifest or a summary."""
-_FREE_BYTES, _MAX_RATIO = 2**27, 200
-"""An archive may hold this much, or so many times its own size."""
+MAX_RAW_BYTES = 64 * 2**20  # of one raw output; no larger one is ever recorded
+MAX_TEXT_BYTES = 256 * 2**20  # of the index, the manifest or a summary
+_FREE_BYTES, _MAX_RATIO = 2**27, 200  # an archive may hold this much, or so many times its own size
 _RAW_NAME = re.compile(r"raw/([0-9a-f]{64})")
 _PART_NAME = re.compile(
     r"manifest\.json|(?:samples|texts|parses)\.jsonl"
@@ -62,8 +58,7 @@ _NAMED = {
     "scores": tuple(column for column in SCHEMAS["scores"] if column not in LATER_COLUMNS),
 }
 """Columns without which no version wrote a line; of other tables all of them."""
-_STAMP = (1980, 1, 1, 0, 0, 0)
-"""What `zipfile` raises on archives that are damaged or meant to harm."""
+_STAMP = (1980, 1, 1, 0, 0, 0)  # what `zipfile` raises on archives that are damaged or meant to harm
 
 
 class _Entry(BaseModel):
@@ -81,8 +76,7 @@ class RawParts(_Entry):
     """All raw outputs: their names are their hashes."""
 
     n: int = Field(ge=0)
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    """Of their sorted names, one per line."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")  # of their sorted names, one per line
 
 
 class ProtocolEntry(_Entry):
@@ -98,15 +92,12 @@ class Index(_Entry):
 
     format: Literal["parsemark-bundle"] = "parsemark-bundle"
     version: int = BUNDLE_VERSION
-    code_version: str
-    """Of the parsemark that made the bundle."""
-    created: str
-    """When the run was begun."""
+    code_version: str  # of the parsemark that made the bundle
+    created: str  # when the run was begun
     corpus: CorpusEntry
     protocols: list[ProtocolEntry]
     has_truth: bool
-    submitter: str | None = Field(default=None, max_length=200)
-    """Whose results they are, as they say themselves."""
+    submitter: str | None = Field(default=None, max_length=200)  # whose results they are, as they say
     raw: RawParts
     parts: dict[str, BundlePart]
 
@@ -412,7 +403,10 @@ class Bundle:
             raise self._damaged(f"{name} has {info.file_size:,} bytes instead of at most {limit:,}")
         try:
             with self._archive.open(info) as member:
-                return _all_of(member, info.file_size)
+                data = member.read(info.file_size)
+                if len(data) != info.file_size or member.read(1):
+                    raise ValueError("it has another size than it states")
+                return data
         except BROKEN_ARCHIVE as error:
             raise self._damaged(f"{name} cannot be unpacked ({error})") from error
 
@@ -430,10 +424,3 @@ class Bundle:
 
     def _damaged(self, what: str) -> DamagedBundleError:
         return DamagedBundleError(f"{self.path} is damaged or no bundle of parsemark: {what}.")
-
-
-def _all_of(member: IO[bytes], size: int) -> bytes:
-    data = member.read(size)
-    if len(data) != size or member.read(1):
-        raise ValueError("it has another size than it states")
-    return data

@@ -47,10 +47,8 @@ class RunFolder:
         self.path = path
         self.manifest = manifest
         self.blobs = BlobStore(path / "raw")
-        self.files = TableFiles(path)
-        """The tables as files."""
-        self.parses = ParseLog(self.files)
-        """What has been parsed: records, and journals of new ones."""
+        self.files = TableFiles(path)  # the tables as files
+        self.parses = ParseLog(self.files)  # what has been parsed: records, and journals of new ones
 
     @staticmethod
     def of(run: OpenRun) -> RunFolder:

@@ -24,8 +24,7 @@ from parsemark.system import make_folder
 from parsemark.system.locks import hold, is_locked
 
 Json = dict[str, Any]
-LINES = 2**32
-"""The sequence of an entry is the number of its journal times this, and the number of its line."""
+LINES = 2**32  # the sequence of an entry is the number of its journal times this, and the number of its line
 
 
 class Journal:

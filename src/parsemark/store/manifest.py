@@ -10,18 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from parsemark.errors import StoreError, WriteError
 from parsemark.plain_words import first_problem, is_control
 from parsemark.system import cache_folder, write_bytes
 
-SCHEMA_VERSION = 2
-"""Raised whenever a reader of the former version would misread the run."""
+SCHEMA_VERSION = 2  # raised whenever a reader of the former version would misread the run
 
 
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _StrictModel(BaseModel, extra="forbid"):
+    """A part of the manifest; a key that it does not have is an error."""
 
 
 class CorpusEntry(_StrictModel):
@@ -39,21 +38,16 @@ class ParserEntry(_StrictModel):
 
     name: str
     fingerprint: str
-    worker: str | None = None
-    """Hash of the script that ran; None for outputs that were made elsewhere."""
-    spec: str | None = None
-    """Of a script, its path with settings: how it is found again on this machine."""
+    worker: str | None = None  # hash of the script that ran; None for outputs that were made elsewhere
+    spec: str | None = None  # of a script, its path with settings: how it is found again on this machine
     settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, str] = Field(default_factory=dict)
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
-    confined: bool | None = None
-    """Whether its workers could see neither truths nor other pages nor the network; None: not known."""
-    engine: str = ""
-    """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
-    installed_mb: float | None = None
-    """Of its environment; None where it was not there."""
+    confined: bool | None = None  # whether workers saw no truths, other pages or network; None: not known
+    engine: str = ""  # what it stands on; parsers of one engine are one voice; older runs do not say it
+    installed_mb: float | None = None  # of its environment; None where it was not there
 
     @field_validator("name")
     @classmethod
@@ -84,12 +78,10 @@ class Manifest(_StrictModel):
     code_version: str
     corpus: CorpusEntry
     parsers: list[ParserEntry] = Field(default_factory=list)
-    protocols: list[str] = Field(default_factory=list)
-    """Specs of the protocols by which it is scored."""
+    protocols: list[str] = Field(default_factory=list)  # specs of the protocols by which it is scored
     parsing_anew: dict[str, float] = Field(default_factory=dict)
     """Parsers of which every page is being parsed anew (`--no-cache`), with the first record's sequence."""
-    origin: str = ""
-    """Mark of the machine that made it; only there is its corpus looked for where the manifest says."""
+    origin: str = ""  # mark of the machine that made it; only there is its corpus looked for at its path
     seed: int = 0
     limits: RunLimits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)
@@ -122,9 +114,7 @@ class Manifest(_StrictModel):
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read `manifest.json`; StoreError if the folder holds no run, a damaged one, or one of a newer
-    parsemark.
-    """
+    """Read `manifest.json`; StoreError if the folder holds no run, or a damaged or newer one."""
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -142,7 +132,7 @@ class NewerError(StoreError):
 
 
 def parse_manifest(text: bytes, where: str) -> Manifest:
-    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none, or one of a newer
+    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none, or of a newer
     parsemark.
     """
     try:

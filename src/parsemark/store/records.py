@@ -24,8 +24,7 @@ class ParseRecord:
     sample: str
     parser: str
     status: Status
-    key: str
-    """Identity of the work: see `work_key`."""
+    key: str  # identity of the work: see `work_key`
     blob: str | None = None
     n_bytes: int = 0
     wall_s: float | None = None
@@ -35,12 +34,9 @@ class ParseRecord:
     error: str | None = None
     stderr_tail: str | None = None
     cost_usd: float | None = None
-    cached: bool = False
-    """Whether the output was taken from the cache; times and memory are those of the original parse."""
-    finished: float = 0.0
-    """Seconds since the epoch, as the machine's clock had it: for people; nothing is decided by it."""
-    sequence: int = 0
-    """Of two records for one page, the higher one counts; given by the journal that holds the record."""
+    cached: bool = False  # whether the output is from the cache; times and memory are of the original parse
+    finished: float = 0.0  # seconds since the epoch by the machine's clock: for people; decides nothing
+    sequence: int = 0  # of two records for one page, the higher one counts; given by the record's journal
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -50,9 +46,7 @@ class ParseRecord:
     def from_json(
         cls, data: Mapping[str, Any], where: str = "A record of a parse", remedy: str = REMEDY
     ) -> ParseRecord:
-        """Inverse of `to_json`; StoreError, which says where and what to do, if a field is missing, unknown,
-        or of another type.
-        """
+        """Inverse of `to_json`; StoreError says where a field is missing, unknown or wrong, and a remedy."""
         try:
             record = cls(**{**data, "status": Status(data["status"])})
             for field, kinds in _KINDS.items():

@@ -1,81 +1,24 @@
 """The columns of every table of a run."""
 
+import tomllib
+from pathlib import Path
+
 import polars as pl
 
 from parsemark.errors import StoreError
 
 SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
-    "samples": {
-        "sample": pl.String,
-        "document": pl.String,
-        "page_number": pl.Int64,
-        "width": pl.Float64,
-        "height": pl.Float64,
-        "pdf": pl.String,
-        "pdf_sha256": pl.String,
-        "n_tables": pl.Int64,
-        "attributes": pl.String,
-        "truth": pl.String,
-        "identity": pl.String,
-        "kinds": pl.String,
-    },
-    "parses": {
-        "sample": pl.String,
-        "parser": pl.String,
-        "status": pl.String,
-        "blob": pl.String,
-        "n_bytes": pl.Int64,
-        "wall_s": pl.Float64,
-        "cpu_s": pl.Float64,
-        "peak_memory_mb": pl.Float64,
-        "attempts": pl.Int64,
-        "error": pl.String,
-        "stderr_tail": pl.String,
-        "cost_usd": pl.Float64,
-        "cached": pl.Boolean,
-        "key": pl.String,
-        "finished": pl.Float64,
-    },
-    "predictions": {
-        "sample": pl.String,
-        "parser": pl.String,
-        "status": pl.String,
-        "message": pl.String,
-        "prediction": pl.String,
-    },
-    "matches": {
-        "sample": pl.String,
-        "parser": pl.String,
-        "rule": pl.String,
-        "category": pl.String,
-        "truth": pl.List(pl.String),
-        "pred": pl.List(pl.String),
-        "kind": pl.String,
-        "overlap": pl.Float64,
-        "confidence": pl.Float64,
-    },
-    "scores": {
-        "sample": pl.String,
-        "element": pl.String,
-        "pred": pl.String,
-        "rule": pl.String,
-        "category": pl.String,
-        "parser": pl.String,
-        "metric": pl.String,
-        "value": pl.Float64,
-        "status": pl.String,
-        "message": pl.String,
-        "details": pl.String,
-    },
+    table: {
+        name: pl.List(pl.String) if kind == "Texts" else getattr(pl, kind) for name, kind in columns.items()
+    }
+    for table, columns in tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8")).items()
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
-LATER_COLUMNS = ("identity", "kinds", "details")
-"""Columns that runs of earlier versions lack; they are empty there."""
+LATER_COLUMNS = ("identity", "kinds", "details")  # not in runs of earlier versions: empty there
 SEQUENCE = "sequence"
 
-PROTOCOL_TABLES = ("matches", "scores")
-"""Every protocol of a run has its own."""
+PROTOCOL_TABLES = ("matches", "scores")  # every protocol of a run has its own
 
 SORT_KEYS: dict[str, list[str]] = {
     "samples": ["sample"],

@@ -212,10 +212,7 @@ class StoredTables(RunTables):
 
 NOT_PARSED = "This page was not parsed."
 _UNPARSED: Mapping[str, pl.Expr] = {
-    "sample": pl.col("sample"),
-    "parser": pl.col("parser"),
-    "status": pl.lit(str(Status.NO_PREDICTION)),
-    "n_bytes": pl.lit(0),
-    "attempts": pl.lit(0),
-    "error": pl.lit(NOT_PARSED),
+    **{column: pl.col(column) for column in ("sample", "parser")},
+    **{column: pl.lit(0) for column in ("n_bytes", "attempts")},
+    **{"status": pl.lit(str(Status.NO_PREDICTION)), "error": pl.lit(NOT_PARSED)},
 }

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-MIN_SHARED = 3
-"""Pairs that a rater must share with others: any two points lie on a line."""
+MIN_SHARED = 3  # pairs that a rater must share with others: any two points lie on a line
 
 
 @dataclass(frozen=True)
@@ -18,10 +17,8 @@ class RaterAgreement:
 
     n_raters: int
     n_pairs: int
-    alpha: float | None
-    """Krippendorff's alpha for interval data."""
-    mean_absolute_difference: float | None
-    """Over all pairs of raters, in points."""
+    alpha: float | None  # Krippendorff's alpha for interval data
+    mean_absolute_difference: float | None  # over all pairs of raters, in points
     leave_one_out: tuple[float | None, ...]
     """Of each rater: Pearson correlation with the mean of the others; None where too few pairs are shared."""
 

@@ -8,8 +8,7 @@ from parsemark.metrics import TableInput, get_metric, score
 from parsemark.study.preparation import for_metric, study_html
 from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
 
-STORED = "stored:"
-"""Prefix of the columns of values that came with the file, where one of ours has the same name."""
+STORED = "stored:"  # prefix of columns that came with the file, where one of ours has the same name
 
 MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "score_content")}
 """Means over several metrics, by name."""
@@ -17,10 +16,7 @@ MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "
 SAME_METRIC = {
     "teds": "teds",
     "teds(structure_only=true)": "teds_structure",
-    "grits_top": "grits_top",
-    "grits_con": "grits_con",
-    "score_index": "score_index",
-    "score_content": "score_content",
+    **{name: name for name in ("grits_top", "grits_con", "score_index", "score_content")},
     "score_content_shifted": "score_content_shifted",
 }
 """Our metric and the name under which the published study stored it."""
@@ -38,11 +34,9 @@ class StudyColumn:
     """One value, or None, for each pair."""
 
     name: str
-    source: str
-    """`metric` (computed here), `stored` (came with the file) or `judge`."""
+    source: str  # `metric` (computed here), `stored` (came with the file) or `judge`
     values: tuple[float | None, ...]
-    failures: tuple[str, ...] = ()
-    """Why values are missing, by pair."""
+    failures: tuple[str, ...] = ()  # why values are missing, by pair
     prompt: str | None = None
     costs: tuple[float, ...] = field(default=())
 

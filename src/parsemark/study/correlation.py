@@ -12,8 +12,7 @@ from parsemark.stats.intervals import sum_by_cluster
 Floats = NDArray[np.float64]
 
 FEWEST_PAIRS = 3
-FEWEST_TABLES = 6
-"""With fewer there is no interval: their draws are too few and too alike to say what chance does."""
+FEWEST_TABLES = 6  # fewer have no interval: their draws are too few and too alike to say what chance does
 
 
 @dataclass(frozen=True)
@@ -24,10 +23,8 @@ class Correlation:
     spearman: float | None
     kendall: float | None
     n: int
-    ci95: tuple[float, float] | None
-    """Of Pearson's, from drawing tables with replacement; None with fewer than `FEWEST_TABLES`."""
-    why: str | None = None
-    """Why there is no correlation, or no interval."""
+    ci95: tuple[float, float] | None  # of Pearson's, by drawing tables; None with fewer than `FEWEST_TABLES`
+    why: str | None = None  # why there is no correlation, or no interval
 
     def as_json(self) -> dict[str, object]:
         """The entry of `correlations.json`."""
@@ -53,14 +50,9 @@ def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequen
     if interval is None:
         few = f"fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance"
         why = few if len(set(clusters)) < FEWEST_TABLES else "most draws of tables do not vary"
-    return Correlation(
-        float(pearsonr(x, y).statistic),
-        float(spearmanr(x, y).statistic),
-        float(kendalltau(x, y).statistic),
-        len(x),
-        interval,
-        why,
-    )
+    measures = (pearsonr, spearmanr, kendalltau)
+    pearson, spearman, kendall = (float(measure(x, y).statistic) for measure in measures)
+    return Correlation(pearson, spearman, kendall, len(x), interval, why)
 
 
 def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, float] | None:

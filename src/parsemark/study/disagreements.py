@@ -24,8 +24,7 @@ class RatedDisagreement:
     """One pair, for the page."""
 
     pair: RatedPair
-    ours: float
-    """The metric on people's scale, 0 to 10."""
+    ours: float  # the metric on people's scale, 0 to 10
     people: float
     truth: list[list[dict[str, object]]]
     pred: list[list[list[dict[str, object]]]]

@@ -9,8 +9,7 @@ from parsemark.system import make_folder, replacing
 
 _INK = "#2b5c8a"
 _PER_ROW = 3
-_MOST = 90
-"""Panels beyond this many would make a picture that nothing opens."""
+_MOST = 90  # panels beyond this many would make a picture that nothing opens
 
 
 def draw_scatter(result: StudyResult, names: list[str], path: Path) -> None:

@@ -37,11 +37,9 @@ class Bias:
     """How much something that should not matter changes a judge's score."""
 
     judge: str
-    kind: str
-    """`order`, `format` or `length`."""
+    kind: str  # `order`, `format` or `length`
     what: str
-    effect: float | None
-    """In points of the score."""
+    effect: float | None  # in points of the score
     ci95: tuple[float, float] | None
     n: int
 
@@ -52,12 +50,9 @@ class Consistency:
 
     judge: str
     repeats: int
-    n: int
-    """Pairs with a score at every repeat."""
-    same: float | None
-    """Share of pairs with the same score every time."""
-    mean_range: float | None
-    """Mean of the largest minus the smallest score of a pair."""
+    n: int  # pairs with a score at every repeat
+    same: float | None  # share of pairs with the same score every time
+    mean_range: float | None  # mean of the largest minus the smallest score of a pair
     alpha: float | None
 
 
@@ -77,11 +72,9 @@ class StudyVerdicts:
     """All that judges said of the pairs of a study."""
 
     columns: tuple[StudyColumn, ...]
-    statuses: dict[str, dict[str, int]]
-    """Judge to status to number of questions."""
+    statuses: dict[str, dict[str, int]]  # judge to status to number of questions
     consistency: tuple[Consistency, ...]
-    alpha: float | None
-    """Krippendorff's alpha over judges."""
+    alpha: float | None  # Krippendorff's alpha over judges
     agreement: tuple[TwoJudges, ...]
     bias: tuple[Bias, ...]
     spent_usd: float
@@ -100,10 +93,8 @@ class JudgingOptions:
     bias: bool = False
 
 
-_Key = tuple[str, str]
-"""Position of a pair, perhaps with the notation it was rewritten in, and judge."""
-_Rated = Sequence[tuple[str, RatedPair]]
-"""Position of a pair in the file, which names it beyond doubt, and the pair."""
+_Key = tuple[str, str]  # position of a pair, perhaps with the notation it was rewritten in, and judge
+_Rated = Sequence[tuple[str, RatedPair]]  # position in the file, which names it beyond doubt, and the pair
 
 
 def judge_ratings(
@@ -192,27 +183,18 @@ def _consistency(
     complete = [[v.score for v in f if v.score is not None] for f in found]
     complete = [scores for scores in complete if len(scores) == repeats > 1]
     ranges = [max(scores) - min(scores) for scores in complete]
-    return Consistency(
-        name,
-        repeats,
-        len(complete),
-        sum(r == 0 for r in ranges) / len(ranges) if ranges else None,
-        sum(ranges) / len(ranges) if ranges else None,
-        krippendorff_alpha(complete),
-    )
+    same = sum(r == 0 for r in ranges) / len(ranges) if ranges else None
+    mean = sum(ranges) / len(ranges) if ranges else None
+    return Consistency(name, repeats, len(complete), same, mean, krippendorff_alpha(complete))
 
 
 def _two(one: StudyColumn, other: StudyColumn) -> TwoJudges:
     rows = [(a, b) for a, b in zip(one.values, other.values, strict=True) if a is not None and b is not None]
     a, b = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     varies = len(rows) > 2 and np.ptp(a) > 0 and np.ptp(b) > 0
-    return TwoJudges(
-        one.name,
-        other.name,
-        len(rows),
-        float(np.corrcoef(a, b)[0, 1]) if varies else None,
-        float(np.abs(a - b).mean()) if rows else None,
-    )
+    pearson = float(np.corrcoef(a, b)[0, 1]) if varies else None
+    apart = float(np.abs(a - b).mean()) if rows else None
+    return TwoJudges(one.name, other.name, len(rows), pearson, apart)
 
 
 def _biases(

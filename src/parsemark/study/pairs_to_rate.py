@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from parsemark.errors import StudyError
 from parsemark.plain_words import first_problem
@@ -26,15 +26,12 @@ QUESTION = {
 _PICTURES = frozenset({".webp", ".png"})
 
 
-class PairsFile(BaseModel):
+class PairsFile(BaseModel, extra="forbid"):
     """The file as a whole."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_version: int = Field(default=1, ge=1, le=1)
     kind: str = Field(default="table", pattern="^(table|formula)$")
-    question: str | None = None
-    """What raters are asked; a default for each kind."""
+    question: str | None = None  # what raters are asked; a default for each kind
     pairs: list[PairToRate]
 
 
@@ -45,10 +42,8 @@ class Tasks:
     kind: str
     question: str
     pairs: tuple[PairToRate, ...]
-    folder: Path
-    """Below which pictures lie."""
-    problems: tuple[str, ...] = ()
-    """Why further pairs of the file cannot be shown."""
+    folder: Path  # below which pictures lie
+    problems: tuple[str, ...] = ()  # why further pairs of the file cannot be shown
 
     def picture_of(self, pair: PairToRate) -> Path | None:
         """The picture of a pair's page; None if there is none inside of the folder."""

@@ -21,7 +21,6 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     field_validator,
@@ -34,8 +33,7 @@ from parsemark.plain_words import counted, first_problem
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 500_000_000
 _SHOWN_ID = 80
-DEFAULT_PROMPT = "tuned"
-"""The prompt of judgements that name none; the published study's main one."""
+DEFAULT_PROMPT = "tuned"  # the prompt of judgements that name none; the published study's main one
 
 
 def _no_truth_value(value: object) -> object:
@@ -48,10 +46,8 @@ Number = Annotated[float, BeforeValidator(_no_truth_value), Field(allow_inf_nan=
 """JSON's `true` would be read as 1; Python reads `NaN` and `Infinity`, with which nothing can be counted."""
 
 
-class Judgement(BaseModel):
+class Judgement(BaseModel, extra="forbid", frozen=True):
     """What one language model said of a pair."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: str
     score: Number = Field(ge=0, le=10)
@@ -63,10 +59,8 @@ class Judgement(BaseModel):
 Part = Annotated[Number, Field(ge=0, le=1)]
 
 
-class PairToRate(BaseModel):
+class PairToRate(BaseModel, extra="forbid", frozen=True):
     """A truth and an extraction."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     group: str = ""
@@ -75,18 +69,15 @@ class PairToRate(BaseModel):
     pred: str
     parser: str = ""
     complexity: str = ""
-    picture: str | None = None
-    """A picture of the page, as a path below the folder of the file."""
-    region: tuple[Part, Part, Part, Part] | None = None
-    """Where the table lies on the picture, in parts of its width and height."""
+    picture: str | None = None  # a picture of the page, as a path below the folder of the file
+    region: tuple[Part, Part, Part, Part] | None = None  # of the table, in parts of the picture's sides
 
 
-class RatedPair(PairToRate):
+class RatedPair(PairToRate, frozen=True):
     """A pair, and what people, metrics and judges said of it."""
 
     ratings: tuple[Number, ...] = Field(min_length=1)
-    raters: tuple[str, ...] = ()
-    """Who gave the ratings, in their order; empty where that is not known."""
+    raters: tuple[str, ...] = ()  # who gave the ratings, in their order; empty where that is not known
     comments: tuple[str, ...] = ()
     metrics: Mapping[str, Number] = Field(default_factory=dict)
     judges: tuple[Judgement, ...] = ()
@@ -125,10 +116,8 @@ class RatedPair(PairToRate):
 SomePair = TypeVar("SomePair", bound=PairToRate)
 
 
-class RatingsFile(BaseModel):
+class RatingsFile(BaseModel, extra="forbid"):
     """The file as a whole; pairs are validated one by one, so that a broken one costs only itself."""
-
-    model_config = ConfigDict(extra="forbid")
 
     schema_version: Literal[1]
     kind: Literal["table", "formula"] = "table"
@@ -157,9 +146,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_ratings(path: Path) -> Ratings:
-    """Read a ratings file, ours or a published one; StudyError if it is none of the known formats, or has no
-    readable pair.
-    """
+    """Read a ratings file, ours or a published one; StudyError without a known format or a readable pair."""
     kind, pairs, problems = _read_pairs(path, RatedPair)
     return Ratings(kind, pairs, problems)
 
@@ -231,14 +218,9 @@ def _published_tables(data: list[Any]) -> Iterator[tuple[str, object]]:
                 yield name, extraction
                 continue
             identity = f"{table.get('gt_id')}/{extraction.get('parser')}"
-            pair = {
-                "id": identity,
-                "group": str(table.get("gt_id")),
-                "truth": table.get("gt_table"),
-                "truth_html": table.get("gt_table_html"),
-                "pred": extraction.get("extracted_table"),
-                "ratings": extraction.get("human_scores"),
-            }
+            pair = {"id": identity, "group": str(table.get("gt_id")), "truth": table.get("gt_table")}
+            said = {"pred": extraction.get("extracted_table"), "ratings": extraction.get("human_scores")}
+            pair |= {"truth_html": table.get("gt_table_html"), **said}
             yield identity, {**pair, **_stored(extraction)}
 
 
@@ -248,14 +230,9 @@ def _published_formulas(data: list[Any]) -> Iterator[tuple[str, object]]:
             yield f"formula {number + 1}", pair
             continue
         identity = str(pair.get("gt_id", number + 1))
-        known = {
-            "id": f"{identity}/{number + 1}",
-            "group": identity,
-            "truth": pair.get("gt_formula"),
-            "pred": pair.get("extracted_formula"),
-            "ratings": pair.get("human_study_scores"),
-        }
-        yield identity, {**known, **_stored(pair)}
+        given = {"truth": "gt_formula", "pred": "extracted_formula", "ratings": "human_study_scores"}
+        known = {key: pair.get(name) for key, name in given.items()}
+        yield identity, {"id": f"{identity}/{number + 1}", "group": identity, **known, **_stored(pair)}
 
 
 def _stored(entry: dict[str, Any]) -> dict[str, object]:

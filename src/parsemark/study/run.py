@@ -23,8 +23,7 @@ from parsemark.study.judging import StudyVerdicts
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
 from parsemark.system import make_folder, write_text
 
-DIFFERS = 0.005
-"""Our value and the stored one differ if they are further apart than rounding explains."""
+DIFFERS = 0.005  # our value and the stored one differ if they are further apart than rounding explains
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,8 @@ class StudyResult:
     correlations: dict[str, Correlation]
     agreement: RaterAgreement
     n_empty: int
-    differences: tuple[dict[str, object], ...]
-    """Pairs where our value of a metric is not the stored one."""
-    judged: StudyVerdicts | None = None
-    """What judges said that were asked now."""
+    differences: tuple[dict[str, object], ...]  # pairs where our value of a metric is not the stored one
+    judged: StudyVerdicts | None = None  # what judges said that were asked now
     in_sample: dict[str, InSample] = field(default_factory=dict)
     """Of each of our metrics that was fitted to ratings of some of these truths."""
 
@@ -50,8 +47,7 @@ class InSample:
 
     n: int
     n_pairs: int
-    unseen: Correlation
-    """Of the other pairs."""
+    unseen: Correlation  # of the other pairs
 
 
 def run_study(

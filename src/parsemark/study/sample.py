@@ -28,10 +28,8 @@ from parsemark.study.pairs_to_rate import PairsFile
 from parsemark.study.ratings import PairToRate
 from parsemark.system.files import make_folder, replacing, write_text
 
-RULES = ("ngrams", "located", "content", "bbox")
-"""Matchings to take pairs from: the first that the run has."""
-METRICS = ("semantic", "reader", "teds", "grits_con")
-"""Metrics to make bands by: the first that the run has."""
+RULES = ("ngrams", "located", "content", "bbox")  # matchings to take pairs from: the first that the run has
+METRICS = ("semantic", "reader", "teds", "grits_con")  # metrics to make bands by: the first that the run has
 N_BANDS = 5
 _PICTURE_DPI = 110
 _MAX_SIDE = 1800
@@ -57,9 +55,7 @@ class PairCandidate:
 
 
 def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) -> list[PairCandidate]:
-    """Draw up to `n` matched pairs of tables, in turn from all strata; StudyError if the run has no scored
-    pairs of that metric.
-    """
+    """Draw up to `n` matched pairs of tables, in turn from all strata; StudyError if none is scored so."""
     strata: defaultdict[tuple[str, str, int], list[PairCandidate]] = defaultdict(list)
     for candidate in _candidates(run, metric):
         strata[candidate.stratum].append(candidate)

@@ -110,9 +110,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(root: Path, *parts: str) -> Path:
-    """The folder `root/parts…`, made if need be; nothing below `root` on the way to it may be a link
-    (WriteError).
-    """
+    """The folder `root/parts…`, made if need be; WriteError for a link below `root` on the way to it."""
     folder = root
     try:
         root.mkdir(parents=True, exist_ok=True)

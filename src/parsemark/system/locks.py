@@ -11,7 +11,7 @@ from parsemark.errors import WriteError
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`; other processes that want it wait. WriteError if it cannot be made, or is a
+    """Hold the lock file `path`, for which other processes wait. WriteError if it cannot be made, or is a
     link.
     """
     with _held(_open(path), fcntl.LOCK_EX):

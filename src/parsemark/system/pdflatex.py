@@ -55,46 +55,28 @@ class Compiled:
     """What came of a compilation."""
 
     ok: bool
-    pdf: Path | None
-    """None if no page was made."""
+    pdf: Path | None  # None if no page was made
     log: str
     cpu_s: float
-    reason: str | None = None
-    """Why it is not ok: TeX's first error, or the limit that was reached."""
+    reason: str | None = None  # why it is not ok: TeX's first error, or the limit that was reached
 
 
 def compile_latex(
-    source: str,
+    source: str,  # may `\input` what lies in the folder
     folder: Path,
     *,
-    name: str = "job",
-    job: str | None = None,
-    engine: str = "pdflatex",
-    root: Path | None = None,
-    format: Path | None = None,
-    passes: int = 1,
-    draft: bool = False,
-    halt_on_error: bool = True,
-    limits: CompileLimits | None = None,
+    name: str = "job",  # of the source file
+    job: str | None = None,  # name of the files that it writes; that of the source if not given
+    engine: str = "pdflatex",  # `pdflatex`, `xelatex` or `lualatex`
+    root: Path | None = None,  # all that it may read (besides TeX's own) and write: `folder`, or one above
+    format: Path | None = None,  # made by `precompiled`; the source then starts after its preamble
+    passes: int = 1,  # how often to compile (tables of contents, long tables)
+    draft: bool = False,  # make no PDF; only the log is wanted
+    halt_on_error: bool = True,  # or go on as well as TeX can
+    limits: CompileLimits | None = None,  # of each pass
 ) -> Compiled:
-    r"""Write `source` to `folder/name.tex` and compile it there.
-
-    Args:
-        source: The LaTeX source. It may `\input` what lies in `folder`.
-        folder: The folder to work in.
-        name: Name of the source file.
-        job: Name of the job and of the files it writes; the source's if not given.
-        engine: `pdflatex`, `xelatex` or `lualatex`.
-        root: The only folder that the run may read from (besides TeX's own) and write to: `folder`, or one
-            above it for a source that reads `../file`.
-        format: A format made by `precompiled`; the source then starts after its preamble.
-        passes: How often to compile (tables of contents, long tables).
-        draft: Make no PDF; only the log is wanted.
-        halt_on_error: Stop at the first error instead of going on as well as TeX can.
-        limits: Bounds of each pass.
-
-    Returns:
-        The result; a source that fails is not an exception, for batches go on without it.
+    """Write `source` to `folder/name.tex` and compile it there. A source that fails is not an exception, for
+    batches go on without it.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -158,8 +140,7 @@ class Ran:
 
     code: int
     cpu_s: float
-    exceeded: str | None
-    """The limit that was reached."""
+    exceeded: str | None  # the limit that was reached
 
 
 def run_confined(
@@ -257,9 +238,7 @@ def _environment(folder: Path, format: Path | None, *, reads_above: bool = False
         "openin_any": "a" if reads_above else "p",
         "openout_any": "p",
         "shell_escape": "f",
-        "MKTEXTFM": "0",
-        "MKTEXPK": "0",
-        "MKTEXMF": "0",
+        **dict.fromkeys(("MKTEXTFM", "MKTEXPK", "MKTEXMF"), "0"),
         "TEXMFHOME": str(folder / "texmf"),
         "TEXMFVAR": str(folder / "texmf-var"),
         "TEXMFCONFIG": str(folder / "texmf-config"),
@@ -274,8 +253,7 @@ def _environment(folder: Path, format: Path | None, *, reads_above: bool = False
     return environment
 
 
-FONTS_EXTRA = "make system FONTS_EXTRA=1"
-"""What installs the half gigabyte of fonts that one paper in five wants."""
+FONTS_EXTRA = "make system FONTS_EXTRA=1"  # the half gigabyte of fonts that one paper in five wants
 
 
 def has_tex_file(name: str) -> bool:

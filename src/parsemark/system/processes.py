@@ -31,14 +31,10 @@ _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CPU_CLOCK = 2
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-_CLOSE_S = 5.0
-"""How long the supervisor may take to end all; then we end them ourselves."""
-_MARK = "PARSEMARK_SUPERVISED"
-"""A variable of all that a supervised program starts."""
-JOBS_S = 600.0
-"""For a batch of documents, on a busy machine."""
-_DYING_S = 60.0
-"""How long what was killed may take to be gone before we go on without it."""
+_CLOSE_S = 5.0  # how long the supervisor may take to end all; then we end them ourselves
+_MARK = "PARSEMARK_SUPERVISED"  # a variable of all that a supervised program starts
+JOBS_S = 600.0  # for a batch of documents, on a busy machine
+_DYING_S = 60.0  # how long what was killed may take to be gone before we go on without it
 
 
 class Supervised:
@@ -129,13 +125,11 @@ class Confinement:
     read: tuple[str, ...]
     write: tuple[str, ...]
     network: bool = False
-    sockets: tuple[str, ...] = ()
-    """Folders in which it may make sockets, and nothing else."""
+    sockets: tuple[str, ...] = ()  # folders in which it may make sockets, and nothing else
     cpu_s: int | None = None
     memory_mb: int | None = None
     """What each of its processes may allocate; address space that is only reserved does not count."""
-    file_mb: int | None = None
-    """Size of each file that it writes."""
+    file_mb: int | None = None  # size of each file that it writes
 
 
 def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:

@@ -17,8 +17,7 @@ _NAME = re.compile(
     r"SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:KEYS?|TOKENS?|PASS|CREDENTIALS?)(?:_|$)|TOKEN$|KEY$",
     re.I,
 )
-_MIN_CHARS = 6
-"""Shorter values stand in ordinary texts by chance."""
+_MIN_CHARS = 6  # shorter values stand in ordinary texts by chance
 
 
 def is_secret_name(name: str) -> bool:

@@ -18,12 +18,9 @@ class Probe:
 
     version: str
     state: Literal["good", "bad", "skipped"]
-    value: float | None = None
-    """Of the figure that was looked at, if one was."""
-    output: str = ""
-    """Hash of what it gave, where that is what was looked at."""
-    why: str = ""
-    """It was skipped."""
+    value: float | None = None  # of the figure that was looked at, if one was
+    output: str = ""  # hash of what it gave, where that is what was looked at
+    why: str = ""  # it was skipped
 
     def is_like(self, other: Probe) -> bool:
         """Whether both have the same value, or the same output where there is no value."""
@@ -36,13 +33,10 @@ class Probe:
 class Bisection:
     """The answer: between which two versions it broke."""
 
-    versions: tuple[str, ...]
-    """From the good one to the bad one."""
-    probes: tuple[Probe, ...]
-    """In the order in which they were tried."""
+    versions: tuple[str, ...]  # from the good one to the bad one
+    probes: tuple[Probe, ...]  # in the order in which they were tried
     last_good: str
-    first_bad: str | None
-    """None where the bad one is as good as the good one."""
+    first_bad: str | None  # None where the bad one is as good as the good one
 
     @property
     def tried(self) -> list[Probe]:

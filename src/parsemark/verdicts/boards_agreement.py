@@ -31,10 +31,8 @@ Floats = NDArray[np.float64]
 Pages = frozenset[str]
 
 N_DRAWS = 500
-MIN_PARSERS = 3
-"""Two parsers are ordered alike or not: that is no rank agreement."""
-FEW_PARSERS, FEW_DOCUMENTS = 5, 30
-"""Below either, tau takes few values, or resamples hardly differ."""
+MIN_PARSERS = 3  # two parsers are ordered alike or not: that is no rank agreement
+FEW_PARSERS, FEW_DOCUMENTS = 5, 30  # below either, tau takes few values, or resamples hardly differ
 SOURCES = {
     "pages": "The protocols count different pages.",
     "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
@@ -42,8 +40,7 @@ SOURCES = {
     "matching": "Which table of an output answers which true one: one measure under the rules of both.",
     "measures": "What is left when all that is alike: the measures themselves, and how text is matched.",
 }
-IN_ORDER = "tables(match=order)"
-"""Scored to tell what matching does, and no board of its own."""
+IN_ORDER = "tables(match=order)"  # scored to tell what matching does, and no board of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +68,10 @@ class BoardPair:
     second: str
     tau: Spread
     disagreement: Spread
-    shares: Mapping[str, Spread]
-    """Source to its part of the disagreement."""
-    kinds: tuple[str, ...]
-    """The kinds of truth that both look at."""
-    n_pages: int
-    """That both count."""
-    rules: tuple[str, ...] = ()
-    """The rules by which both match tables; none where that cannot be told from the measures."""
+    shares: Mapping[str, Spread]  # source to its part of the disagreement
+    kinds: tuple[str, ...]  # the kinds of truth that both look at
+    n_pages: int  # that both count
+    rules: tuple[str, ...] = ()  # by which both match tables; none where the measures do not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +80,12 @@ class BoardAgreement:
 
     parsers: tuple[str, ...]
     protocols: tuple[str, ...]
-    ranks: Mapping[str, Mapping[str, int | None]]
-    """Protocol to parser to its rank, 1 for the best."""
+    ranks: Mapping[str, Mapping[str, int | None]]  # protocol to parser to its rank, 1 for the best
     moved: Mapping[str, float]
     """Protocol to how far its figure moves in the neutral spelling, the mean over parsers, as a share of its
     range; only those that were scored both ways."""
-    pairs: tuple[BoardPair, ...]
-    """Those that agree least first."""
-    n_documents: int
-    """Of the run: what intervals are drawn over."""
+    pairs: tuple[BoardPair, ...]  # those that agree least first
+    n_documents: int  # of the run: what intervals are drawn over
 
     @property
     def caution(self) -> str:
@@ -125,10 +115,8 @@ class _Board:
     figures: Mapping[str, FigureSums]
     primary: str
     parsers: Sequence[str]
-    documents: Sequence[str]
-    """Of the run, whether the protocol counts them or not: all protocols are drawn over the same ones."""
-    chosen: str = ""
-    """The rule by which `tables` matches in this run."""
+    documents: Sequence[str]  # of the run, counted by the protocol or not: all are drawn over the same ones
+    chosen: str = ""  # the rule by which `tables` matches in this run
     cache: dict[tuple[str, Pages | None], Floats] = field(default_factory=dict)
 
     @property

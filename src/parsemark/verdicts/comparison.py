@@ -49,15 +49,11 @@ class Comparison:
     a: str
     b: str
     primary: Verdict
-    verdicts: tuple[Verdict, ...]
-    """Of the main figures, the primary one first."""
-    infos: tuple[FigureInfo, ...]
-    """What these figures are."""
+    verdicts: tuple[Verdict, ...]  # of the main figures, the primary one first
+    infos: tuple[FigureInfo, ...]  # what these figures are
     n_pages: int
-    extent: str
-    """On how many pages of how many documents."""
-    pages: tuple[PageDifference, ...]
-    """Pages that differ, largest difference first."""
+    extent: str  # on how many pages of how many documents
+    pages: tuple[PageDifference, ...]  # pages that differ, largest difference first
 
     @property
     def gain(self) -> float | None:
@@ -92,8 +88,7 @@ class RunComparison:
     comparisons: tuple[Comparison, ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
-    protocol: str | None = None
-    """By which both were scored."""
+    protocol: str | None = None  # by which both were scored
 
     def drops(self, below: float = 0.0) -> list[Comparison]:
         """Parsers whose primary figure is worse, and by more than allowed."""
@@ -191,9 +186,7 @@ def _summary(run: Run, protocol: str | None) -> Summary:
 def compare_in_tables(
     protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
 ) -> Comparison:
-    """Compare two parsers in the tables of one run; UsageError if they are one, or have no figure to be
-    compared in.
-    """
+    """Compare two parsers in the tables of one run; UsageError if they are one, or share no figure."""
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
     compared = _compared(complete_sums(protocol, tables), summary.primary)
@@ -270,16 +263,8 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
     places = Places(new.samples, new.documents, new.kinds).among(shared)
-    return FigureSums(
-        new.info,
-        places.samples,
-        places.documents,
-        sums,
-        new.statistic,
-        new.denominator,
-        new.page_statistic,
-        places.kinds,
-    )
+    how = new.statistic, new.denominator, new.page_statistic
+    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.kinds)
 
 
 def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:

@@ -14,7 +14,7 @@ from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
-from parsemark.protocols.presentation import ErrorKind, Explanation
+from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run, report_damage
 from parsemark.system.files import write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
@@ -23,16 +23,13 @@ MAX_FINDINGS = 40
 MAX_EXPLAINED_CELLS = 1_500_000
 """Cells, about a minute's work; what is left after it gets no explanation: a parser must not decide how long
 a report takes. It is no time, so that the same run has the same report on every machine."""
-_CHARACTERS_PER_CELL = 10
-"""Of a table that is only there as text."""
+_CHARACTERS_PER_CELL = 10  # of a table that is only there as text
 SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error": pl.String, "n": pl.Int64}
 
-Key = tuple[str, str, str]
-"""Sample, parser, and id of the truth."""
+Key = tuple[str, str, str]  # sample, parser, and id of the truth
 
 
-STORED = "errors.parquet"
-"""In the folder of a protocol of a baseline, which has no outputs to look into."""
+STORED = "errors.parquet"  # in the folder of a protocol of a baseline, which has no outputs to look into
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +44,7 @@ class ErrorChange:
         return f"{self.label.lower()} {self.old:,} → {self.new:,}"
 
 
-Changes = tuple[ErrorChange, ...] | None
-"""None where the protocol lists no errors by type."""
+Changes = tuple[ErrorChange, ...] | None  # None where the protocol lists no errors by type
 
 
 @dataclass(frozen=True)
@@ -58,12 +54,9 @@ class Errors:
     kinds: tuple[ErrorKind, ...] = ()
     rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
     """`sample`, `parser`, `element`, `error`, and how often it happened in that element."""
-    explained: dict[Key, dict[str, Any]] = field(default_factory=dict)
-    """Pairs with what explains them, as plain data."""
-    n_pairs: int = 0
-    """How many answered elements there are, explained or not."""
-    looks_inside: bool = False
-    """Whether the protocol tells errors inside of a pair."""
+    explained: dict[Key, dict[str, Any]] = field(default_factory=dict)  # pairs with their explanations
+    n_pairs: int = 0  # how many answered elements there are, explained or not
+    looks_inside: bool = False  # whether the protocol tells errors inside of a pair
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
         """Type of error to the number of elements that have it, and of errors in them."""
@@ -94,7 +87,11 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
         )
         explanation = shown.explain(truth, pred) if shown.explain and pred else None
         if explanation is not None:
-            explained[key] = _plain(explanation)
+            explained[key] = {
+                "title": explanation.title,
+                "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
+                "n_errors": explanation.n_findings,
+            }
             inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
     found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
@@ -205,14 +202,6 @@ def _size(element: Element) -> int:
     if element.table is not None:
         return element.table.n_cells
     return len(element.html or element.latex or element.text or "") // _CHARACTERS_PER_CELL
-
-
-def _plain(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "title": explanation.title,
-        "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
-        "n_errors": explanation.n_findings,
-    }
 
 
 def _answered(source: ScoredRun) -> pl.DataFrame:

@@ -40,18 +40,6 @@ from parsemark.verdicts.gate_checks import (
 )
 from parsemark.verdicts.time_ratios import Timing, timed_again, timing_between
 
-__all__ = [
-    "GateCheck",
-    "GateLimits",
-    "GateResult",
-    "GateSide",
-    "Skipped",
-    "WorsePage",
-    "check_against",
-    "check_alone",
-    "gate_runs",
-    "save_baseline",
-]
 _COMPARISON = "comparison with the old run"
 
 
@@ -73,12 +61,9 @@ class GateResult:
 
     checks: tuple[GateCheck, ...]
     notes: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    """A limit that was not looked at must not look as if it had been kept."""
-    worse: tuple[WorsePage, ...] = ()
-    """Every page that got worse, of each parser the largest drop first."""
-    errors: Mapping[str, Changes] = field(default_factory=dict)
-    """Parser to its types of errors, old and new."""
+    skipped: tuple[Skipped, ...] = ()  # a limit that was not looked at must not look as if it had been kept
+    worse: tuple[WorsePage, ...] = ()  # every page that got worse, of each parser the largest drop first
+    errors: Mapping[str, Changes] = field(default_factory=dict)  # parser to its types of errors, old and new
 
     @property
     def passed(self) -> bool:
@@ -157,13 +142,8 @@ def gate_runs(
     if before.errors is None:
         notes.append("The baseline has no errors of the insides of tables; save it again to see them.")
     unmeasured = _not_checked(against.checks, info, limits, shared)
-    return GateResult(
-        (*alone, *against.checks),
-        (*notes, *map(str, unmeasured)),
-        (*skipped, *unmeasured),
-        against.worse,
-        against.errors,
-    )
+    checks, said = (*alone, *against.checks), (*notes, *map(str, unmeasured))
+    return GateResult(checks, said, (*skipped, *unmeasured), against.worse, against.errors)
 
 
 def check_alone(side: GateSide, limits: GateLimits, parsers: Sequence[str]) -> list[GateCheck]:

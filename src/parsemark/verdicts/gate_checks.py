@@ -28,9 +28,9 @@ _PAGE_DROP = "largest drop of a page"
 _FAILING = "failing pages"
 QUESTIONS = {
     BEYOND_CHANCE: "would other documents like these show a drop, too? The interval is over documents.",
-    _PLAIN: "how far did the figure fall on these very pages? Exact; chance plays no part.",
+    _PLAIN: "how much worse is the figure on these very pages? Exact; chance plays no part.",
     LOST: "which true tables were found before and are not found now? Exact.",
-    _PAGE_DROP: "how far did the page fall that fell most? Exact.",
+    _PAGE_DROP: "how much worse is the page that lost most? Exact.",
     _FAILING: "which pages fail that did not fail before? Exact.",
     "CPU time": "is it slower than allowed, and slower at all beyond the noise of timing?",
     "peak memory": "does it take more memory than allowed, and more at all beyond the noise?",
@@ -42,22 +42,14 @@ QUESTIONS = {
 class GateLimits:
     """What is allowed. None: not checked."""
 
-    minimum: Mapping[str, float] = field(default_factory=dict)
-    """Figure to the least value, checked on the new run alone."""
-    max_drop: float | None = None
-    """Of the primary figure, whatever chance says."""
-    interval: bool = True
-    """Whether a drop beyond chance fails, however small."""
-    max_failures: int | None = 0
-    """Pages that fail now and did not before; without an old run, all that fail."""
-    max_lost_tables: int | None = None
-    """True tables that were found before and are not found now."""
-    max_page_drop: float | None = None
-    """Of the primary figure on any single page."""
-    max_slowdown: float | None = None
-    """Ratio of CPU time per page, new to old."""
-    max_memory: float | None = None
-    """Ratio of peak memory, new to old."""
+    minimum: Mapping[str, float] = field(default_factory=dict)  # figure to its least value in the new run
+    max_drop: float | None = None  # of the primary figure, whatever chance says
+    interval: bool = True  # whether a drop beyond chance fails, however small
+    max_failures: int | None = 0  # pages that fail now and did not before; without an old run, all that fail
+    max_lost_tables: int | None = None  # true tables that were found before and are not found now
+    max_page_drop: float | None = None  # of the primary figure on any single page
+    max_slowdown: float | None = None  # ratio of CPU time per page, new to old
+    max_memory: float | None = None  # ratio of peak memory, new to old
 
     def __post_init__(self) -> None:
         named = ("max_drop", "max_page_drop", "max_slowdown", "max_memory")
@@ -94,8 +86,7 @@ class GateCheck:
     passed: bool
     found: str
     allowed: str
-    pages: tuple[str, ...] = ()
-    """What got worse, each page with the reason."""
+    pages: tuple[str, ...] = ()  # what got worse, each page with the reason
 
     @property
     def question(self) -> str:
@@ -272,4 +263,4 @@ def _why(counts: Sequence[Mapping[str, Mapping[str, int]]], sample: str, kinds: 
     """Say which types of errors a page has more or fewer of than before."""
     before, now = (side.get(sample, {}) for side in counts)
     changed = [str(change) for change in changes_of(before, now, kinds) or () if change.old != change.new]
-    return ", ".join(changed) or ("same errors, lower scores" if kinds else "lower scores")
+    return ", ".join(changed) or ("same errors, worse scores" if kinds else "worse scores")

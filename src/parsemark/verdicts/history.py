@@ -27,10 +27,8 @@ from parsemark.verdicts.comparison import PageDifference
 from parsemark.verdicts.scored_run import ScoredRun
 from parsemark.verdicts.time_ratios import MIN_PAGES, RUN_NOISE
 
-ALPHA = 0.05
-"""Of any step at all that is not real, over all versions and figures."""
-SIZE_STEP = 0.1
-"""Installed sizes are known exactly; a change by less than this share is not called a step."""
+ALPHA = 0.05  # of any step at all that is not real, over all versions and figures
+SIZE_STEP = 0.1  # installed sizes are known exactly; a change by less than this share is not called a step
 StepState = Literal["better", "worse", "none"]
 _CHANGE: dict[bool, StepState] = {True: "better", False: "worse"}
 _SAME = 1e-9
@@ -55,10 +53,8 @@ class HistoryStep:
     difference: float | None
     low: float | None = None
     high: float | None = None
-    p: float | None = None
-    """That of the largest of all steps of the figure."""
-    state: StepState = "none"
-    """Whether the step is real, and in which direction."""
+    p: float | None = None  # that of the largest of all steps of the figure
+    state: StepState = "none"  # whether the step is real, and in which direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +94,8 @@ class History:
     """A parser over its versions."""
 
     parser: str
-    versions: tuple[str, ...]
-    """Names in the run, the oldest first."""
-    figures: tuple[HistoryFigure, ...]
-    """The primary one first."""
+    versions: tuple[str, ...]  # names in the run, the oldest first
+    figures: tuple[HistoryFigure, ...]  # the primary one first
     changes: tuple[VersionChange, ...]
     n_pages: int
     n_documents: int

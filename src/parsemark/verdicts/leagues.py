@@ -43,12 +43,10 @@ class Submission:
     sha256: str
     manifest: Manifest
     protocols: tuple[ProtocolEntry, ...]
-    pages: str
-    """Hash of the ids of its pages."""
+    pages: str  # hash of the ids of its pages
     n_pages: int
     has_truth: bool
-    summaries: Mapping[str, Summary]
-    """By protocol, as the bundle states them."""
+    summaries: Mapping[str, Summary]  # by protocol, as the bundle states them
     submitter: str | None = None
 
     @property
@@ -71,10 +69,8 @@ class Entry:
 
     submission: Submission
     parser: ParserEntry
-    spec: str = ""
-    """The protocol that its rows are stored under in the bundle."""
-    owner: str | None = None
-    """Who submitted the name first, where that is somebody else."""
+    spec: str = ""  # the protocol that its rows are stored under in the bundle
+    owner: str | None = None  # who submitted the name first, where that is somebody else
 
     @property
     def is_imported(self) -> bool:
@@ -110,14 +106,12 @@ class Entry:
 class League:
     """Entries that may be compared."""
 
-    protocol: str
-    """With every choice fixed."""
+    protocol: str  # with every choice fixed
     comparability: int
     corpus: CorpusEntry
     pages: str
     n_pages: int
-    rule: str = ""
-    """How outputs are matched with truths; stands beside every number."""
+    rule: str = ""  # how outputs are matched with truths; stands beside every number
     entries: list[Entry] = field(default_factory=list)
     """Every version of every parser, the oldest first; of equal versions the latest run."""
 

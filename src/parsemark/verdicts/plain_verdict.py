@@ -12,13 +12,10 @@ from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 
-WEAK_BY = 0.1
-"""How far below its own score a parser is on pages that it is said to fail on."""
+WEAK_BY = 0.1  # how far below its own score a parser is on pages that it is said to fail on
 _MOST_KINDS = 2
-FEWEST = 5
-"""Pages or elements of a kind before something is said of it."""
-MOST_LABELS = 1_000
-"""More documents than this nobody labels."""
+FEWEST = 5  # pages or elements of a kind before something is said of it
+MOST_LABELS = 1_000  # more documents than this nobody labels
 MILLION = 1_000_000
 
 
@@ -29,9 +26,7 @@ def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
 
 
 def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
-    """Sentences, the answer first; without truth what is known, and the next step, for which the corpus is
-    given.
-    """
+    """Sentences, the answer first; without truth what is known, and the next step."""
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None
     if best is None or figure is None or figure.value is None:
@@ -65,8 +60,7 @@ class BestOnKind:
     n_pages: int
     parser: str
     score: float
-    overall: float
-    """Of the parser that is best over all pages, here."""
+    overall: float  # of the parser that is best over all pages, here
 
 
 def best_on_kinds(summary: Summary) -> list[BestOnKind]:

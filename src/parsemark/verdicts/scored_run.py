@@ -15,9 +15,7 @@ from parsemark.store import Run, RunFolder
 
 
 def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
-    """The protocols of a run whose code is here (UsageError if none is), and those of packages that are not
-    installed.
-    """
+    """The protocols of a run whose code is here (UsageError for none), and those not installed."""
     here: list[str] = []
     missing: list[str] = []
     for spec in run.protocols:

@@ -15,8 +15,7 @@ from parsemark.pdf.pictures import page_objects
 
 MOST_TRIES = 300
 _TIMEOUT_S = 60.0
-_MARGIN = 2.0
-"""Points around a table that belong to it: its rules."""
+_MARGIN = 2.0  # points around a table that belong to it: its rules
 Texts = tuple[tuple[str, ...], ...]
 
 
@@ -27,8 +26,7 @@ class Failure:
     error: str = ""
     misread: tuple[tuple[int, Texts | None], ...] = ()
     """Number of a table of the truth, and the texts that answer it; None where nothing does."""
-    invented: tuple[Texts, ...] = ()
-    """Tables that answer none, on a page of which no table was misread."""
+    invented: tuple[Texts, ...] = ()  # tables that answer none, on a page of which no table was misread
 
     def __bool__(self) -> bool:
         return bool(self.error or self.misread or self.invented)
@@ -39,8 +37,7 @@ class Shrunk:
     """A smaller page with the same failure."""
 
     pdf: bytes
-    n_objects: int
-    """That the page had."""
+    n_objects: int  # that the page had
     n_left: int
     n_tries: int
 

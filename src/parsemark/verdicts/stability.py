@@ -27,8 +27,7 @@ from parsemark.stats.intervals import sum_by_cluster
 from parsemark.store import Run
 from parsemark.verdicts.scored_run import ScoredRun
 
-STILL = 0.0005
-"""A score that moves by less has not."""
+STILL = 0.0005  # a score that moves by less has not
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +39,10 @@ class VariantOutput:
     document: str
     variant: str
     status: str
-    before: float | None
-    """Score of the page as it came; None where it has no truth that the figure asks for."""
+    before: float | None  # score of the page as it came; None where it has no truth that the figure asks for
     after: float | None
-    likeness: float
-    """Of both outputs in words and tables, 1 if neither changed."""
-    move: float
-    """Of the score, or of the likeness where there is no score."""
+    likeness: float  # of both outputs in words and tables, 1 if neither changed
+    move: float  # of the score, or of the likeness where there is no score
 
     @property
     def moved(self) -> bool:
@@ -97,8 +93,7 @@ class ParserStability:
 class Stability:
     """All parsers, the steadiest first, and what could not be looked at."""
 
-    figure: str
-    """Label of what is called score; empty where it is the likeness of outputs."""
+    figure: str  # label of what is called score; empty where it is the likeness of outputs
     parsers: Sequence[ParserStability]
     left_out: Sequence[LeftOutVariant]
 

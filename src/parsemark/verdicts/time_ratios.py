@@ -26,19 +26,14 @@ from parsemark.stats.intervals import t_quantile
 from parsemark.store import Run
 
 ALPHA = 0.05
-MIN_PAGES = 5
-"""Fewer pages say nothing about speed."""
+MIN_PAGES = 5  # fewer pages say nothing about speed
 RUN_NOISE = 0.10
 """Standard deviation of the logarithm of the ratio of two runs of one parser on one kind of machine.
 Within a quarter of an hour it is .01 to .03; hours and days apart are not measured."""
-HARDWARE_NOISE = 0.40
-"""The same between different kinds of machines."""
-REFERENCE_NOISE = 0.05
-"""The same after the ratio of parsers that did not change has been taken out."""
-TURNS_NOISE = 0.04
-"""The same of two sides that are timed in turns."""
-TURNS = 3
-"""How often each page is timed on each side."""
+HARDWARE_NOISE = 0.40  # the same between different kinds of machines
+REFERENCE_NOISE = 0.05  # the same after the ratio of parsers that did not change has been taken out
+TURNS_NOISE = 0.04  # the same of two sides that are timed in turns
+TURNS = 3  # how often each page is timed on each side
 _TIMEOUT_S = 300.0
 _HARDWARE = ("machine", "cpu", "cpus")
 
@@ -56,11 +51,9 @@ class Timing:
     """How two runs were timed."""
 
     is_same_hardware: bool = True
-    references: tuple[str, ...] = ()
-    """Parsers that are the same in both runs, and are not those that are checked."""
+    references: tuple[str, ...] = ()  # parsers that are the same in both runs, and are not checked
     note: str = ""
-    again: Mapping[str, Ratio] = field(default_factory=dict)
-    """Parser to its ratio of CPU time, timed again in turns."""
+    again: Mapping[str, Ratio] = field(default_factory=dict)  # ratios of CPU time, timed in turns
 
     @property
     def noise(self) -> float:

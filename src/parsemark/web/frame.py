@@ -32,8 +32,7 @@ from parsemark.system.processes import describe_exit
 from parsemark.web.guard import Guard
 
 _LOG = logging.getLogger("parsemark.web")
-_ASSETS = ("parsemark.web", "parsemark.report")
-"""Where assets are looked for; the look is the report's."""
+_ASSETS = ("parsemark.web", "parsemark.report")  # where assets are looked for; the look is the report's
 
 
 class BadRequestError(Exception):

@@ -16,7 +16,7 @@ from parsemark.formats import notation
 from parsemark.formats.html import scan, tree
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.reader import best_reading, likeness, sheet, signs, texts
-from parsemark.metrics.reader.align import _filled, _numbered, _similarities
+from parsemark.metrics.reader.align import Likenesses, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
 from parsemark.metrics.reader.values import Asked
@@ -138,8 +138,9 @@ _columns = st.lists(st.sampled_from(["1", "2", "3", "4"]), min_size=7, max_size=
 
 @given(_grids)
 def test_cells_that_say_something_are_known_by_their_numbers(rows: list[list[str]]) -> None:
-    ids, texts = _numbered(rows)
-    assert _filled(texts, ids).tolist() == [[bool(text) for text in row] for row in rows]
+    found = Likenesses(Sheet.from_rows(rows))
+    assert [[found.texts[number] for number in row] for row in found.ids] == rows
+    assert found.filled.tolist() == [[bool(text) for text in row] for row in rows]
 
 
 @pytest.mark.parametrize("begin", ["<html><body>", "<!DOCTYPE html>\n<html lang='en'>\n<BODY >\n"])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from parsemark.cli import options as opt
+from parsemark.cli.printing import page_progress, plain_console
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted, listed
 
 if TYPE_CHECKING:
@@ -18,24 +20,24 @@ def degrade(
     corpus: opt.CorpusArgument,
     *,
     out: opt.NewCorpus,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same damages.")] = 0,
-    dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution of the scans.")] = 150,
-    skew: Annotated[float, typer.Option(help="Share of pages that are turned a little.")] = 0.7,
-    blur: Annotated[float, typer.Option(help="Share of blurred pages.")] = 0.5,
-    noise: Annotated[float, typer.Option(help="Share of noisy pages.")] = 0.5,
-    jpeg: Annotated[float, typer.Option(help="Share of strongly compressed pages.")] = 0.8,
-    watermark: Annotated[float, typer.Option(help="Share of pages with a watermark.")] = 0.2,
-    background: Annotated[float, typer.Option(help="Share of pages on coloured paper.")] = 0.2,
-    low_contrast: Annotated[float, typer.Option(help="Share of faded pages.")] = 0.2,
-    bleed_through: Annotated[float, typer.Option(help="Share of pages whose back shines through.")] = 0.2,
-    shadow: Annotated[float, typer.Option(help="Share of pages with a shadow at an edge.")] = 0.2,
-    fold: Annotated[float, typer.Option(help="Share of pages with a crease.")] = 0.15,
-    stamp: Annotated[float, typer.Option(help="Share of pages with a stamp.")] = 0.1,
-    handwriting: Annotated[float, typer.Option(help="Share of pages with handwriting over the print.")] = 0.1,
-    low_ink: Annotated[float, typer.Option(help="Share of pages printed with little ink.")] = 0.15,
+    seed: Annotated[int, Option(help="The same seed gives the same damages.")] = 0,
+    dpi: Annotated[int, Option(min=50, max=600, help="Resolution of the scans.")] = 150,
+    skew: Annotated[float, Option(help="Share of pages that are turned a little.")] = 0.7,
+    blur: Annotated[float, Option(help="Share of blurred pages.")] = 0.5,
+    noise: Annotated[float, Option(help="Share of noisy pages.")] = 0.5,
+    jpeg: Annotated[float, Option(help="Share of strongly compressed pages.")] = 0.8,
+    watermark: Annotated[float, Option(help="Share of pages with a watermark.")] = 0.2,
+    background: Annotated[float, Option(help="Share of pages on coloured paper.")] = 0.2,
+    low_contrast: Annotated[float, Option(help="Share of faded pages.")] = 0.2,
+    bleed_through: Annotated[float, Option(help="Share of pages whose back shines through.")] = 0.2,
+    shadow: Annotated[float, Option(help="Share of pages with a shadow at an edge.")] = 0.2,
+    fold: Annotated[float, Option(help="Share of pages with a crease.")] = 0.15,
+    stamp: Annotated[float, Option(help="Share of pages with a stamp.")] = 0.1,
+    handwriting: Annotated[float, Option(help="Share of pages with handwriting over the print.")] = 0.1,
+    low_ink: Annotated[float, Option(help="Share of pages printed with little ink.")] = 0.15,
     severity: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="One strength for all damages, 1 to 5; random if not given. Several (1-5 or 1,3,5): each "
             "page at each of them, for a curve in the report."
         ),
@@ -43,7 +45,6 @@ def degrade(
     workers: opt.Processes = None,
 ) -> None:
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora import load_corpus
     from parsemark.corpora.degrade import DegradeOptions, degrade_corpus, read_severities
 
@@ -67,14 +68,13 @@ def mislead(
     out: opt.NewCorpus,
     kinds: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Which lies, in turn: shifted,ligatures,invisible,off_page,white,instruction,"
             "stale_ocr,visual_order."
         ),
     ] = "shifted,ligatures,invisible,off_page,white,instruction",
 ) -> None:
     """Write a copy that looks the same, with text layers that say something else."""
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora import load_corpus
     from parsemark.corpora.misleading_text_layers import mislead_corpus
 
@@ -89,7 +89,6 @@ def mislead(
 
 def _say_left_out(left_out: Sequence[Remark]) -> int:
     """Name the pages that are not in a copy; gives how many."""
-    from parsemark.cli.printing import plain_console
     from parsemark.cli.running import say_remarks
 
     reasons: dict[str, list[str]] = {}
@@ -103,17 +102,15 @@ def _say_left_out(left_out: Sequence[Remark]) -> int:
 def crops(
     corpus: opt.CorpusArgument,
     *,
-    kind: Annotated[str, typer.Option(help="What to cut out: table, formula or text.")],
+    kind: Annotated[str, Option(help="What to cut out: table, formula or text.")],
     out: opt.NewCorpus,
 ) -> None:
     """Cut the tables, formulas or text blocks out of their pages, as a corpus for parsers of elements.
 
     The new corpus is in OmniDocBench's form, one page per crop: `omnidocbench:OUT/crops.json`.
     """
-    from parsemark.cli.printing import page_progress
     from parsemark.cli.running import load
     from parsemark.corpora.crops import FILE, KINDS, write_crops
-    from parsemark.errors import UsageError
 
     chosen = next((name for name in KINDS if name == kind), None)
     if chosen is None:

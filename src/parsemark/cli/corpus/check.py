@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli.printing import page_progress, plain_console, plain_table
+from parsemark.errors import PdfError
 from parsemark.plain_words import counted
 
 
 def check(
     corpus: opt.CorpusArgument,
-    limit: Annotated[int, typer.Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
+    limit: Annotated[int, Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
     strict: opt.Strict = False,
 ) -> None:
     """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
@@ -21,7 +24,6 @@ def check(
     What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
     """
     from parsemark.cli import running
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora.check import check_corpus
 
     found = running.load(corpus, strict=strict)
@@ -44,13 +46,11 @@ def check(
 
 
 def tags(
-    file: Annotated[Path, typer.Argument(help="A tagged PDF.", metavar="FILE")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    file: Annotated[Path, Argument(help="A tagged PDF.", metavar="FILE")],
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what the tags of a PDF hold, which of them agree with the pages, and what is wrong with others."""
-    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.corpora.carried.tagged import read_tagged
-    from parsemark.errors import PdfError
 
     found = read_tagged(file)
     if found is None:
@@ -67,17 +67,16 @@ def tags(
 def audit(
     corpus: opt.CorpusArgument,
     *,
-    run: Annotated[Path, typer.Option("--run", help="A run of several parsers on it.")],
+    run: Annotated[Path, Option("--run", help="A run of several parsers on it.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
+        Path | None, Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many cells to list.")] = 20,
+    limit: Annotated[int, Option(min=1, help="How many cells to list.")] = 20,
     strict: opt.Strict = False,
 ) -> None:
     """Find errors of the truth: cells where independent parsers agree against it, worst first."""
     from parsemark.choose.audit import audit_run
     from parsemark.cli import running
-    from parsemark.cli.printing import page_progress
     from parsemark.report.audit_page import write_audit
     from parsemark.store import Run
 
@@ -109,14 +108,12 @@ def correct(
     corpus: opt.CorpusArgument,
     *,
     corrections: Annotated[
-        Path,
-        typer.Option("--corrections", help="The file that `corpus audit --out` wrote, as you edited it."),
+        Path, Option("--corrections", help="The file that `corpus audit --out` wrote, as you edited it.")
     ],
     out: opt.NewCorpus,
 ) -> None:
     """Write a copy with corrected cells; what you deleted from the file stays as it is."""
     from parsemark.cli import running
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora.correct import correct_corpus
 
     loaded = running.load(corpus)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console, plain_table
+from parsemark.errors import require_known
 from parsemark.plain_words import counted
 from parsemark.system import make_folder, replacing, write_text
 
@@ -19,14 +22,11 @@ NO_TRUTH = "no truth"
 
 def info(
     corpus: opt.CorpusArgument,
-    full: Annotated[
-        bool, typer.Option(help="List all values of an attribute, not the first twelve.")
-    ] = False,
+    full: Annotated[bool, Option(help="List all values of an attribute, not the first twelve.")] = False,
     strict: opt.Strict = False,
 ) -> None:
     """Print what a corpus consists of."""
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console, plain_table
     from parsemark.corpora.describe import corpus_info
 
     found = corpus_info(running.load(corpus, strict=strict))
@@ -56,7 +56,6 @@ def info(
 def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
     """List the pages of a corpus: id, document, page, and what is known about it."""
     from parsemark.cli import running
-    from parsemark.cli.printing import plain_console
     from parsemark.corpora.base import Remark
 
     loaded = running.load(corpus, strict=strict)
@@ -91,9 +90,9 @@ def _truth_status(sample: Sample) -> str:
 
 def show(
     corpus: opt.CorpusArgument,
-    page: Annotated[str, typer.Argument(help="Id of the page.")],
-    out: Annotated[Path | None, typer.Option("--out", help="The PNG; PAGE.png if not given.")] = None,
-    dpi: Annotated[int, typer.Option(min=20, max=600)] = 110,
+    page: Annotated[str, Argument(help="Id of the page.")],
+    out: Annotated[Path | None, Option("--out", help="The PNG; PAGE.png if not given.")] = None,
+    dpi: Annotated[int, Option(min=20, max=600)] = 110,
 ) -> None:
     """Write a picture of a page with the boxes of its truth."""
     from parsemark.cli import running
@@ -109,8 +108,8 @@ def show(
 
 def write_pages(
     corpus: opt.CorpusArgument,
-    out: Annotated[Path, typer.Option("--out", help="Folder for pictures, words and the list of images.")],
-    dpi: Annotated[int, typer.Option(min=36, max=300, help="Of the pictures; VGT takes 72.")] = 72,
+    out: Annotated[Path, Option("--out", help="Folder for pictures, words and the list of images.")],
+    dpi: Annotated[int, Option(min=36, max=300, help="Of the pictures; VGT takes 72.")] = 72,
 ) -> None:
     """Write what a detector that runs elsewhere needs: pictures, words with boxes, a list of images.
 
@@ -124,14 +123,13 @@ def write_pages(
 
 def facts(
     corpus: opt.CorpusArgument,
-    out: Annotated[Path, typer.Option("--out", help="File for the facts, a line of JSON each.")],
+    out: Annotated[Path, Option("--out", help="File for the facts, a line of JSON each.")],
     form: Annotated[
-        str, typer.Option(help="`answers`, to be edited and asked again; or `olmocr`, for olmOCR-bench.")
+        str, Option(help="`answers`, to be edited and asked again; or `olmocr`, for olmOCR-bench.")
     ] = "answers",
 ) -> None:
     """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
     from parsemark.cli import running
-    from parsemark.errors import require_known
     from parsemark.protocols.answers.files import FORMS, fact_lines
 
     require_known("form of facts", form, FORMS)
@@ -140,10 +138,8 @@ def facts(
     print(f"{len(lines)} facts in {out}")
 
 
-def schema(out: Annotated[Path, typer.Option("--out", help="Folder for the JSON schemas.")]) -> None:
+def schema(out: Annotated[Path, Option("--out", help="Folder for the JSON schemas.")]) -> None:
     """Write the JSON schemas of the corpus format."""
-    import json
-
     from parsemark.corpora.schema import json_schemas
 
     make_folder(out)

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+from typer import Argument, Option
+
+from parsemark.errors import UsageError
+from parsemark.plain_words import visible
 
 if TYPE_CHECKING:
     from parsemark.corpora.fresh import Secret
@@ -15,14 +19,14 @@ if TYPE_CHECKING:
 OptionsT = TypeVar("OptionsT")
 Commit = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Write a hash of seed, generator and pages here, to publish before, and FILE.secret.json, to "
         "publish after. Without --seed one is drawn."
     ),
 ]
 Reveal = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Make the pages of FILE.secret.json again and show that they are those of the commitment "
         "(FILE.json beside it, or --commit). Takes the place of all other options."
     ),
@@ -46,7 +50,6 @@ class Fresh:
     def secret(self, renderer: str) -> Secret | None:
         """What was revealed of pages that were made with a renderer."""
         from parsemark.corpora.fresh import read_secret
-        from parsemark.errors import UsageError
 
         if self.reveal is None:
             return None
@@ -66,8 +69,6 @@ class Fresh:
 
     def options(self, secret: Secret, kind: Callable[..., OptionsT], generator: str) -> OptionsT:
         """The options of a maker as the secret has them."""
-        from parsemark.errors import UsageError
-
         if secret.generator != generator:
             raise UsageError(f"{self.reveal} is of {secret.generator!r}, but this makes {generator!r}.")
         settings = {k: tuple(v) if isinstance(v, list) else v for k, v in secret.settings.items()}
@@ -94,7 +95,6 @@ class Fresh:
 def show_reveal(root: Path, secret: Path, commitment: Path) -> None:
     """Print whether the pages in a folder are those of a commitment; exit code 1 if not."""
     from parsemark.corpora.fresh import differences, read_secret, same_pdfs
-    from parsemark.plain_words import visible
 
     revealed = read_secret(secret)
     found = list(differences(root, revealed, commitment))
@@ -107,10 +107,10 @@ def show_reveal(root: Path, secret: Path, commitment: Path) -> None:
 
 
 def reveal(
-    corpus: Annotated[Path, typer.Argument(help="Folder of the corpus that was used.")],
-    secret: Annotated[Path, typer.Argument(help="FILE.secret.json, which was kept until now.")],
+    corpus: Annotated[Path, Argument(help="Folder of the corpus that was used.")],
+    secret: Annotated[Path, Argument(help="FILE.secret.json, which was kept until now.")],
     commitment: Annotated[
-        Path | None, typer.Argument(help="What was published before.", show_default="FILE.json beside it")
+        Path | None, Argument(help="What was published before.", show_default="FILE.json beside it")
     ] = None,
 ) -> None:
     """Show that a corpus is the one that was committed to before. Exit code 1 if it is not."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from parsemark.cli import options as opt
 from parsemark.cli.corpus.fresh import Commit, Fresh, Reveal
 from parsemark.cli.options import Commands
+from parsemark.cli.printing import page_progress, plain_console, say, warning
+from parsemark.errors import UsageError, require_known
 from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
@@ -17,8 +21,8 @@ if TYPE_CHECKING:
 
 make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
 
-_Pages = Annotated[int | None, typer.Option(min=1, help="How many pages.")]
-_Seed = Annotated[int | None, typer.Option(help="The same seed gives the same corpus.", show_default="0")]
+_Pages = Annotated[int | None, Option(min=1, help="How many pages.")]
+_Seed = Annotated[int | None, Option(help="The same seed gives the same corpus.", show_default="0")]
 
 
 @make_app.command()
@@ -27,19 +31,19 @@ def synthetic(
     pages: _Pages = None,
     out: opt.NewCorpus,
     seed: _Seed = None,
-    name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = "synthetic",
-    empty: Annotated[float, typer.Option(help="Share of pages without tables.")] = 0.3,
-    double_column: Annotated[float, typer.Option(help="Share of documents with two columns.")] = 0.35,
-    french: Annotated[float, typer.Option(help="Share of documents in French.")] = 0.25,
-    rotated: Annotated[float, typer.Option(help="Share of table pages with a table turned by ±90°.")] = 0.1,
-    long: Annotated[float, typer.Option(help="Share of pages of tables that run over pages.")] = 0.08,
-    document_pages: Annotated[int, typer.Option(min=1, help="The most pages of one document.")] = 4,
+    name: Annotated[str, Option(help="Name of the corpus, and start of its ids.")] = "synthetic",
+    empty: Annotated[float, Option(help="Share of pages without tables.")] = 0.3,
+    double_column: Annotated[float, Option(help="Share of documents with two columns.")] = 0.35,
+    french: Annotated[float, Option(help="Share of documents in French.")] = 0.25,
+    rotated: Annotated[float, Option(help="Share of table pages with a table turned by ±90°.")] = 0.1,
+    long: Annotated[float, Option(help="Share of pages of tables that run over pages.")] = 0.08,
+    document_pages: Annotated[int, Option(min=1, help="The most pages of one document.")] = 4,
     lines: Annotated[
-        str, typer.Option(help="Weights of the line styles.")
+        str, Option(help="Weights of the line styles.")
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
     tables_per_page: Annotated[
         float | None,
-        typer.Option(help="Mean number of tables on pages that have any.", show_default="one to three"),
+        Option(help="Mean number of tables on pages that have any.", show_default="one to three"),
     ] = None,
     workers: opt.Processes = None,
     commit: Commit = None,
@@ -61,7 +65,6 @@ def _make(
     options: SyntheticOptions | DocumentOptions, out: Path, fresh: Fresh, workers: int | None = None
 ) -> None:
     """Make the pages, say what was made, and commit to them or reveal them."""
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora.synthetic.make import make_synthetic
 
     with page_progress("Making pages", options.pages) as progress:
@@ -80,15 +83,15 @@ def _document_maker(renderer: str, summary: str) -> None:
         pages: _Pages = None,
         out: opt.NewCorpus,
         seed: _Seed = None,
-        name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = renderer,
+        name: Annotated[str, Option(help="Name of the corpus, and start of its ids.")] = renderer,
         languages: Annotated[
-            str, typer.Option(help="Languages, separated by commas; `all` for all of them.")
+            str, Option(help="Languages, separated by commas; `all` for all of them.")
         ] = "all" if renderer == "typst" else "english,french",
         kinds: Annotated[
-            str, typer.Option(help="Kinds of documents: report, invoice, form, statement, laboratory.")
+            str, Option(help="Kinds of documents: report, invoice, form, statement, laboratory.")
         ] = "all",
-        document_pages: Annotated[float, typer.Option(help="About how long reports are, in pages.")] = 1.5,
-        long: Annotated[float, typer.Option(help="Share of reports with a table over pages.")] = 0.1,
+        document_pages: Annotated[float, Option(help="About how long reports are, in pages.")] = 1.5,
+        long: Annotated[float, Option(help="Share of reports with a table over pages.")] = 0.1,
         commit: Commit = None,
         reveal: Reveal = None,
     ) -> None:
@@ -120,16 +123,15 @@ _document_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is ke
 
 @make_app.command()
 def latex(
-    more: Annotated[list[Path] | None, typer.Argument(help="More of them.", show_default=False)] = None,
+    more: Annotated[list[Path] | None, Argument(help="More of them.", show_default=False)] = None,
     *,
-    sources: Annotated[list[Path], typer.Option(help="LaTeX files, folders, or .tar.gz and .zip archives.")],
+    sources: Annotated[list[Path], Option(help="LaTeX files, folders, or .tar.gz and .zip archives.")],
     out: opt.NewCorpus,
-    name: Annotated[str, typer.Option(help="Name of the corpus.")] = "latex",
-    licence: Annotated[str, typer.Option(help="Licence of documents without a licence file.")] = "unknown",
+    name: Annotated[str, Option(help="Name of the corpus.")] = "latex",
+    licence: Annotated[str, Option(help="Licence of documents without a licence file.")] = "unknown",
     workers: opt.Processes = None,
 ) -> None:
     """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora.latex.documents.make import REPORT, make_documents
     from parsemark.corpora.latex.sources import locate
 
@@ -161,17 +163,14 @@ def features(
     *,
     out: opt.NewCorpus,
     makers: Annotated[
-        str, typer.Option(help="Programs that set the pages, separated by commas.")
+        str, Option(help="Programs that set the pages, separated by commas.")
     ] = "docx,html,latex,typst",
-    only: Annotated[
-        str, typer.Option(help="Names of features, separated by commas.", show_default="all")
-    ] = "",
+    only: Annotated[str, Option(help="Names of features, separated by commas.", show_default="all")] = "",
     folder: Annotated[
-        Path | None, typer.Option(help="Your own files of features (NAME.toml), in place of ours.")
+        Path | None, Option(help="Your own files of features (NAME.toml), in place of ours.")
     ] = None,
 ) -> None:
     """Make pairs of pages, one with a feature and one without: strikethrough, footnotes, columns and more."""
-    from parsemark.cli.printing import page_progress
     from parsemark.corpora.features.make import FEATURES, count_documents, make_features
 
     wanted = [[name.strip() for name in text.split(",") if name.strip()] for text in (makers, only)]
@@ -183,34 +182,28 @@ def features(
 
 
 def _required(pages: int | None) -> int:
-    from parsemark.errors import UsageError
-
     if pages is None:
         raise UsageError("Say how many pages: --pages N.")
     return pages
 
 
 def sample(
-    pdfs: Annotated[list[Path], typer.Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
+    pdfs: Annotated[list[Path], Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
     *,
-    pages: Annotated[int, typer.Option(min=1, help="How many pages to choose.")],
-    out: Annotated[Path, typer.Option(help="Folder for the pages, their list, and a sheet per cluster.")],
+    pages: Annotated[int, Option(min=1, help="How many pages to choose.")],
+    out: Annotated[Path, Option(help="Folder for the pages, their list, and a sheet per cluster.")],
     clusters: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many kinds of pages.", show_default="by the number of pages"),
+        int | None, Option(min=1, help="How many kinds of pages.", show_default="by the number of pages")
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            help="Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."
-        ),
+        Option(help="Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."),
     ] = None,
 ) -> None:
     """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
 
     The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
     """
-    from parsemark.cli.printing import plain_console, say, warning
     from parsemark.corpora.sample_pages import sample_pages
 
     console = plain_console()
@@ -233,27 +226,19 @@ def sample(
 
 
 def carry(
-    folder: Annotated[
-        Path, typer.Argument(help="A folder of PDFs.", metavar="DIR", exists=True, file_okay=False)
-    ],
+    folder: Annotated[Path, Argument(help="A folder of PDFs.", metavar="DIR", exists=True, file_okay=False)],
     *,
-    out: Annotated[Path, typer.Option("--out", help="The corpus; a harvest that was begun there goes on.")],
+    out: Annotated[Path, Option("--out", help="The corpus; a harvest that was begun there goes on.")],
     kind: Annotated[
         str,
-        typer.Option(
-            "--from", help="`carried` (all that PDFs carry), `tagged`, or `pairs` (sources beside them)."
-        ),
+        Option("--from", help="`carried` (all that PDFs carry), `tagged`, or `pairs` (sources beside them)."),
     ] = "carried",
     workers: opt.Processes = None,
     executor: opt.Executor = "local",
     address: opt.Address = None,
 ) -> None:
     """Take the truth that the PDFs of a folder carry into a corpus, however many they are."""
-    from collections import Counter
-
-    from parsemark.cli.printing import page_progress
     from parsemark.engine.harvest import harvest, left_out
-    from parsemark.errors import require_known
 
     require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
     changes: Counter[str] = Counter()

@@ -59,16 +59,12 @@ class Calibration:
     parser: str
     judged: JudgedTables
     before: Quality
-    after: Mapping[str, Quality]
-    """By method."""
-    chosen: str
-    """The method with the lowest D-ECE; isotonic only where there are predictions enough."""
-    calibrator: Calibrator
-    """The chosen one, fitted on all documents."""
+    after: Mapping[str, Quality]  # by method
+    chosen: str  # the method with the lowest D-ECE; isotonic only where there are predictions enough
+    calibrator: Calibrator  # the chosen one, fitted on all documents
     threshold: Threshold | None
     transfer: Transfer | None = None
-    added: str | None = None
-    """Name of the calibrated parser, where it was added to the run."""
+    added: str | None = None  # name of the calibrated parser, where it was added to the run
 
     @property
     def helps(self) -> bool:
@@ -128,10 +124,8 @@ def apply_calibrator(run: Run, file: Path) -> str:
 class Estimated:
     """Confidences of ours for parsers that give none."""
 
-    added: tuple[str, ...]
-    """Names of the parsers that were added to the run."""
-    model: ConfidenceModel
-    """The given one, or one that was fitted on all of the run."""
+    added: tuple[str, ...]  # names of the parsers that were added to the run
+    model: ConfidenceModel  # the given one, or one that was fitted on all of the run
 
 
 def estimate_confidence(
@@ -203,10 +197,7 @@ def confidence_rows(run: Run) -> list[ConfidenceRow]:
         confidence, correct, n_truth = judged.confidence, judged.correct, judged.n_truth
         rows.append(
             ConfidenceRow(
-                entry.name,
-                len(confidence),
-                sum(correct),
-                _quality(confidence, correct),
+                *(entry.name, len(confidence), sum(correct), _quality(confidence, correct)),
                 average_precision(confidence, correct, n_truth),
                 best_threshold(confidence, correct, n_truth),
             )

@@ -137,8 +137,7 @@ class ConfidenceModel:
     weights: tuple[float, ...]
     offset: float
     n_tables: int
-    source: str = ""
-    """The run that it was fitted on."""
+    source: str = ""  # the run that it was fitted on
 
     def __call__(self, features: Floats) -> Floats:
         """One probability for each row of features."""
@@ -148,13 +147,9 @@ class ConfidenceModel:
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
         by_name = zip(FEATURES, self.mean, self.scale, self.weights, strict=True)
-        return {
-            "confidence_model": 1,
-            "source": self.source,
-            "n_tables": self.n_tables,
-            "offset": self.offset,
-            "features": {n: {"mean": m, "scale": s, "weight": w} for n, m, s, w in by_name},
-        }
+        features = {n: {"mean": m, "scale": s, "weight": w} for n, m, s, w in by_name}
+        facts = {"source": self.source, "n_tables": self.n_tables, "offset": self.offset}
+        return {"confidence_model": 1, **facts, "features": features}
 
     @classmethod
     def read(cls, path: Path) -> ConfidenceModel:
@@ -165,14 +160,9 @@ class ConfidenceModel:
             numbers = np.array([*rows[0], *rows[1], *rows[2], float(data["offset"])])
             if data["confidence_model"] != 1 or not np.isfinite(numbers).all() or min(rows[1]) <= 0:
                 raise ValueError("its numbers cannot be used")
-            return cls(
-                tuple(rows[0]),
-                tuple(rows[1]),
-                tuple(rows[2]),
-                float(data["offset"]),
-                int(data["n_tables"]),
-                str(data.get("source", "")),
-            )
+            mean, scale, weights = map(tuple, rows)
+            source = str(data.get("source", ""))
+            return cls(mean, scale, weights, float(data["offset"]), int(data["n_tables"]), source)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise FormatError(f"this is no model of confidence: {error}", where=str(path)) from error
 
@@ -190,14 +180,8 @@ def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> Co
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 1e-9, scale, 1.0)
     fitted = LogisticRegression(C=1.0, max_iter=5_000).fit((features - mean) / scale, hit)
-    return ConfidenceModel(
-        tuple(mean.tolist()),
-        tuple(scale.tolist()),
-        tuple(fitted.coef_[0].tolist()),
-        float(fitted.intercept_[0]),
-        int(hit.size),
-        source,
-    )
+    means, scales, weights = (tuple(values.tolist()) for values in (mean, scale, fitted.coef_[0]))
+    return ConfidenceModel(means, scales, weights, float(fitted.intercept_[0]), int(hit.size), source)
 
 
 def models_by_document(

@@ -27,8 +27,7 @@ from parsemark.specs import Spec, is_derived, parse_spec
 from parsemark.stats.confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
-ENSEMBLE_MIN = 0.05
-"""Below this probability an ensemble leaves a table out; up to one half it is only ranked, as everywhere."""
+ENSEMBLE_MIN = 0.05  # an ensemble leaves out what is less probable; up to one half it is only ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +78,7 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
     )
     found = [
         _Matched(
-            row["sample"],
-            documents[row["sample"]],
-            tuple(row["pred"]),
-            row["confidence"],
+            *(row["sample"], documents[row["sample"]], tuple(row["pred"]), row["confidence"]),
             bool(row["truth"]) and (row["overlap"] or 0.0) > at,
         )
         for row in matches.filter(pl.col("pred").list.len() > 0).iter_rows(named=True)
@@ -172,8 +168,7 @@ class Signals:
     samples: tuple[str, ...]
     elements: tuple[str, ...]
     features: NDArray[np.float64]
-    correct: tuple[bool | None, ...]
-    """None where nothing is known: the run is not scored, or the page has no truth."""
+    correct: tuple[bool | None, ...]  # None where nothing is known: no scores, or no truth of the page
 
 
 def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
@@ -282,13 +277,12 @@ def _members(spec: Spec) -> list[str]:
 
 
 def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) -> list[str]:
-    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are the canonical names of what
-    was run.
+    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are canonical names of what was
+    run.
     """
-    canonical = {name: name for name in parsers}
     added = []
     for spec in specs:
-        members = [canonical.get(m, m) for m in _members(spec)] or list(parsers)
+        members = _members(spec) or list(parsers)
         least = spec.as_dict().get("min_confidence", ENSEMBLE_MIN)
         if not isinstance(least, int | float) or isinstance(least, bool) or not 0 <= least <= 1:
             raise UsageError(f"Option 'min_confidence' of 'ensemble' lies between 0 and 1, not {least!r}.")

@@ -32,13 +32,10 @@ class Watched:
     """One worker under watch, with all that it has started."""
 
     def __init__(self, pid: int, memory_mb: int) -> None:
-        self.pid = pid
-        """Of the worker's supervisor."""
+        self.pid = pid  # of the worker's supervisor
         self.memory_mb = memory_mb
-        self.exceeded = False
-        """Whether it was ended because of its memory."""
-        self.overtime = False
-        """Whether it was ended because of its CPU time."""
+        self.exceeded = False  # whether it was ended because of its memory
+        self.overtime = False  # whether it was ended because of its CPU time
         self._seen: dict[tuple[int, int], Process] = {}
         self.begin()
 

@@ -36,14 +36,10 @@ class PageLimits:
 
     timeout_s: float = 60.0
     """CPU time of the worker and all processes that it has started, from the request to the whole answer."""
-    patience: float = 3.0
-    """The wall-clock time behind it, as a multiple: for workers that wait, and for busy machines."""
-    memory_mb: int = 4096
-    """Resident memory of the worker and all processes that it has started (Linux)."""
-    start_timeout_s: float = 120.0
-    """Wall-clock time until a new worker has shaken hands."""
-    max_answer_bytes: int = 64 * 1024 * 1024
-    """Size of an answer; no more than this is ever held in memory."""
+    patience: float = 3.0  # wall-clock time, as a multiple of it: for workers that wait, and busy machines
+    memory_mb: int = 4096  # resident memory of the worker and all processes that it has started (Linux)
+    start_timeout_s: float = 120.0  # wall-clock time until a new worker has shaken hands
+    max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory
 
     def __str__(self) -> str:
         """What makes a failure under other limits another failure; names failures in the cache."""
@@ -81,8 +77,7 @@ class PageWorker:
     ) -> None:
         self.parser = parser
         self._hidden = hidden
-        self.hello: Hello | None = None
-        """What the worker said of itself; None before the first page."""
+        self.hello: Hello | None = None  # what the worker said of itself; None before the first page
         self._limits = limits
         self._watch = watch
         self._session: WorkerSession | None = None
@@ -131,7 +126,10 @@ class PageWorker:
     def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[PageOutcome, bool]:
         """One attempt, and whether another one makes sense."""
         worn = self._session is not None
-        session, watched = self._running()
+        if self._session is None or self._watched is None:
+            self._start()
+        assert self._session is not None and self._watched is not None
+        session, watched = self._session, self._watched
         session.prepare(self.parser.options, timeout_s=self._limits.start_timeout_s)
         watched.begin(timeout_s)
         started = time.perf_counter()
@@ -147,12 +145,6 @@ class PageWorker:
         elapsed = time.perf_counter() - started
         watched.look()
         return self._answered(answer, watched, elapsed), False
-
-    def _running(self) -> tuple[WorkerSession, Watched]:
-        if self._session is None or self._watched is None:
-            self._start()
-        assert self._session is not None and self._watched is not None
-        return self._session, self._watched
 
     def _start(self) -> None:
         try:

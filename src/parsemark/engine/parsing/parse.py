@@ -18,7 +18,7 @@ from parsemark.corpora.base import Remark
 from parsemark.corpora.render import FirstLook, look_at, page_size, with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.page_worker import PageLimits
-from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
+from parsemark.engine.parsing.plan import PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.worker_pool import LocalWorkers, ParsePool
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
@@ -47,31 +47,23 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.ray import RayWorkers
 
 _MAX_LISTED = 10
-_OTHER_FORMATS = frozenset({"docx", "html"})
-"""Files of corpora that are no PDFs, by their suffix."""
+_OTHER_FORMATS = frozenset({"docx", "html"})  # files of corpora that are no PDFs, by their suffix
 
 
 @dataclass(frozen=True)
 class ParseOptions:
     """How a corpus is parsed."""
 
-    pages: str | int | None = None
-    """Which samples: see `select_keys`."""
-    n_workers: int | None = None
-    """None for as many as the executor has CPUs."""
+    pages: str | int | None = None  # which samples: see `select_keys`
+    n_workers: int | None = None  # None for as many as the executor has CPUs
     limits: PageLimits = field(default_factory=PageLimits)
-    cache: Path | None = None
-    """Folder of the cache of parses; None to use none."""
-    anew: bool = False
-    """Parse every page, also those that the run has. A run that was stopped goes on all the same."""
+    cache: Path | None = None  # folder of the cache of parses; None to use none
+    anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
     executor: str = "local"
-    address: str | None = None
-    """Of a Ray cluster; None starts one on this machine."""
-    protocols: tuple[str, ...] = ()
-    """Specs by which the run is to be scored; by default those that it has, or the default ones."""
+    address: str | None = None  # of a Ray cluster; None starts one on this machine
+    protocols: tuple[str, ...] = ()  # specs to score it by; by default those that it has, or the default ones
     command: Sequence[str] = ()
-    max_cost_usd: float | None = None
-    """Parsers that are paid by the page stop when this is spent; a rerun tries their other pages again."""
+    max_cost_usd: float | None = None  # when it is spent, paid parsers stop; a rerun tries their other pages
 
 
 def parse_corpus(
@@ -93,7 +85,10 @@ def parse_corpus(
     since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
     plan = make_plan(run, pages, named, cache, str(options.limits), since)
     events.apart(frozenset(sample.id for sample in corpus.broken))
-    _announce(plan, events)
+    for name, jobs in plan.jobs.items():
+        cached = sum(record.parser == name for record in plan.from_cache)
+        done = plan.n_done[name]
+        events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
     for parser in parsers:
         _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None, why is None)
     pool = ParsePool(
@@ -334,13 +329,6 @@ def _page(sample: Sample, hashes: dict[Path, str]) -> PlannedPage:
     if sample.pdf not in hashes:
         hashes[sample.pdf] = file_sha256(sample.pdf)
     return PlannedPage(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)
-
-
-def _announce(plan: Plan, events: Events) -> None:
-    for name, jobs in plan.jobs.items():
-        cached = sum(record.parser == name for record in plan.from_cache)
-        done = plan.n_done[name]
-        events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
 
 
 def _workers(options: ParseOptions, hidden: Collection[Path]) -> LocalWorkers | RayWorkers:

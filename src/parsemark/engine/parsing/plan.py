@@ -38,12 +38,9 @@ class Job:
 class Plan:
     """The work of a run."""
 
-    jobs: dict[str, list[Job]]
-    """What is left to do, by parser, in the corpus's order."""
-    n_done: dict[str, int]
-    """How many pages of each parser were done before."""
-    from_cache: list[ParseRecord]
-    """What another run has done already."""
+    jobs: dict[str, list[Job]]  # what is left to do, by parser, in the corpus's order
+    n_done: dict[str, int]  # how many pages of each parser were done before
+    from_cache: list[ParseRecord]  # what another run has done already
 
 
 def make_plan(
@@ -77,13 +74,9 @@ def make_plan(
             if cached is None:
                 plan.jobs[name].append(job)
             else:
-                plan.from_cache.append(_for_job(cached, job))
+                here = {"sample": job.page.sample, "parser": job.parser}  # the names that this run has
+                plan.from_cache.append(ParseRecord.from_json({**cached.to_json(), **here}))
     return plan
-
-
-def _for_job(record: ParseRecord, job: Job) -> ParseRecord:
-    """A cached record under the names that this run has for the page and the parser."""
-    return ParseRecord.from_json({**record.to_json(), "sample": job.page.sample, "parser": job.parser})
 
 
 def select_keys(keys: Sequence[str], pages: str | int | None) -> list[str]:
@@ -158,9 +151,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def claim(self, current: str | None) -> Job | None:
-        """The next job, of the parser that the caller's worker runs if possible; None when there are none
-        left.
-        """
+        """The next job, of the parser that the caller's worker runs if possible; None when none are left."""
         with self._changed:
             while not self._stopped:
                 parser = self._choose(current)

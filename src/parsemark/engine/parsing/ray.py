@@ -116,15 +116,12 @@ class _Actor:
         if self._worker is None:
             self._worker = self._prepare()
         if pdf is not None:
-            self._put(pdf)
+            # Keep a PDF in place of the last one, under a name of its own: workers know files by name.
+            self._n_pdfs += 1
+            self._pdf.unlink(missing_ok=True)
+            self._pdf = self._folder.path / f"document-{self._n_pdfs}.pdf"
+            self._pdf.write_bytes(pdf)
         return self._worker.parse([replace(page, pdf=self._pdf) for page in pages]), self._worker.hello
-
-    def _put(self, pdf: bytes) -> None:
-        """Keep a PDF in place of the last one, under a name of its own: workers know files by name."""
-        self._n_pdfs += 1
-        self._pdf.unlink(missing_ok=True)
-        self._pdf = self._folder.path / f"document-{self._n_pdfs}.pdf"
-        self._pdf.write_bytes(pdf)
 
     def close(self) -> None:
         """End the worker and leave nothing behind; an actor that is killed before leaves that to the next."""

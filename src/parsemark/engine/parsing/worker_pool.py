@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.ray import RayWorker, RayWorkers
 
 _INSTALLS_AT_ONCE = 2
-_JOIN_S = 0.2
-"""How often the main thread wakes to see Ctrl-C."""
+_JOIN_S = 0.2  # how often the main thread wakes to see Ctrl-C
 
 
 class LocalWorkers:
@@ -102,8 +101,7 @@ class ParsePool:
         self._giving_up = threading.Lock()
         self._stopping = False
         self._error: BaseException | None = None
-        self.hellos: dict[str, Hello] = {}
-        """What the workers said of themselves, by parser."""
+        self.hellos: dict[str, Hello] = {}  # what the workers said of themselves, by parser
 
     def execute(self, plan: Plan, n_workers: int | None = None) -> None:
         """Do all jobs, by as many workers at a time as the executor has CPUs unless told otherwise. If the
@@ -165,15 +163,12 @@ class ParsePool:
                 name = names.popleft()
             except IndexError:  # another has taken the last
                 return
-            self._install(name)
-
-    def _install(self, name: str) -> None:
-        try:
-            self._workers.install(self._parsers[name], self._events)
-        except ParsemarkError as error:
-            self._give_up(name, str(error))
-        else:
-            self._dispatcher.open(name)
+            try:
+                self._workers.install(self._parsers[name], self._events)
+            except ParsemarkError as error:
+                self._give_up(name, str(error))
+            else:
+                self._dispatcher.open(name)
 
     def _work(self) -> None:
         worker: PageWorker | RayWorker | None = None

@@ -48,11 +48,9 @@ class PageTask:
     number: int
     truth: str | None
     outputs: tuple[Output, ...]
-    text: str | None = None
-    """The page's text layer, where it is known without the PDF."""
+    text: str | None = None  # the page's text layer, where it is known without the PDF
     document: str = ""
-    lost: str | None = None
-    """Why the page cannot be scored, where an earlier try ended its process."""
+    lost: str | None = None  # why the page cannot be scored, where an earlier try ended its process
 
 
 def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
@@ -69,8 +67,7 @@ class PartFiles:
 
     run: Path
     protocols: tuple[str, ...]
-    key: str
-    """Of the chunk."""
+    key: str  # of the chunk
 
     def part(self, table: str, protocol: str | None = None) -> Path:
         """The rows of one table."""
@@ -94,8 +91,7 @@ class Chunk:
     run: Path
     protocols: tuple[str, ...]
     pages: tuple[PageTask, ...]
-    session: str = ""
-    """Chunks of one command share it, and with it what may be spent on asking; no part of the work itself."""
+    session: str = ""  # chunks of one command share it, and what may be spent on asking; no part of the work
 
     @property
     def key(self) -> str:
@@ -147,8 +143,7 @@ class PackedChunk:
 
     chunk: Chunk
     blobs: Mapping[str, bytes]
-    damaged: Mapping[str, str]
-    """Raw outputs that cannot be read, with the reason."""
+    damaged: Mapping[str, str]  # raw outputs that cannot be read, with the reason
     pdfs: Mapping[str, bytes]
 
 
@@ -377,13 +372,8 @@ def _not_scored(prediction: Prediction, status: Status, why: str) -> PageScores:
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     text = json.dumps(prediction_to_json(prediction), ensure_ascii=False)
     clean = text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a Parquet file
-    return {
-        "sample": prediction.sample,
-        "parser": prediction.parser,
-        "status": str(prediction.status),
-        "message": prediction.message,
-        "prediction": clean,
-    }
+    said = {"status": str(prediction.status), "message": prediction.message, "prediction": clean}
+    return {"sample": prediction.sample, "parser": prediction.parser, **said}
 
 
 def _frame(table: str, columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:

@@ -23,8 +23,7 @@ from parsemark.protocols import get_protocol
 from parsemark.store import Run, RunFolder
 from parsemark.store.tables import NOT_PARSED
 
-_READ_PAGES = 256
-"""How many pages are read together while the plan is made."""
+_READ_PAGES = 256  # how many pages are read together while the plan is made
 _RECORD = ("sample", "parser", "status", "blob", "error")
 _NO_OUTPUT = "The record says ok, but there is no output."
 Rows = NDArray[np.int64]
@@ -37,18 +36,13 @@ class ChunkPlan(Sequence[Chunk]):
     run: Run
     protocols: tuple[str, ...]
     parsers: tuple[str, ...]
-    rows: Sequence[Rows]
-    """Of each chunk the rows of its pages in `samples.parquet`."""
-    keys: Sequence[str]
-    """Of each chunk the identity of its work."""
+    rows: Sequence[Rows]  # of each chunk the rows of its pages in `samples.parquet`
+    keys: Sequence[str]  # of each chunk the identity of its work
     n_pages: int
-    missing: Mapping[str, int]
-    """Parser to the number of pages that it was not run on."""
+    missing: Mapping[str, int]  # parser to the number of pages that it was not run on
     n_blobs: int
-    n_lost: int
-    """How many outputs are recorded, and how many of them are not there any more."""
-    n_empty: int
-    """How many records are called ok and have no output at all; their pages count as failed."""
+    n_lost: int  # how many outputs are recorded, and how many of them are not there any more
+    n_empty: int  # how many records are called ok and have no output at all; their pages count as failed
 
     @property
     def n_outputs(self) -> int:
@@ -143,18 +137,15 @@ class _TaskReader:
                 within = rows[(rows >= row) & (rows < row + _READ_PAGES)]
                 self._read(int(row), max(int(within.max()) + 1, int(row) + 1))
             page = self._pages[row - self._first]
-            self._count(page)
+            for output in page.outputs:
+                if output.blob is not None:
+                    self.n_blobs += 1
+                    self.n_lost += not RunFolder.of(self._run).blobs.holds(output.blob)
+                elif output == _missing(output.parser):
+                    self.missing[output.parser] += 1
+                elif output.error == _NO_OUTPUT:
+                    self.n_empty += 1
             yield page
-
-    def _count(self, page: PageTask) -> None:
-        for output in page.outputs:
-            if output.blob is not None:
-                self.n_blobs += 1
-                self.n_lost += not RunFolder.of(self._run).blobs.holds(output.blob)
-            elif output == _missing(output.parser):
-                self.missing[output.parser] += 1
-            elif output.error == _NO_OUTPUT:
-                self.n_empty += 1
 
     def _read(self, first: int, last: int) -> None:
         self._first, self._last = first, last
@@ -165,10 +156,12 @@ class _TaskReader:
         for row in self._parses.filter(own).select(_RECORD).collect().iter_rows(named=True):
             found.setdefault(row["sample"], {})[row["parser"]] = self._output(row)
         texts = RunFolder.of(self._run).files.texts(own)
-        self._pages = [
-            self._page(row, found.get(row["sample"], {}), texts.get(row["sample"]))
-            for row in samples.iter_rows(named=True)
-        ]
+        self._pages = []
+        for row in samples.iter_rows(named=True):
+            place = (row["sample"], row["pdf"], row["page_number"], row["truth"])
+            given = found.get(row["sample"], {})
+            outputs = tuple(given.get(parser) or _missing(parser) for parser in self._parsers)
+            self._pages.append(PageTask(*place, outputs, texts.get(row["sample"]), row["document"]))
 
     def _output(self, row: dict[str, Any]) -> Output:
         blob = row["blob"]
@@ -186,17 +179,6 @@ class _TaskReader:
                 f"The record of {row['sample']} by {row['parser']} in {where} is "
                 f"not valid: {error}. Remove it; its page is parsed again."
             ) from error
-
-    def _page(self, row: dict[str, Any], outputs: dict[str, Output], text: str | None) -> PageTask:
-        return PageTask(
-            row["sample"],
-            row["pdf"],
-            row["page_number"],
-            row["truth"],
-            tuple(outputs.get(parser) or _missing(parser) for parser in self._parsers),
-            text,
-            row["document"],
-        )
 
 
 def _missing(parser: str) -> Output:

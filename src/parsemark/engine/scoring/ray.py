@@ -14,8 +14,7 @@ from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.scoring.chunk import Chunk, PackedChunk, pack, score_packed, write_parts
 
-AHEAD = 2
-"""Chunks that an actor is given at a time: the next one travels while one is scored."""
+AHEAD = 2  # chunks that an actor is given at a time: the next one travels while one is scored
 
 
 class RayScoring(RayCluster):
@@ -32,12 +31,9 @@ class RayScoring(RayCluster):
         self._n_workers = n_workers
         self._limits = (timeout_s, memory_mb)
         self._waiting: deque[Chunk] = deque()
-        self._idle: list[Any] = []
-        """Actors that may be given a chunk, the same one several times if it may be given several."""
-        self._starting: dict[Any, Any] = {}
-        """What says that an actor has started, and the actor."""
-        self._busy: dict[Any, tuple[Any, Chunk]] = {}
-        """What a result will be, the actor, and its chunk."""
+        self._idle: list[Any] = []  # those that may be given a chunk, as often as they may be given one
+        self._starting: dict[Any, Any] = {}  # what says that an actor has started, and the actor
+        self._busy: dict[Any, tuple[Any, Chunk]] = {}  # what a result will be, the actor, and its chunk
         self._losses: Counter[str] = Counter()
 
     def __exit__(self, *_: object) -> None:

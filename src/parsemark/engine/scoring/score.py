@@ -32,15 +32,12 @@ from parsemark.system.locks import shared
 if TYPE_CHECKING:
     from parsemark.engine.scoring.ray import RayScoring
 
-    Pool = ProcessPool[Chunk] | RayScoring
-    """Processes of this machine, or a cluster."""
+    Pool = ProcessPool[Chunk] | RayScoring  # processes of this machine, or a cluster
 
-CHUNK_OUTPUTS = 256
-"""At most in one chunk. A small run has smaller ones, so that all processes have work."""
+CHUNK_OUTPUTS = 256  # at most in one chunk; a small run has smaller ones, so that all processes have work
 _MIN_CHUNK_OUTPUTS = 16
 _CHUNKS_WANTED = 16
-TIMEOUT_S = 120.0
-"""For one chunk, and for one page of a chunk that took longer."""
+TIMEOUT_S = 120.0  # for one chunk, and for one page of a chunk that took longer
 MEMORY_MB = 16_384
 _OPTIMISTIC_ROUNDS = 2
 """How often scoring starts over because somebody has added to the run, before it keeps others out."""
@@ -73,7 +70,8 @@ def score_run(
             plan = _chunks(run, specs, events)
             final = _score_all(plan, session, make_pool, events)
             with RunFolder.of(run).publishing():
-                if _is_current(run, specs, plan, final):
+                # Whether what was scored is what the run holds now, and the parts have not been removed.
+                if _plan(run, specs).keys == plan.keys and all(files.are_there() for files in final):
                     return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with RunFolder.of(run).publishing():  # it keeps changing: now nobody else may publish until we have
@@ -88,11 +86,6 @@ def _session(specs: Iterable[str]) -> str:
     from parsemark.judges.ask import session_name
 
     return session_name()
-
-
-def _is_current(run: Run, specs: tuple[str, ...], plan: ChunkPlan, final: Sequence[PartFiles]) -> bool:
-    """Whether what was scored is what the run holds now, and the parts have not been removed."""
-    return _plan(run, specs).keys == plan.keys and all(files.are_there() for files in final)
 
 
 def _publish(

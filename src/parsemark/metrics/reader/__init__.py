@@ -1,11 +1,11 @@
 """`reader`: a table metric that agrees with people, and says why.
 
 - `sheet`, `structure`: the table as a reader sees it, and its headers
-- `signs`, `value_kinds`, `citations`: two tables with signs, values and names written in one way
-- `texts`, `notations`, `units`, `likeness`, `paths`: how two texts, and two header paths, differ
-- `pages`, `joined_tables`: all forms in which a prediction, or the truth, may be given
+- `signs`, `value_kinds`: two tables with signs, citations and values written in one way
+- `texts`, `notations`, `likeness`, `paths`: how two texts, and two header paths, differ
+- `pages`: all forms in which a prediction, or the truth, may be given
 - `align`, `regroup`: which row and column answers which; pieces put together again
-- `naming`, `values`, `presence`, `find_events`: what happened to headers, names, values, rows and columns
+- `values`, `naming`, `find_events`: what happened to values, headers, names, rows and columns
 - `best_reading`: the best account of a table in any of these forms
 - `events`, `parameters`: what an event is, what it costs, and every fitted number with its meaning
 """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +30,8 @@ _OTHER_NUMBERS = 0.3
 _TIE = 1e-6
 _LEAST_ROW = 0.15
 """Rows less alike than this do not answer each other."""
-
-
+_REFINEMENTS = 2
+"""How often rows are aligned by the columns, and columns by the rows."""
 _SURELY = 0.8
 """Lines that are at least this alike have moved, if nothing else answers either of them."""
 _HARDLY = 0.5
@@ -50,34 +48,41 @@ MAX_VOLUME = 12_000_000
 """Pairs of rows times columns, and pairs of columns times rows, of which likenesses are looked up."""
 
 
-@dataclass(frozen=True)
 class Alignment:
-    """Partners of the truth's columns and rows in the prediction."""
+    """Partners of the truth's columns and rows in the prediction; of rows those below its header."""
 
-    columns: dict[int, int]
-    rows: dict[int, int]
-    """Truth row to predicted row, for rows below the truth's header."""
-    moved_columns: frozenset[int] = frozenset()
-    """Columns of the truth whose partners stand in another order."""
-    moved_rows: frozenset[int] = frozenset()
-
-    @cached_property
-    def column_of(self) -> dict[int, int]:
-        """The columns of the truth that predicted ones answer."""
-        return {p: t for t, p in self.columns.items()}
-
-    @cached_property
-    def row_of(self) -> dict[int, int]:
-        """The rows of the truth that predicted ones answer."""
-        return {p: t for t, p in self.rows.items()}
+    def __init__(self, columns: Pairs, moved_columns: Pairs, rows: Pairs, moved_rows: Pairs) -> None:
+        self.columns, self.rows = dict([*columns, *moved_columns]), dict([*rows, *moved_rows])
+        self.moved_columns, self.moved_rows = dict(moved_columns).keys(), dict(moved_rows).keys()
+        """Those of the truth whose partners stand in another order."""
+        self.column_of = {p: t for t, p in self.columns.items()}
+        self.row_of = {p: t for t, p in self.rows.items()}
+        """For each of the prediction that of the truth which it answers."""
 
 
-class Likenesses:
+class _Numbered:
+    """A sheet with numbers for its texts, each different text once."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        every = list(chain.from_iterable(sheet.texts))
+        known = {text: index for index, text in enumerate(dict.fromkeys(every))}
+        ids = np.fromiter(map(known.__getitem__, every), dtype=np.intp, count=len(every))
+        self.ids, self.texts = ids.reshape(sheet.n_rows, -1), list(known)
+        self.filled = np.array(list(map(bool, self.texts)), dtype=bool)[self.ids]
+        self.blank = np.flatnonzero(~np.any(self.filled, axis=1))
+        self.sections = [row for row in range(sheet.n_rows) if is_section(sheet, row)]
+
+
+class Likenesses(_Numbered):
     """Likeness of the truth's texts to those of a prediction, kept for the other forms it is read in."""
 
     def __init__(self, truth: Sheet) -> None:
-        self.ids, self.texts = _numbered(truth.texts)
-        self.sections = [row for row in range(truth.n_rows) if is_section(truth, row)]
+        super().__init__(truth)
+        # What a cell of several rows says may stand at any of them, as at the middle one.
+        starts = np.array(truth.starts, dtype=bool)
+        self.asked = self.filled & starts
+        self.asked[:-1] &= starts[1:] | (self.ids[:-1] != self.ids[1:])
         self._known: dict[str, int] = {}
         self._matrix: Floats = np.zeros((len(self.texts), 0), dtype=np.float32)
         self._by_beginnings = False
@@ -92,32 +97,6 @@ class Likenesses:
             self._matrix = _text_likeness(self.texts, pred, are_long)
             return self._matrix
         return self._matrix[:, [self._known[text] for text in pred]]
-
-
-class Lookup:
-    """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
-
-    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses) -> None:
-        _check_lines(truth, pred)
-        self.truth_ids, truth_texts = likenesses.ids, likenesses.texts
-        self.pred_ids, pred_texts = _numbered(pred.texts)
-        check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
-        self.matrix = likenesses.matrix(pred_texts)
-        self.truth_filled = _filled(truth_texts, self.truth_ids)
-        self.pred_filled = _filled(pred_texts, self.pred_ids)
-        self.truth_blank = np.flatnonzero(~np.any(self.truth_filled, axis=1))
-        self.pred_blank = np.flatnonzero(~np.any(self.pred_filled, axis=1))
-        # What a cell of several rows says may stand at any of them, as at the middle one.
-        starts = np.array(truth.starts, dtype=bool)
-        self.truth_asked = self.truth_filled & starts
-        self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
-        self.truth_sections = likenesses.sections
-        self.pred_sections = [row for row in range(pred.n_rows) if is_section(pred, row)]
-
-
-def _filled(texts: list[str], ids: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Where the text that an id names says something; at most one of the different texts is empty."""
-    return np.asarray(ids != texts.index("") if "" in texts else np.ones(ids.shape, dtype=bool))
 
 
 def _check_lines(truth: Sheet, pred: Sheet) -> None:
@@ -139,10 +118,7 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
     known: dict[tuple[str, ...], int] = {}
     # A number is little like a text with other numbers, however many of its digits are the same.
     kinds = [
-        [
-            2 * known.setdefault(numbers, len(known)) + numeric if text else -1
-            for text, numeric, numbers in side
-        ]
+        [2 * known.setdefault(said, len(known)) + numeric if text else -1 for text, numeric, said in side]
         for side in (ours, theirs)
     ]
     kernel.square_by_kinds(matrix, *kinds, _OTHER_NUMBERS, _EMPTY_MATCH)
@@ -156,17 +132,20 @@ def _similarities(one: list[str], other: list[str]) -> Floats:
     return cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
 
 
-def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
+def align(likenesses: Likenesses, sheet: Sheet, n_header: int) -> Alignment:
     """Align columns by their values and headers, then rows, then columns again by the aligned rows."""
-    truth, pred, matrix = lookup.truth_ids, lookup.pred_ids, lookup.matrix
+    _check_lines(likenesses.sheet, sheet)
+    numbered = _Numbered(sheet)
+    check_pairs("different texts", len(likenesses.texts), len(numbered.texts), MAX_TEXT_PAIRS)
+    truth, pred, matrix = likenesses.ids, numbered.ids, likenesses.matrix(numbered.texts)
     headers = _header_likeness(truth[:n_header], pred, matrix)
     body = truth[n_header:] if len(truth) > n_header else truth
     columns = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * _column_likeness(body, pred, matrix))
     rows: Pairs = []
     moved_columns: Pairs = []
     moved_rows: Pairs = []
-    for _ in range(refinements):
-        likeness = _row_likeness(lookup, [*columns, *moved_columns])
+    for _ in range(_REFINEMENTS):
+        likeness = _row_likeness(likenesses, numbered, matrix, [*columns, *moved_columns])
         likeness[:n_header] -= _TIE * sum(likeness.shape)  # what a row of data says as well is that row
         rows = best_path(likeness, _LEAST_ROW)
         if not rows:
@@ -181,12 +160,8 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
             break
         columns, moved_columns = refined, moved
     # Header rows take part, so that none of them is taken for a row of data; their partners do not matter.
-    return Alignment(
-        dict([*columns, *moved_columns]),
-        {i: k for i, k in [*rows, *moved_rows] if i >= n_header},
-        frozenset(i for i, _ in moved_columns),
-        frozenset(i for i, _ in moved_rows),
-    )
+    below = [pair for pair in rows if pair[0] >= n_header]
+    return Alignment(columns, moved_columns, below, moved_rows)
 
 
 def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:
@@ -227,13 +202,6 @@ def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
     return pairs
 
 
-def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
-    every = list(chain.from_iterable(texts))
-    known = {text: index for index, text in enumerate(dict.fromkeys(every))}
-    ids = np.fromiter(map(known.__getitem__, every), dtype=np.intp, count=len(every))
-    return ids.reshape(len(texts), -1), list(known)
-
-
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
     """For each pair of columns how well the cells of one find a counterpart in the other."""
     # For each text of one table and each column of the other how alike the most alike of its cells is.
@@ -254,22 +222,21 @@ def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
     return np.asarray(found.mean(axis=0))
 
 
-def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
+def _row_likeness(truth: Likenesses, pred: _Numbered, matrix: Floats, columns: Pairs) -> Floats:
     """For each pair of rows the mean likeness of their cells, where either has something."""
     if not columns:
-        return np.zeros((len(lookup.truth_ids), len(lookup.pred_ids)))
+        return np.zeros((len(truth.ids), len(pred.ids)))
     one, other = map(list, zip(*columns, strict=True))
     # By columns first: so the likenesses lie one behind the other, and are summed up in this order.
-    cells = lookup.matrix[lookup.truth_ids.T[one][:, :, None], lookup.pred_ids.T[other][:, None, :]]
+    cells = matrix[truth.ids.T[one][:, :, None], pred.ids.T[other][:, None, :]]
     # Where a span repeats a text, an empty cell is no contradiction.
-    either = lookup.truth_asked.T[one][:, :, None] | lookup.pred_filled.T[other][:, None, :]
+    either = truth.asked.T[one][:, :, None] | pred.filled.T[other][:, None, :]
     np.multiply(cells, either, out=cells)
     likeness: Floats = cells.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
-    for row in lookup.truth_sections:
-        # A section heading is alike whether it spans all columns or stands in the first one alone.
-        for partner in lookup.pred_sections:
-            likeness[row, partner] = lookup.matrix[lookup.truth_ids[row, 0], lookup.pred_ids[partner, 0]]
+    # A section heading is alike whether it spans all columns or stands in the first one alone.
+    for row, partner in product(truth.sections, pred.sections):
+        likeness[row, partner] = matrix[truth.ids[row, 0], pred.ids[partner, 0]]
     # Rows of placeholders alone have nothing to compare; they answer each other in order.
-    if lookup.truth_blank.size and lookup.pred_blank.size:
-        likeness[np.ix_(lookup.truth_blank, lookup.pred_blank)] = 2 * _LEAST_ROW
+    if truth.blank.size and pred.blank.size:
+        likeness[np.ix_(truth.blank, pred.blank)] = 2 * _LEAST_ROW
     return likeness

@@ -7,28 +7,19 @@ them, side by side, with rows folded into one, with columns run together, or as 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import chain
 
-from parsemark.metrics.reader.align import Likenesses, Lookup, align
-from parsemark.metrics.reader.citations import without_citations
+from parsemark.metrics.reader.align import Likenesses, align
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find_events import find_events
-from parsemark.metrics.reader.joined_tables import forms, layouts
-from parsemark.metrics.reader.pages import Pages, arrangements, lines_of
+from parsemark.metrics.reader.pages import Pages, arrangements, forms, layouts, lines_of
 from parsemark.metrics.reader.parameters import Parameters
-from parsemark.metrics.reader.regroup import (
-    Grouped,
-    Regrouped,
-    joined_rows,
-    regroup_columns,
-    regroup_rows,
-    unfolded,
-)
+from parsemark.metrics.reader.regroup import Form, joined_rows, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.signs import with_no_as_in, with_symbols_of
-from parsemark.metrics.reader.structure import Structure, read_structure, says_deviations
-from parsemark.metrics.reader.texts import is_numeric, tight
+from parsemark.metrics.reader.signs import with_no_as_in, with_symbols_of, without_citations
+from parsemark.metrics.reader.structure import Structure, read_structure
+from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.value_kinds import in_one_way
 from parsemark.metrics.reader.values import Asked, Side
 
@@ -36,8 +27,6 @@ _GOOD_ENOUGH = 9.4
 """A reading of at least this value is not tried in another form."""
 _PLAUSIBLE = 0.6
 """Where this share of the values is there and most stand upright, a table is not tried transposed."""
-_ROWS_TOGETHER = 0.8
-"""Severity of rows run together with spaces between them, against 1 without."""
 _RELATED = 0.2
 """Share of the truth's words that a table has to have to be tried in another form."""
 _OF_ROWS = frozenset({Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
@@ -45,13 +34,13 @@ _OF_COLUMNS = frozenset({Kind.COLUMN_MISSING, Kind.INVENTED, Kind.VALUE_SHIFTED,
 _OF_BOTH = frozenset({Kind.ROW_MISSING, Kind.CELLS_MERGED})
 """What columns or rows run together look like where they are taken as one."""
 _ROUNDING = 1e-9
-_SEPARATE = 0.9
-"""Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
 
 
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
     """The best account of a prediction as an answer to one table."""
-    if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
+    said = truth.texts, truth.starts, truth.present
+    alike = [(sheet.texts, sheet.starts, sheet.present) == said for sheet in pages.sheets]
+    if alike == [True] and not pages.as_data:
         return Account((), Asked(truth, structure, parameters.no_value).total)
     # Numbers and other values of all tables are written in one way.
     pairs = [in_one_way(truth, sheet) for sheet in pages.sheets]
@@ -74,10 +63,6 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
 
 def _words(sheet: Sheet) -> set[str]:
     return set(" ".join(map(" ".join, sheet.texts)).split())
-
-
-_Form = tuple[Sheet, tuple[Event, ...]]
-"""A prediction put as the truth has it, and what had been done to it."""
 
 
 class _Reader:
@@ -104,22 +89,21 @@ class _Reader:
         best = find_events(side, self.pages.outside)
         if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
-        doubtful = best.known < _PLAUSIBLE or not side.stands_upright
-        if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
-            best = self.better(best, self.upright(pred.transposed(), best))
-        for other in forms(pred, self.truth):
-            best = self.better(best, self.upright(other, best))
+        doubtful = best.known < _PLAUSIBLE or not side.stands_upright()
+        transposed = [pred.transposed()] if min(pred.n_rows, pred.n_cols) > 1 and doubtful else []
+        for form in chain(transposed, forms(pred, self.truth)):
+            best = self.better(best, form)
         for form, extra in self.regroupings(side.pred, {event.kind for event in best.events}):
-            best = self.better(best, self.upright(form, best, extra))
+            best = self.better(best, form, extra)
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
         """The account of lines of text."""
         regrouped = regroup_columns(self.truth, pred) if pred.n_cols == 1 else None
-        found = self.upright(regrouped.sheet if regrouped else pred)
+        _, sheet = in_one_way(self.truth, regrouped[0] if regrouped else pred)
+        found = find_events(self.side(sheet), self.pages.outside)
         message = "The table is given as lines of text."
-        event = Event(Kind.PLAIN_LINES, found.total, message, severity=severity)
-        return found.plus([event])
+        return found.plus([Event(Kind.PLAIN_LINES, found.total, message, severity=severity)])
 
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
@@ -130,92 +114,35 @@ class _Reader:
         few = pred.n_rows * pred.n_cols < self.truth.n_rows
         return few and sum(text in said for text in self.asked.said) >= _RELATED * len(self.asked.said)
 
-    def better(self, one: Account, other: Account) -> Account:
-        """The account with the higher score."""
-        return other if other.score(self.parameters) > one.score(self.parameters) else one
-
-    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
-        """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
-
-        What was done to the table to make it stand so is `extra`.
-        """
-        least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
+    def better(self, best: Account, form: Sheet, extra: tuple[Event, ...] = ()) -> Account:
+        """The account of the table in another form, which cost `extra`, where it is better than the best."""
+        least = best.score(self.parameters)
 
         def hopeless(account: Account) -> bool:
-            return account.plus(extra).score(self.parameters) < least
+            return account.plus(extra).score(self.parameters) < least - _ROUNDING
 
-        side = self.side(in_one_way(self.truth, pred)[1])
-        return find_events(side, self.pages.outside, hopeless).plus(extra)
+        side = self.side(in_one_way(self.truth, form)[1])
+        found = find_events(side, self.pages.outside, hopeless).plus(extra)
+        return found if found.score(self.parameters) > least else best
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
-        alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
+        alignment = align(self.likenesses, pred, self.structure.n_header)
         joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
-            alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
+            alignment = align(self.likenesses, joined, self.structure.n_header)
         return Side(self.asked, joined, alignment, torn)
 
-    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
+    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[Form]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""
         few, narrow = pred.n_rows < self.truth.n_rows, pred.n_cols < self.truth.n_cols
-        cut: list[_Form] = []
+        cut: list[Form] = []
         if kinds & (_OF_ROWS | _OF_BOTH):
-            if (folded := unfolded(pred, alone=few)) is not None:
-                message = "Several rows are folded into one, each on its own line."
-                event = Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message)
-                cut.append((folded, (event,)))
-            if few and (rows := regroup_rows(self.truth, pred, self.structure.n_header)):
-                cut.append((rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows"))))
+            rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
+            cut = [form for form in (unfolded(self.truth, pred), rows) if form]
         yield from cut
         if (narrow and Kind.NAME_LOST in kinds) or kinds & (_OF_COLUMNS | _OF_BOTH):
             cut.append((pred, ()))
         for sheet, extra in cut:
             if (sheet is pred or narrow) and (columns := regroup_columns(self.truth, sheet)):
-                yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
-
-    def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
-        """The events of a regrouping."""
-        groups, of_rows = found.merged, kind is Kind.ROWS_MERGED
-        if groups:
-            held = sum(group.held for group in groups)
-            which = f"{noun} {_listed([self.names(group, kind) for group in groups])}"
-
-            def share(of: Callable[[Grouped], float]) -> float:
-                return sum(of(group) * group.held for group in groups) / held if held else 0.0
-
-            # Two columns are told apart more easily than four, and not at all where no space is left.
-            apart = 1 - share(lambda group: 1 / len(group.lines))
-            apart = max(apart, _ROWS_TOGETHER) if of_rows else apart
-            if of_rows and all(map(self.goes_on, groups)):
-                why = "a text goes on, or deviations stand behind their values"
-                yield Event(Kind.PADDED, held, f"{which} are given as one: {why}.")
-            elif share(lambda group: group.separate) >= _SEPARATE:
-                yield Event(Kind.PADDED, held, f"{which} are folded into one, each part on its own line.")
-            else:
-                severity = apart + (1 - apart) * share(lambda group: group.glued)
-                yield Event(kind, held, f"{which} are run together.", severity=severity)
-        if found.split:
-            length = self.truth.n_cols if of_rows else self.truth.n_rows
-            where = _listed([f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split])
-            message = f"{noun} {where} of the output are one in the truth."
-            yield Event(Kind.COLUMN_SPLIT, float(length * len(found.split)), message)
-
-    def goes_on(self, group: Grouped) -> bool:
-        """Whether each further row of a group says one text without a name, or deviations of the values."""
-        rows = [self.truth.texts[r] for r in group.lines[1:]]
-        texts = [[text for text in row if text] for row in rows]
-        lines = all(
-            len(t) == 1 and not row[0] and not is_numeric(t[0]) for row, t in zip(rows, texts, strict=True)
-        )
-        return self.truth.n_cols == 1 or lines or all(says_deviations(self.truth, r) for r in group.lines[1:])
-
-    def names(self, group: Grouped, kind: Kind) -> str:
-        """The lines of a group, counted from one; rows without those of the header."""
-        offset = 1 if kind is Kind.COLUMNS_MERGED else 1 - self.structure.n_header
-        first, last = group.lines[0] + offset, group.lines[-1] + offset
-        return f"{first}–{last}" if first > 0 else f"the header–{last}"
-
-
-def _listed(names: list[str]) -> str:
-    """The first of some names, and how many more there are."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+                yield columns[0], (*extra, *columns[1])

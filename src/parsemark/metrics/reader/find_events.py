@@ -1,21 +1,23 @@
-"""Finds the events between the truth and one aligned table."""
+"""Finds the events between the truth and one aligned table: what is missing, invented, moved or misnamed."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from itertools import product
+from itertools import groupby, product
+from operator import and_
 
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.events import Account, Causes, Event, Kind
+from parsemark.metrics.reader.events import UNASKED, Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ALIKE, NEAR, likeness
-from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, Named, NameJudge
-from parsemark.metrics.reader.paths import How, Path, column_paths, counted_paths
-from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
+from parsemark.metrics.reader.naming import COLUMNS, ROWS, Named, NameJudge
+from parsemark.metrics.reader.paths import How, Path, column_paths, counted_paths, holds, worded
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
-from parsemark.metrics.reader.texts import tight
-from parsemark.metrics.reader.values import Side
+from parsemark.metrics.reader.texts import is_numeric, tight
+from parsemark.metrics.reader.values import Position, Side
 
+_CAPTION_LINES = 2
 _POINTERS = str.maketrans("\\↓→", "///")
 
 
@@ -24,40 +26,154 @@ def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = 
 
     Some of them suffice where these are `hopeless`: each further one can only make the account worse.
     """
-    asked = side.asked
-    moved = moved_rows(side)
-    lost = lost_and_invented(side, moved, outside)
+    asked, pred = side.asked, side.pred
+    lost = (*_missing(side), *_invented(side), *_notes_lost(side, outside))
     if hopeless(account := Account(lost, asked.total)):
         return account
     causes = Causes()
     side.compare(causes)
-    _find_moves(side, moved, causes)
+    _find_moves(side, causes)
     of_values = (*causes.events(), *lost)
     if hopeless(account := Account(of_values, asked.total)):
         return account
     causes = Causes()
     if side.alignment.rows:
-        heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
-        around = Around(outside, heads, _corner(side), asked.only_beside_rows)
-        NameJudge(_columns(side), COLUMNS, around, causes).judge()
+        heads = range(side.pred_header)
+        # What the corner says, which may name all rows and all columns: `Actual / Predicted`.
+        cells = [pred.shown[r][c] for r in heads for c in range(min(side.valued.values(), default=0))]
+        corner = fold_notation(" ".join(cells).translate(_POINTERS))
+        headers = [tuple(filter(None, pred.texts[r])) for r in heads]
+        NameJudge(_columns(side), COLUMNS, causes, outside, corner, asked.only_beside_rows, headers).judge()
         if hopeless(account := Account((*causes.events(), *of_values), asked.total)):
             return account
-        around = Around(outside, corner=around.corner, of_others=asked.only_over_columns)
-        NameJudge(_rows(side), ROWS, around, causes).judge()
+        NameJudge(_rows(side), ROWS, causes, outside, corner, asked.only_over_columns).judge()
     return Account((*causes.events(), *of_values), asked.total)
 
 
-def _corner(side: Side) -> str:
-    """What the corner says, which may name all rows and all columns: `Actual / Predicted`."""
-    valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
-    cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
-    return fold_notation(" ".join(cells).translate(_POINTERS))
+def _missing(side: Side) -> Iterable[Event]:
+    """Rows and columns that nothing answers, neighbours as one event, and all rows that are torn as one."""
+    of_row, of_column = side.asked.of_row, side.asked.of_column
+    gone = of_row.keys() - side.alignment.rows.keys()
+    cut = _cut_off(side)
+    missing = [r for r in of_row if r in gone and r not in side.slipped]
+    for run in _runs(missing, list(of_row)):
+        kind = Kind.CUT_OFF if run[-1] in cut else Kind.ROW_MISSING
+        why = ": the output breaks off before" if run[-1] in cut else ""
+        message = f"Row {side.name(run[0])}{_and_more(run)}: missing{why}."
+        yield Event(kind, sum(of_row[r] for r in run), message, {"row": run[0], "col": None})
+    columns = [c for c in sorted(of_column) if c not in side.alignment.columns]
+    for run in _runs(columns, sorted(of_column)):
+        extent = sum(w for (r, c), w in side.asked.weights.items() if c in run and r not in gone)
+        if extent:
+            message = f"Column {side.header(run[0])}{_and_more(run)}: missing."
+            yield Event(Kind.COLUMN_MISSING, extent, message, {"row": None, "col": run[0]})
+    torn = [r for r in of_row if r in side.torn]
+    if torn:
+        message = f"Row {side.name(torn[0])}{_and_more(torn)}: torn into several rows."
+        yield Event(Kind.ROW_SPLIT, sum(of_row[r] for r in torn), message, {"row": torn[0], "col": None})
 
 
-def _find_moves(side: Side, slipped: Iterable[int], causes: Causes) -> None:
+def _notes_lost(side: Side, outside: str) -> Iterable[Event]:
+    """Notes below the data that stand neither in the prediction nor around it."""
+    row = side.truth.n_rows - 1
+    while row in side.structure.sections:
+        words = worded(side.truth.texts[row][0]).split()
+        said = {word for text in (outside, *side.pred.said) for word in worded(text).split()}
+        if 2 * sum(word in said for word in words) < len(words):
+            message = f"The note {quote(side.truth.shown[row][0])} is lost."
+            yield Event(Kind.SECTION_LOST, 1.0, message, {"row": row, "col": 0})
+        row -= 1
+
+
+def _runs(chosen: list[int], all_of_them: list[int]) -> Iterable[list[int]]:
+    """Neighbours among all of them, together."""
+    rank = {value: k for k, value in enumerate(all_of_them)}
+    for _, run in groupby(enumerate(chosen), key=lambda pair: rank[pair[1]] - pair[0]):
+        yield [value for _, value in run]
+
+
+def _and_more(run: list[int]) -> str:
+    return f" and {len(run) - 1} more" if len(run) > 1 else ""
+
+
+def _cut_off(side: Side) -> range:
+    """The last rows of the truth if they are missing and the last row before them is not complete."""
+    last = max(side.alignment.rows, default=side.truth.n_rows)
+    at = side.alignment.rows.get(last)
+    if at is None or at != side.pred.n_rows - 1:
+        return range(0)
+    begun = sum(map(and_, side.truth.present[last], side.truth.starts[last]))
+    return range(last + 1, side.truth.n_rows) if sum(side.pred.present[at]) < begun else range(0)
+
+
+def _says_in_row(side: Side, row: int, text: str) -> bool:
+    """Whether a text stands in a row, in the section heading above it, or is a part of its name."""
+    if tight(text) in map(tight, (side.asked.section_of.get(row, ""), *side.truth.texts[row])):
+        return True
+    return not is_numeric(text) and any(holds(names[row], text) for names in side.asked.names.values())
+
+
+def _invented(side: Side) -> Iterable[Event]:
+    """What the prediction has and the truth has not: rows, columns and single values."""
+    pred, rows, cols = side.pred, side.alignment.row_of, side.alignment.column_of
+    truth, asked, slipped = side.truth, side.asked, {*side.slipped.values()}
+
+    def again(row: int, text: str) -> bool:
+        """Whether a number is given once more than the truth has it in this row."""
+        theirs = sum(pred.texts[row][p] == text for p in cols)
+        return is_numeric(text) and theirs >= truth.texts[rows[row]].count(text)
+
+    # One line or two above the data may be a caption; a line that stands above and below is none.
+    above = [r for r in range(side.pred_header) if is_section(pred, r)]
+    foreign = [r for r in above if tight(pred.texts[r][0]) not in asked.said]
+    heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
+    by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
+    by_column: defaultdict[int, set[int]] = defaultdict(set)
+    single: list[Position] = []
+    for r in range(side.pred_header, pred.n_rows):
+        answered = rows.get(r)
+        if r in slipped or (answered is None and tuple(pred.texts[r]) in heads):
+            continue  # a row that slipped, or a header that comes again
+        section = answered is None and is_heading(pred, r)
+        for c, (text, start) in enumerate(zip(pred.texts[r], pred.starts[r], strict=True)):
+            if not text or not start:
+                continue
+            if answered is None:
+                # What the truth says elsewhere is moved, not invented: a heading, a name given again.
+                by_row[r] += 0 if section and tight(text) in asked.said else 1
+            elif c not in cols:
+                if not _says_in_row(side, answered, text) or again(r, text):
+                    by_column[c].add(r)
+            elif not truth.present[answered][cols[c]]:
+                names = asked.names.get(cols[c])
+                if names is None or names[answered] != text:
+                    single.append((r, c))
+    # A header that comes again between invented rows, or a row that slipped, does not part them.
+    counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])
+    answering = {tuple(pred.texts[r]) for r in rows}
+    for run in _runs([r for r in counted if r not in rows], counted):
+        twice = answering.issuperset(tuple(pred.texts[r]) for r in run)
+        shown = quote(" ".join(filter(None, pred.shown[run[0]])))
+        what = "given twice" if twice else "not in the truth"
+        message = f"Row {shown}{_and_more(run)} of the output: {what}."
+        extent = float(sum(by_row[r] for r in run))
+        where = {"pred_row": run[0], "pred_col": None}
+        yield Event(Kind.INVENTED, extent, message, where, UNASKED if twice else 1.0)
+    for run in _runs(sorted(by_column), list(range(pred.n_cols))):
+        message = f"Column {run[0] + 1}{_and_more(run)} of the output: not in the truth."
+        touched = len(set().union(*(by_column[c] for c in run)))
+        # A row that runs away touches itself, however far it runs.
+        extent = float(min(sum(len(by_column[c]) for c in run), touched * truth.n_cols))
+        yield Event(Kind.INVENTED, extent, message, {"pred_row": None, "pred_col": run[0]})
+    for r, c in sorted({*single} - {*side.went_to.values()} if single else ()):
+        message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
+        yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})
+
+
+def _find_moves(side: Side, causes: Causes) -> None:
     """Rows whose cells have slipped, and rows and columns that are given in another order."""
     of_row, of_column = side.asked.of_row, side.asked.of_column
-    for row in slipped:
+    for row in side.slipped:
         message = f"Row {side.name(row)}: its cells have slipped."
         causes.add(Event(Kind.VALUE_SHIFTED, of_row[row], message, {"row": row, "col": None}))
     for row in sorted(side.alignment.moved_rows & set(of_row)):
@@ -75,7 +191,11 @@ def _columns(side: Side) -> Iterable[Named]:
     padded = column_paths(side.truth, header, How.CARRIED)
     # A truth that says how far its groups reach leaves none to be filled.
     told = any(side.truth.goes_on(r, c) for r in header for c in range(len(truth)))
-    rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
+    # One text over the whole table that is no header of the truth is its caption.
+    levels, said = {level for path in truth for level in path}, side.pred.texts
+    above = [r for r in range(side.pred_header) if is_section(side.pred, r)]
+    captions = {r for r in above if not any(likeness(level, said[r][0]) > NEAR for level in levels)}
+    rows = [r for r in range(side.pred_header) if r not in captions]
     groups = [_groups(side.truth, r, partners) for r in header]
     heads, torn = _mended(side, rows, groups)
     read_so = {how: column_paths(heads, rows, how) for how in (How.GIVEN, How.CARRIED, How.SHORT)}
@@ -91,15 +211,14 @@ def _columns(side: Side) -> Iterable[Named]:
             if col in side.units and side.unit_is_told(col) and given:
                 continue  # its unit stands in the cells instead
             # The truth itself may leave a group's further cells empty, as the prediction does, or fills them.
-            if padded[col] != path and (
-                (padded[col] == given and not told) or padded[col] == carried != given
-            ):
+            alike = (padded[col] == given and not told) or padded[col] == carried != given
+            if padded[col] != path and alike:
                 continue
         extent = max(1.0, side.asked.of_column.get(col, 0.0))
         # The only column of values is known without a name.
         needed = col not in stubs and len(truth) - len(stubs) > 1
         where = {"row": None, "col": col}
-        yield Named(path, readings, extent, where, needed, partner in torn, side.header(col))
+        yield Named(path, readings, extent, where, side.header(col), needed, partner in torn)
 
 
 def _mended(side: Side, rows: list[int], groups: list[list[list[int]]]) -> tuple[Sheet, set[int]]:
@@ -132,22 +251,13 @@ def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]
     return groups
 
 
-def _is_caption(side: Side, row: int, truth: list[Path]) -> bool:
-    """Whether a row above the data is one text for the whole table, and no header of the truth."""
-    if not is_section(side.pred, row):
-        return False
-    text = side.pred.texts[row][0]
-    return not any(likeness(level, text) > NEAR for path in truth for level in path)
-
-
 def _rows(side: Side) -> Iterable[Named]:
     """The rows of the truth with their names: section heading and label cells."""
     truth, pred, own = side.truth, side.pred, side.asked.names
     partners = [(c, p) for c in own if (p := side.alignment.columns.get(c)) is not None]
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
     answered = {p for _, p in partners}
-    valued = [p for c, p in side.alignment.columns.items() if c not in side.structure.stubs]
-    leading = set(range(min(valued, default=0))) - set(valued)
+    leading = set(range(min(side.valued.values(), default=0))) - {*side.valued.values()}
     columns = sorted(answered | leading)
     given = filled_down(pred, columns, side.pred_header, hanging=True)
     below = {c: [row[c] for row in pred.texts] for c in columns}
@@ -175,8 +285,8 @@ def _rows(side: Side) -> Iterable[Named]:
             readings.append((How.SHORT, _distinct(above, *(below[c][at] for c in columns))))
         if first and not above:
             readings.append((How.SHORT, _distinct(first, *carried)))
-        where = {"row": row, "col": None}
-        yield Named(path, tuple(readings), extent, where, needed=len(side.asked.of_row) > 1)
+        where, words = {"row": row, "col": None}, quote(" / ".join(path))
+        yield Named(path, tuple(readings), extent, where, words, needed=len(side.asked.of_row) > 1)
 
 
 def _distinct(*texts: str) -> Path:
@@ -193,11 +303,9 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
     found, section = [], ""
     for row, texts in enumerate(pred.texts):
         answered = side.alignment.row_of.get(row)
-        if answered is not None:
-            heading = answered in structure.sections
-        else:
-            heading = is_heading(pred, row)
-            heading = heading and (row >= side.pred_header or tight(texts[0]) in names)
+        heading = answered in structure.sections
+        if answered is None:
+            heading = is_heading(pred, row) and (row >= side.pred_header or tight(texts[0]) in names)
         section = next(filter(None, texts), "") if heading else section
         found.append("" if heading else section)
     return found

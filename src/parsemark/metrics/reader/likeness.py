@@ -13,10 +13,9 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.metrics.reader import notations
+from parsemark.metrics.reader import notations, texts
 from parsemark.metrics.reader.notations import ANOTHER, SAME, Change, Difference, by, first_of, misread, noted
 from parsemark.metrics.reader.texts import KEPT_TEXTS, SCRIPT_MARKS, bare, is_numeric, numbers, tight
-from parsemark.metrics.reader.units import are_other_units
 
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
@@ -98,13 +97,7 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
 
 
 def _is_negated(truth: str, pred: str) -> bool:
-    """Whether one of two texts that are about the same says not, and the other does not.
-
-    >>> _is_negated("did not help", "did help"), _is_negated("made with care", "made without care")
-    (True, True)
-    >>> _is_negated("did not help", "did nof help"), _is_negated("it is not so", "It is not So")
-    (False, False)
-    """
+    """Whether one of two texts that are about the same says not (`without care`), and the other does not."""
     ours, theirs = Counter(truth.lower().split()), Counter(pred.lower().split())
     lost, added = ours - theirs, theirs - ours
     if max(lost.total(), added.total()) > _FEW_WORDS:
@@ -133,24 +126,17 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
 
 
 def _without_unit(truth: str, pred: str) -> float:
-    """The likeness of a tight value without its unit, if it is given with another one; else 0.
-
-    >>> _without_unit("25km", "25m"), _without_unit("25km", "25"), _without_unit("25people", "25poeple")
-    (0.5, 0.0, 0.0)
-    """
+    """The likeness of a tight value without its unit if it has another one (`25m` for `25km`), else 0."""
     if not truth[-1:].isalpha() or len(truth) > _LONGEST_AMOUNT:
         return 0.0
     one, other = _MEASURED.fullmatch(truth), _MEASURED.fullmatch(pred)
-    same = one and other and one[1] == other[1] and are_other_units(one[2], other[2])
+    same = one and other and one[1] == other[1] and texts.are_other_units(one[2], other[2])
     return len(one[1]) / len(truth) if one and same else 0.0
 
 
 @lru_cache(KEPT_TEXTS)
 def _digits(text: str) -> str:
-    """The digits of a text by size, which are the same for a number that is written in another way.
-
-    Without 0 and 1: zeros at the end may be left out, and `e` may stand for `×10`.
-    """
+    """The digits of a text by size, without those that notation adds or drops: zeros at the end, `×10`."""
     return "".join(sorted(filter("23456789".__contains__, text)))
 
 
@@ -166,12 +152,7 @@ def _marks(one: str, other: str, name: bool) -> Difference:
 
 
 def _apart(text: str) -> tuple[str, list[str]]:
-    """The letters, and the accents wherever they stand: before their letter, on it, or behind it.
-
-    >>> from parsemark.metrics.reader.texts import BESIDE
-    >>> _apart("x̄_1") == _apart("¯x_1".translate(BESIDE))
-    True
-    """
+    """The letters, and the accents wherever they stand: before their letter, on it, or behind it."""
     decomposed = text if text.isascii() else unicodedata.normalize("NFD", text)
     accents = [c for c in decomposed if unicodedata.combining(c)]
     return "".join(c for c in decomposed if c not in accents), sorted(accents)

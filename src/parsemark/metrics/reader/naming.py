@@ -8,9 +8,7 @@ it is lost.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,20 +41,15 @@ class Named(NamedTuple):
     extent: float
     """How many values it names."""
     where: dict[str, Any]
-    needed: bool = True
+    words: str
+    """How it is called in a message."""
+    needed: bool
     """Whether what it names cannot be known without it; the header over names is not needed."""
     torn: bool = False
     """Whether a group over it was cut into pieces."""
-    label: str = ""
-
-    @property
-    def words(self) -> str:
-        """How it is called in a message."""
-        return self.label or quote(" / ".join(self.truth))
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """The words and the event kinds for columns or rows."""
 
     noun: str
@@ -69,39 +62,28 @@ COLUMNS = Axis("Column", Kind.HEADER_LOST, Kind.HEADER_MISREAD, Kind.HEADER_CONT
 ROWS = Axis("Row", Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.SECTION_LOST)
 
 
-@dataclass(frozen=True)
-class Around:
-    """What else a reader sees."""
-
-    outside: str
-    """Folded text around the table."""
-    headers: tuple[Path, ...] = ()
-    """The texts of each header row of the prediction."""
-    corner: str = ""
-    """What the corner of the table says."""
-    of_others: frozenset[str] = frozenset()
-    """What names rows and no column, or columns and no row."""
-
-    def row_of(self, text: str) -> int | None:
-        """The header row in which a text stands."""
-        words = worded(text)
-        rows = enumerate(self.headers) if len(words) > 2 else ()
-        return next((r for r, row in rows if any(words in worded(said) for said in row)), None)
-
-    def says(self, text: str) -> bool:
-        """Whether a text stands around the table or in its corner."""
-        return holds(self.outside, text) or holds(self.corner, text)
-
-
 class NameJudge:
-    """Finds what happened to the names of one axis, all of them together; `causes` takes the events."""
+    """Finds what happened to the names of one axis, all of them together; `causes` takes the events.
 
-    def __init__(self, named: Iterable[Named], axis: Axis, around: Around, causes: Causes) -> None:
+    Beside the names a reader sees the folded text `outside` of the table, what its `corner` says, and the
+    texts of each row of its `headers`. What names the other axis alone is `of_others`.
+    """
+
+    def __init__(
+        self,
+        named: Iterable[Named],
+        axis: Axis,
+        causes: Causes,
+        outside: str,
+        corner: str,
+        of_others: frozenset[str],
+        headers: Sequence[Path] = (),
+    ) -> None:
         self._named = [name for name in named if name.truth]
         self._axis, self._causes = axis, causes
+        self._outside, self._corner, self._of_others = outside, corner, of_others
         # Nothing can be counted out where every name is there, over another column.
-        exchanged = around.headers and _exchanged(self._named)
-        self._around = dataclasses.replace(around, headers=()) if exchanged else around
+        self._headers = () if headers and _exchanged(self._named) else headers
         self._paths = {" ".join(name.truth): name.truth for name in self._named}
         self._texts = {text for name in self._named for text in name.truth}
 
@@ -152,7 +134,7 @@ class NameJudge:
         return rest._replace(extra=(*rest.extra, *sorted(taken)))
 
     def _explain(self, name: Named, given: Path, found: PathMatch, out_of_place: Set[str]) -> None:
-        axis, around = self._axis, self._around
+        axis = self._axis
         rivals = self._nearest(given, name.truth)
         rival = max((self._own(other, given).credit for other in rivals), default=0.0)
         told = found.credit > rival + 1e-9
@@ -163,7 +145,7 @@ class NameJudge:
         exchanged = frozenset({*name.truth} ^ {*given}) if swapped else None
         called = f"is called {quote(' / '.join(given))}" if given else "has lost its name"
         called = f"{axis.noun} {name.words} {called}."
-        foreign = around.of_others | out_of_place - {*name.truth}
+        foreign = self._of_others | out_of_place - {*name.truth}
         charged = false = False
         for level in found.levels:
             diff = level.difference
@@ -181,13 +163,14 @@ class NameJudge:
                 # Another name in its place is one cause with it: the span is wrong.
                 reached = told and _named_in(found.extra, self._texts - set(name.truth)) is not None
                 # A group of all may be said elsewhere; one of several does not say there how far it reaches.
-                if not reached and not (level.text in self._of_all and around.says(level.text)):
+                around = (self._outside, self._corner) if level.text in self._of_all else ()
+                if not reached and not any(holds(said, level.text) for said in around):
                     self._context_lost(name, level.text)
-            elif (moved := around.row_of(level.text)) is not None:
+            elif (moved := self._header_row_of(level.text)) is not None:
                 self._add(name, Kind.HEADER_MOVED, called, moved)
             else:
                 severity = MISLEADING if misled or not given else 1.0
-                severity = _KNOWN_WITHOUT if not misled and holds(around.outside, level.text) else severity
+                severity = _KNOWN_WITHOUT if not misled and holds(self._outside, level.text) else severity
                 # Without any name, all is one row or column of names that is lost.
                 cause = (exchanged or level.text) if given else ()
                 self._add(name, axis.lost, called, cause, severity=severity)
@@ -198,7 +181,7 @@ class NameJudge:
             self._add(name, axis.lost, called, name.truth, severity=0.7)
 
     def _context_lost(self, name: Named, text: str) -> None:
-        outside = holds(self._around.outside, text)
+        outside = holds(self._outside, text)
         became = "stands outside of the table" if outside else "is lost"
         severity = (_KNOWN_WITHOUT if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
         message = f"{quote(text)} over {self._over(name)} {became}."
@@ -217,6 +200,12 @@ class NameJudge:
             self._add(name, self._axis.misread, message, cause, severity=severity)
         else:  # no more than if it were lost
             self._add(name, self._axis.context, message, cause)
+
+    def _header_row_of(self, text: str) -> int | None:
+        """The header row in which a text stands."""
+        words = worded(text)
+        rows = enumerate(self._headers) if len(words) > 2 else ()
+        return next((r for r, row in rows if any(words in worded(said) for said in row)), None)
 
     def _nearest(self, given: Path, own: Path) -> list[Path]:
         """The other names of the table that are most like a given one."""

@@ -13,8 +13,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from parsemark.metrics.reader.texts import KEPT_TEXTS, SIGNED_AMOUNT, bare, is_numeric, numbers, tight
-from parsemark.metrics.reader.units import are_same_quantities, are_same_units
+from parsemark.metrics.reader import texts
+from parsemark.metrics.reader.texts import KEPT_TEXTS, bare, is_numeric, numbers, tight
 
 SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
@@ -130,13 +130,7 @@ both_ways = _folding((r"±([\d.]++)", r"+\1-\1"))
 
 
 def _is_other_case(truth: str, pred: str) -> bool:
-    """Whether two names differ in which of their words begin with, or are in, capitals.
-
-    Those of a symbol or a made-up name say something.
-
-    >>> _is_other_case("Strongly Agree", "Strongly agree"), _is_other_case("BraTs", "BraTS")
-    (True, False)
-    """
+    """Whether two names differ in which of their words have capitals; those of a symbol say something."""
     if len(truth) != len(pred) or truth.lower() != pred.lower():
         return False
     words = zip(_WORD.findall(truth), _WORD.findall(pred), strict=False)
@@ -145,24 +139,14 @@ def _is_other_case(truth: str, pred: str) -> bool:
 
 
 def _is_spelled_out(truth: str, pred: str) -> bool:
-    """Whether one of two texts has names for the other's Greek letters.
-
-    >>> _is_spelled_out("β_1", "beta1"), _is_spelled_out("alphabet", "αbet")
-    (True, False)
-    """
+    """Whether one of two texts has names for the other's Greek letters: `beta1` for `β_1`."""
     if (truth.isascii() and pred.isascii()) or bare(tight(truth)) == bare(tight(pred)):
         return False
     return bare(tight(_in_greek(truth))) == bare(tight(_in_greek(pred)))
 
 
 def _is_abbreviated(one: str, other: str) -> bool:
-    """Whether each word of a name is one of the other, or short for it.
-
-    >>> _is_abbreviated("Precipitation (mm)", "Precip. (mm)"), _is_abbreviated("Dept.", "Department")
-    (True, True)
-    >>> _is_abbreviated("Mean Temp.", "Mean Pressure"), _is_abbreviated("Top", "To")
-    (False, False)
-    """
+    """Whether each word of a name is one of the other, or short for it: `Precip. (mm)`, but not `To`."""
     if one[:1].lower() != other[:1].lower() or len(one) == len(other):
         return False
     ours, theirs = _SHORTENED.findall(one), _SHORTENED.findall(other)
@@ -192,11 +176,7 @@ def _are_initials(one: str, other: str) -> bool:
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
-    """Whether two names differ in the signs of their numbers alone.
-
-    >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
-    (True, False, False)
-    """
+    """Whether two names differ in the signs of their numbers alone; a hyphen or a dash is none."""
     if "-" not in truth and "-" not in pred:
         return False
     one, other = SIGN.sub("", truth), SIGN.sub("", pred)
@@ -209,11 +189,7 @@ def _are_flat(truth: str, pred: str) -> bool:
 
 
 def _is_flat_power(power: str, given: str) -> bool:
-    """Whether a power of ten is given with its exponent on the line.
-
-    >>> _is_flat_power("3e-4", "3x10-4"), _is_flat_power("3e4", "3x104"), _is_flat_power("1e-6", "10-6")
-    (True, True, True)
-    """
+    """Whether a power of ten is given with its exponent on the line: `3x10-4` or, of `1e-6`, `10-6`."""
     if "e" not in power:
         return False
     written = _flat(power.replace("e", "x10"))
@@ -240,7 +216,7 @@ Rules = Sequence[tuple[Callable[[str, str], bool], Difference]]
 _ABBREVIATED = misread(0.995, "abbreviated")
 _NOTATIONS: Rules = (
     (by(lambda text: _unlettered(tight(text))), SAME),
-    (are_same_units, SAME),
+    (texts.are_same_units, SAME),
     (_is_spelled_out, misread(_SIGN_LOST, "Greek letters spelled out")),
     (by(lambda text: _without_degrees(tight(text)), having="°"), misread(_SIGN_LOST, SYMBOLS_LOST)),
     (_are_initials, _ABBREVIATED),
@@ -261,7 +237,7 @@ OF_VALUES: Rules = (
         lambda t, p: _TIME.fullmatch(t) is not None and tight(t).replace(":", "") == tight(p).lstrip("0"),
         noted("colons lost"),
     ),
-    (are_same_quantities, noted("units converted", 0.9, HARDLY)),
+    (texts.are_same_quantities, noted("units converted", 0.9, HARDLY)),
     (
         lambda t, p: "±" in t and numbers(t) == numbers(p) and by(_unsigned)(t, p),
         noted("the sign of a deviation"),
@@ -282,4 +258,4 @@ OF_NUMBERS: Rules = (
 
 def of_amounts(truth: str, pred: str) -> Difference | None:
     """The difference of two values that have the same digits, if they are written in two ways."""
-    return first_of(OF_NUMBERS, SIGNED_AMOUNT.sub("-", truth), SIGNED_AMOUNT.sub("-", pred))
+    return first_of(OF_NUMBERS, texts.SIGNED_AMOUNT.sub("-", truth), texts.SIGNED_AMOUNT.sub("-", pred))

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, NEAR, difference
 from parsemark.metrics.reader.notations import ANOTHER, SAME, SIGN, Change, Difference, misread
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.texts import tight
-from parsemark.metrics.reader.units import are_other_units, powers
+from parsemark.metrics.reader.texts import are_other_units, powers, tight
 
 Path = tuple[str, ...]
 
@@ -72,10 +71,9 @@ def counted_paths(
 ) -> list[Path]:
     """The header paths if names are given to the columns in turn, wherever their cells stand.
 
-    So a reader does where a header row has as many names as there are columns, or one less because the
-    label column has none, but its cells have slipped; or as many as a header row of the truth has groups.
-    `columns` are those that answer columns of the truth, in order; `groups` has for each header row of the
-    truth and each of its names the columns here that it names.
+    So a reader does where a header row has as many names as there are `columns` that answer those of the
+    truth, or one less because the label column has none; or as many as a header row of the truth has. For
+    each of these rows and each of its names, `groups` has the columns here that it names.
     """
     levels: list[list[str]] = [[] for _ in range(sheet.n_cols)]
     level = 0
@@ -192,35 +190,24 @@ def _level(text: str, given: Path, left: list[str]) -> Level:
     """What was found of a true level: itself, or the most like it of what the truth does not say."""
     if text in given:
         return Level(text, text, SAME)
-    levels = (Level(text, other, _compared(text, other).difference) for other in left)
+    levels = (Level(text, other, _of_levels(text, other)) for other in left)
     # The first of the most alike; what is not alike at all is not found.
     return max([Level(text, "", ANOTHER), *levels], key=lambda level: level.difference.likeness)
 
 
-class _Compared(NamedTuple):
-    """A true level against one given text."""
-
-    difference: Difference
-    is_near: bool
-    """Whether the text as a whole is the level, or the level misread."""
-    covered: int
-    """How many of its characters are the level."""
-
-
 @lru_cache(_CACHE)
-def _compared(level: str, text: str) -> _Compared:
+def _of_levels(level: str, text: str) -> Difference:
+    """The difference of a true level to one given text."""
+    if holds(text, level):
+        return SAME
     diff = difference(level, text, name=True)
-    is_near = diff.likeness > NEAR
-    held = holds(text, level)
-    if held:
-        diff = SAME
-    elif diff.change is not Change.NONE and _essential(level) == tight(text):
+    if diff.change is not Change.NONE and _essential(level) == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
-        diff = misread(_without_brackets(level), "what stood in brackets")
-    elif diff.change in (Change.MISREAD, Change.OTHER) and not diff.cause and _is_other_unit(level, text):
+        return misread(_without_brackets(level), "what stood in brackets")
+    if diff.change in (Change.MISREAD, Change.OTHER) and not diff.cause and _is_other_unit(level, text):
         # It tells less than none.
-        diff = misread(min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
-    return _Compared(diff, is_near, len(tight(level)) if held else 0)
+        return misread(min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
+    return diff
 
 
 def _without_brackets(level: str) -> float:
@@ -231,11 +218,7 @@ def _without_brackets(level: str) -> float:
 
 
 def _is_other_unit(level: str, text: str) -> bool:
-    """Whether two names differ in their units alone.
-
-    >>> _is_other_unit("Depth (m)", "Depth (km)"), _is_other_unit("VLD (QRL)", "VLD (ORL)")
-    (True, False)
-    """
+    """Whether two names differ in their units alone, as `Depth (m)` and `Depth (km)` do."""
     if _essential(level) != _essential(text) or not _essential(level):
         return False
     pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
@@ -264,7 +247,7 @@ def holds(text: str, part: str) -> bool:
 
 def _unexplained(text: str, truth: Path) -> float:
     """Share of a given level that the true levels do not account for."""
-    compared = [_compared(level, text) for level in truth]
-    if any(found.is_near for found in compared):
+    if any(difference(level, text, name=True).likeness > NEAR for level in truth):
         return 0.0
-    return 1.0 - min(1.0, sum(found.covered for found in compared) / max(1, len(tight(text))))
+    covered = sum(len(tight(level)) for level in truth if holds(text, level))
+    return 1.0 - min(1.0, covered / max(1, len(tight(text))))

@@ -8,13 +8,12 @@ A row that is torn apart, a cell of three lines given as three rows, is joined w
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise, product, takewhile
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -22,6 +21,7 @@ from rapidfuzz.process import cdist
 
 from parsemark.formats.notation import is_placeholder
 from parsemark.metrics.reader.align import Alignment, best_path
+from parsemark.metrics.reader.events import Event, Kind
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Entries, Sheet
 from parsemark.metrics.reader.structure import says_deviations
@@ -36,14 +36,21 @@ _LONGEST = 2000
 _MOST_ROWS = 400
 _UP_TO = re.compile(r"(?<=\w)\s?[–—]\s?(?=\w)|(?<=\d)(?:-|\s-\s)(?=\d)")
 _DASH = re.compile(r"(?<=[\w%])[–—-]$")
+_ROWS_TOGETHER = 0.8
+"""Severity of rows run together with spaces between them, against 1 without."""
+_SEPARATE = 0.9
+"""Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
 _GAIN = 0.05
 """Likeness that a piece has to add."""
 _MOST_LINES = 6
 """A torn row has at most this many pieces on each side of the one that was recognised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grouped:
+Form = tuple[Sheet, tuple[Event, ...]]
+"""A prediction put as the truth has it, and what had been done to it."""
+
+
+class _Grouped(NamedTuple):
     """Lines (columns, or rows) of the truth that one line of the prediction holds."""
 
     lines: tuple[int, ...]
@@ -55,24 +62,14 @@ class Grouped:
     """Share of these cells in which not even a space is between the parts."""
 
 
-@dataclass(frozen=True)
-class Regrouped:
-    """A prediction with its lines put as the truth has them."""
-
-    sheet: Sheet
-    merged: tuple[Grouped, ...]
-    split: tuple[tuple[int, ...], ...]
-    """Columns of the given prediction that are one in the truth."""
+_Pieces = list[tuple[int, str]]
+"""What the cells say that begin in a row, each with its column."""
 
 
-_Parts = dict[int, list[tuple[int, int, int]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """Where the cells of a row of the truth stand in a row of the prediction."""
 
-    parts: _Parts
+    parts: dict[int, list[tuple[int, int, int]]]
     """For each column of the prediction: column of the truth, and where it begins and ends in the text."""
     spread: dict[int, tuple[int, ...]]
     """For each column of the truth the columns of the prediction that hold its parts."""
@@ -80,8 +77,70 @@ class _Row:
     """Columns of the truth whose cell in this row spans further ones."""
 
 
-def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int = 0) -> Regrouped | None:
-    """Put columns back that were run together or (if `join`) torn apart, or None if there are none.
+def regroup_columns(truth: Sheet, pred: Sheet) -> Form | None:
+    """Put columns back that were run together or torn apart, or None if there are none."""
+    found = _regrouped(truth, pred)
+    if found is None:
+        return None
+    sheet, merged, split = found
+    events = [*_merged(truth, merged, Kind.COLUMNS_MERGED, 1)]
+    if split:
+        where = _listed([f"{lines[0] + 1}–{lines[-1] + 1}" for lines in split])
+        message = f"Columns {where} of the output are one in the truth."
+        events.append(Event(Kind.COLUMN_SPLIT, float(truth.n_rows * len(split)), message))
+    return sheet, tuple(events)
+
+
+def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Form | None:
+    """`regroup_columns` for rows; torn rows are joined, and headers flattened, elsewhere."""
+    found = _regrouped(truth.transposed(), pred.transposed(), join=False, kept=n_header)
+    if found is None:
+        return None
+    sheet, merged, _ = found
+    return sheet.transposed(), tuple(_merged(truth, merged, Kind.ROWS_MERGED, 1 - n_header))
+
+
+def _merged(truth: Sheet, groups: list[_Grouped], kind: Kind, first: int) -> Iterable[Event]:
+    """What had been done to lines that one held; a message counts them from `first` on."""
+    if not groups:
+        return
+    held, of_rows = sum(group.held for group in groups), kind is Kind.ROWS_MERGED
+    names = [(group.lines[0] + first, group.lines[-1] + first) for group in groups]
+    listed = _listed([f"{begin}–{end}" if begin > 0 else f"the header–{end}" for begin, end in names])
+    which = f"{'Rows' if of_rows else 'Columns'} {listed}"
+
+    def share(of: Callable[[_Grouped], float]) -> float:
+        return sum(of(group) * group.held for group in groups) / held if held else 0.0
+
+    # Two columns are told apart more easily than four, and not at all where no space is left.
+    apart = 1 - share(lambda group: 1 / len(group.lines))
+    apart = max(apart, _ROWS_TOGETHER) if of_rows else apart
+    if of_rows and all(_goes_on(truth, group.lines[1:]) for group in groups):
+        why = "a text goes on, or deviations stand behind their values"
+        yield Event(Kind.PADDED, held, f"{which} are given as one: {why}.")
+    elif share(lambda group: group.separate) >= _SEPARATE:
+        yield Event(Kind.PADDED, held, f"{which} are folded into one, each part on its own line.")
+    else:
+        severity = apart + (1 - apart) * share(lambda group: group.glued)
+        yield Event(kind, held, f"{which} are run together.", severity=severity)
+
+
+def _goes_on(truth: Sheet, rows: Sequence[int]) -> bool:
+    """Whether each of some rows says one text without a name, or all of them deviations of the values."""
+    texts = [truth.texts[r] for r in rows]
+    lines = all(not t[0] and sum(map(bool, t)) == 1 and not is_numeric("".join(t)) for t in texts)
+    return truth.n_cols == 1 or lines or all(says_deviations(truth, r) for r in rows)
+
+
+def _listed(names: list[str]) -> str:
+    """The first of some names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _regrouped(
+    truth: Sheet, pred: Sheet, *, join: bool = True, kept: int = 0
+) -> tuple[Sheet, list[_Grouped], list[tuple[int, ...]]] | None:
+    """Columns put back that were run together, and (if `join`) those that were torn apart.
 
     Of the first columns of the truth, `kept` many, it does not matter whether they are run together.
     """
@@ -100,25 +159,19 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int =
     together = {
         c: lines for c, counts in votes.items() if len(lines := _majority(counts)) > 1 and lines[-1] >= kept
     }
-    apart = {lines for counts in torn.values() if len(lines := _majority(counts)) > 1}
-    apart = {lines for lines in apart if join and not set(lines) & set(together)}
+    several = {lines for counts in torn.values() if join and len(lines := _majority(counts)) > 1}
+    apart = {lines for lines in several if together.keys().isdisjoint(lines)}
     if not together and not apart:
         return None
-    merged = tuple(_grouped(pred, rows, column, lines) for column, lines in sorted(together.items()))
-    return Regrouped(_rebuilt(pred, rows, together, apart), merged, tuple(sorted(apart)))
+    merged = [_grouped(pred, rows, column, lines) for column, lines in sorted(together.items())]
+    return _rebuilt(pred, rows, together, apart), merged, sorted(apart)
 
 
-def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Regrouped | None:
-    """`regroup_columns` for rows; torn rows are joined, and headers flattened, elsewhere."""
-    found = regroup_columns(truth.transposed(), pred.transposed(), join=False, kept=n_header)
-    return dataclasses.replace(found, sheet=found.sheet.transposed()) if found else None
-
-
-def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
+def unfolded(truth: Sheet, sheet: Sheet) -> Form | None:
     """The table with rows cut whose cells have equally many lines, or None if there are none.
 
     A cell of one line stands for all of them, as a cell that spans rows does. A row of which a single cell
-    has several lines is cut if it may do so `alone`.
+    has several lines is cut if rows are missing.
     """
     if not any("\n" in text for row in sheet.shown for text in row):
         return None
@@ -128,12 +181,14 @@ def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
         counts = {len(cell) for cell, text in zip(lines, shown, strict=True) if text}
         count = max(counts, default=1)
         several = sum(len(cell) == count for cell in lines)
-        if count > 1 and counts <= {1, count} and (alone or several > 1):
+        if count > 1 and counts <= {1, count} and (several > 1 or sheet.n_rows < truth.n_rows):
             parts.append(Sheet.from_rows([[cell[k % len(cell)] for cell in lines] for k in range(count)]))
         else:
             parts.append(sheet.part([row], range(sheet.n_cols)))
     found = Sheet.stacked(parts)
-    return found if found.n_rows > sheet.n_rows else None
+    message = "Several rows are folded into one, each on its own line."
+    event = Event(Kind.PADDED, float(truth.n_rows * truth.n_cols), message)
+    return (found, (event,)) if found.n_rows > sheet.n_rows else None
 
 
 def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:
@@ -143,28 +198,25 @@ def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:
 
 def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
     """For each row of the prediction that answers one of the truth, where its cells stand."""
-    ours = [_pieces(truth, r) for r in range(truth.n_rows)]
-    theirs = [_pieces(pred, r) for r in range(pred.n_rows)]
-    one, other = ["".join(t for _, t in row) for row in ours], ["".join(t for _, t in row) for row in theirs]
+    ours, theirs = (
+        [
+            [(c, text) for c, begins in enumerate(starts) if begins and (text := tight(sheet.full(r, c)))]
+            for r, starts in enumerate(sheet.starts)
+        ]
+        for sheet in (truth, pred)
+    )
+    one, other = (["".join(text for _, text in row) for row in rows] for rows in (ours, theirs))
     if max(map(len, one + other), default=0) > _LONGEST:
         return {}
     scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     found: dict[int, _Row] = {}
     for t, p in best_path(scores, _LEAST_ALIKE):
         spans = (c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1)
-        found[p] = _Row(*_locate(ours[t], theirs[p], one[t], other[p]), frozenset(spans))
+        found[p] = _locate(ours[t], theirs[p], _places(ours[t], one[t], other[p]), frozenset(spans))
     return found
 
 
-def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
-    columns = (c for c, starts in enumerate(sheet.starts[row]) if starts)
-    return [(c, text) for c in columns if (text := tight(sheet.full(row, c)))]
-
-
-def _locate(
-    ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str
-) -> tuple[_Parts, dict[int, tuple[int, ...]]]:
-    places = _places(list(accumulate((len(text) for _, text in ours), initial=0)), one, other)
+def _locate(ours: _Pieces, theirs: _Pieces, places: list[int], spanning: frozenset[int]) -> _Row:
     ends = list(accumulate(len(text) for _, text in theirs))
     bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
     held_by: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
@@ -177,13 +229,13 @@ def _locate(
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
         held_by[where].append((column, max(begin, b) - b, min(end, e) - b))
-    return dict(held_by), spread
+    return _Row(dict(held_by), spread, spanning)
 
 
-def _places(positions: list[int], one: str, other: str) -> list[int]:
-    """Where positions of a text, in order, have gone in another text."""
+def _places(pieces: _Pieces, one: str, other: str) -> list[int]:
+    """Where the beginnings of a text's pieces, and its end, have gone in another text."""
     places: list[int] = []
-    steps = iter(positions)
+    steps = accumulate((len(text) for _, text in pieces), initial=0)
     position = next(steps)
     for op in Levenshtein.opcodes(one, other):
         while position < op.src_end:
@@ -192,14 +244,14 @@ def _places(positions: list[int], one: str, other: str) -> list[int]:
     return [*places, len(other), *(len(other) for _ in steps)]
 
 
-def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> Grouped:
+def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> _Grouped:
     held = [r for r, row in rows.items() if len(row.parts.get(column, ())) > 1]
     cells = [(pred.shown[r][column], len(rows[r].parts[column])) for r in held]
     joints = [text.count("\n") or len(_UP_TO.findall(text)) for text, _ in cells]
     separate = sum(n == count - 1 for n, (_, count) in zip(joints, cells, strict=True))
     glued = sum(len(text.split()) < count for text, count in cells)
     n = max(1, len(held))
-    return Grouped(lines, float(sum(count for _, count in cells)), separate / n, glued / n)
+    return _Grouped(lines, float(sum(count for _, count in cells)), separate / n, glued / n)
 
 
 def _rebuilt(

@@ -106,13 +106,16 @@ class Sheet:
         rows = sorted({cell.row for cell, said in zip(table.cells, filled, strict=False) if said})
         cols = sorted({c for r in rows for c, i in enumerate(table.grid[r]) if filled[i]})
         grid = [[table.grid[r][c] for c in cols] for r in rows]
+        firsts = dict.fromkeys(range(len(table.cells)), True)
+        told = ([table.cells[i].header for i in table.grid[r] if filled[i]] for r in rows)
+        flagged = sum(1 for _ in takewhile(lambda flags: flags and all(flags), told))
         return cls(
             texts=[[folded[i] for i in row] for row in grid],
             shown=[[shown[i] for i in row] for row in grid],
-            starts=_starts(grid),
+            starts=[[i == HOLE or firsts.pop(i, False) for i in row] for row in grid],
             present=[[filled[i] for i in row] for row in grid],
             holes=[[i == HOLE for i in row] for row in grid],
-            header_rows=_flagged_rows(table, rows),
+            header_rows=None if all(cell.header is None for cell in table.cells) else flagged,
         )
 
     @classmethod
@@ -144,10 +147,6 @@ class Sheet:
     def said(self) -> frozenset[str]:
         """Every folded text once."""
         return frozenset(chain.from_iterable(self.texts))
-
-    def says_the_same_as(self, other: Sheet) -> bool:
-        """Whether two sheets have the same texts in the same cells."""
-        return self.texts == other.texts and self.starts == other.starts and self.present == other.present
 
     def full(self, row: int, col: int) -> str:
         """The folded text of a cell, placeholders too."""
@@ -236,12 +235,13 @@ class Sheet:
         texts = [list(map(how, *lines)) for lines in zip(self.texts, self.shown, strict=True)]
         return self if texts == self.texts else self.with_texts(texts)
 
-    def part(self, rows: Sequence[int], columns: Sequence[int | None]) -> Sheet:
+    def part(
+        self, rows: Sequence[int], columns: Sequence[int | None], header_rows: int | None = None
+    ) -> Sheet:
         """Some rows, and some columns in another order; None stands for an empty column."""
         grids = zip(self.grids, ("", "", True, False, False), strict=True)
-        return Sheet.from_grids(
-            [[empty if c is None else grid[r][c] for c in columns] for r in rows] for grid, empty in grids
-        )
+        chosen = ([[no if c is None else grid[r][c] for c in columns] for r in rows] for grid, no in grids)
+        return Sheet.from_grids(chosen, header_rows)
 
 
 def _folded(texts: Sequence[str]) -> list[str]:
@@ -276,7 +276,10 @@ def folded_cell(text: str) -> str:
     ('+0.2-0.1', '+0.2-0.1', '-5+2-1')
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
-    folded = fold_notation(_RANGE.sub("∼", _separated(written)))
+    if "," in written:
+        spaced = _SPACED_PAIR.sub("; ", written)
+        written = _BRACKETED.sub(lambda found: _COMMA.sub("; ", found[0]), spaced)
+    folded = fold_notation(_RANGE.sub("∼", written))
     for sign, pattern, by in _STEPS:
         folded = pattern.sub(by, folded) if sign in folded else folded
     if not folded and len(text.strip()) == 1:
@@ -287,14 +290,6 @@ def folded_cell(text: str) -> str:
 _folded_cell = lru_cache(20_000)(folded_cell)
 
 
-def _separated(text: str) -> str:
-    """The text with semicolons between numbers that are two."""
-    if "," not in text:
-        return text
-    text = _SPACED_PAIR.sub("; ", text)
-    return _BRACKETED.sub(lambda found: _COMMA.sub("; ", found[0]), text)
-
-
 def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
     """The neighbours that say the same as one of them, from where it begins to the next beginning."""
     begin, end = at, at + 1
@@ -303,19 +298,3 @@ def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
     while end < len(texts) and not starts[end] and texts[end] == texts[at]:
         end += 1
     return range(begin, end)
-
-
-def _starts(grid: Grid[int]) -> Grid[bool]:
-    firsts: dict[int, tuple[int, int]] = {}
-    for r, row in enumerate(grid):
-        for c, index in enumerate(row):
-            firsts.setdefault(index, (r, c))
-    return [[i == HOLE or firsts[i] == (r, c) for c, i in enumerate(row)] for r, row in enumerate(grid)]
-
-
-def _flagged_rows(table: Table, rows: Sequence[int]) -> int | None:
-    if all(cell.header is None for cell in table.cells):
-        return None
-    written = ([table.cells[i] for i in table.grid[r] if i != HOLE] for r in rows)
-    told = ([cell.header for cell in cells if cell.text.strip()] for cells in written)
-    return sum(1 for _ in takewhile(lambda flags: flags and all(flags), told))

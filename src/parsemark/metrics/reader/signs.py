@@ -1,4 +1,4 @@
-"""Signs that say the same: look-alikes among symbols, and the ways to say yes and no.
+r"""What a prediction writes in another way than the truth: look-alikes, ways to say yes and no, citations.
 
 A cross is a cross, whichever of Unicode's crosses it is. The classes are those of Unicode's confusables
 (UTS #39) restricted to symbols and punctuation, joined with the weights and styles of one shape (★ and ☆,
@@ -9,42 +9,33 @@ A mark and an empty cell say the same as a mark and a sign that says no. A table
 leaves the other cells empty. Who reads it may write a no into them, or leave empty what the table says no
 to. Neither says anything that the other does not, as long as it is done alike throughout: so the prediction
 is taken with the truth's way to say no.
+
+Citations stand on the page, and the truth, made of its source, leaves them out: `BERT \cite{devlin}` is
+printed as `BERT [12]`, `BERT [DCLT19]` or `BERT (Devlin et al., 2019)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import product
 
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.value_kinds import CHECKED, UNCHECKED
 
-SAYS = dict.fromkeys(
-    ["✓", "✔", "√", CHECKED, "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True
-)
-SAYS |= dict.fromkeys(
-    ["✗", "✘", "✕", "✖", "×", "❌", "☒", UNCHECKED, "no", "false", "nein", "non", "нет", "否", "لا"], False
-)
+_SAYING_YES = ["✓", "✔", "√", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"]
+_SAYING_NO = ["✗", "✘", "✕", "✖", "×", "❌", "☒", "☐", "no", "false", "nein", "non", "нет", "否", "لا"]
+SAYS = dict.fromkeys(_SAYING_YES, True) | dict.fromkeys(_SAYING_NO, False)
 """How yes and no are said, case folded."""
 _IN_PAIRS = {"0": "1", "n": "y", "f": "t", "absent": "present", "○": "●", "□": "■"}
 """What says no beside what says yes, and something else elsewhere; case folded."""
 _MARKS = frozenset("✓√×✗xX•●*★+■◆▲oO○∘")
 """Signs that alone in a cell may mark that something is there."""
-
-
-def _cased(words: set[str]) -> frozenset[str]:
-    return frozenset(form for word in words for form in (word, word.upper(), word.capitalize()))
-
-
-_YES = _cased({word for word, meant in SAYS.items() if meant})
-_NO = _cased({word for word, meant in SAYS.items() if not meant})
-_NO_BESIDE = {
-    no: yes
-    for low, high in _IN_PAIRS.items()
-    for no, yes in {(low, high), (low.upper(), high.upper()), (low.capitalize(), high.capitalize())}
-}
-
-
+_CASES: tuple[Callable[[str], str], ...] = (str, str.upper, str.capitalize)
+_YES, _NO = (frozenset(case(w) for w in words for case in _CASES) for words in (_SAYING_YES, _SAYING_NO))
+_NO_BESIDE = {case(no): case(yes) for no, yes in _IN_PAIRS.items() for case in _CASES}
 _AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")
 """Marks that affirm, wherever they stand."""
 
@@ -177,3 +168,45 @@ def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
 
 def _used(sheet: Sheet) -> set[str]:
     return {*_SYMBOLS.intersection("".join(sheet.said)), *(_ALONE.keys() & sheet.said)}
+
+
+_NUMBERS = r"\d{1,3}(?:[;,-]\s?\d{1,3})*+"
+_KEYS = r"[A-Z][A-Za-z+]{1,6}\d\d[a-z]?(?:[;,]\s?[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)*+"
+_YEARS = r"(?:1[89]|20)\d\d[a-z]?(?:[;,]\s?(?:1[89]|20)\d\d[a-z]?)*+"
+_AUTHORS = rf"[^\W\d_][^\d()\[\]]*+{_YEARS}(?:;[^\d()\[\]]++{_YEARS})*+"
+_CITATION = re.compile(
+    rf"\s?(?:\^\{{?)?(?:\[(?:{_NUMBERS}|{_KEYS}|{_AUTHORS})\]|\({_AUTHORS}\))\}}?"
+    rf"|(?<=[^\W\d_]{{3}})\^(?:\d{{1,3}}|\{{{_NUMBERS}\}})(?=$|[(\[])"
+)
+_CITING = frozenset("[(^")
+"""Without any of these there is no citation."""
+
+
+def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
+    """The prediction without citations in names and texts, if the truth has none at all."""
+    found = {text: rest for text in pred.said if (rest := _uncited(text)) != text}
+    if not found or any(_uncited(text) != text for text in truth.said):
+        return pred
+    said = {_letters_and_digits(text) for text in truth.said}
+    # What stands in brackets alone may be a value, if the truth has such ones.
+    bracketed = any(text.startswith(("[", "(")) for text in truth.said)
+    left_out = {
+        text: rest
+        for text, rest in found.items()
+        if _letters_and_digits(text) not in said and (any(map(str.isalpha, rest)) or not (rest or bracketed))
+    }
+    # A cell that held a citation alone is empty.
+    shown = pred.rewritten(lambda text, written: "" if left_out.get(text) == "" else written).texts
+    present = [list(map(bool, row)) for row in shown]
+    without = pred.rewritten(lambda text, _: left_out.get(text, text))
+    return dataclasses.replace(without, shown=shown, present=present)
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
+
+
+@lru_cache(20_000)
+def _uncited(text: str) -> str:
+    """A text without its citations: `BERT` for `BERT[3;44]`, `BERT^17` and `BERT(Liu et al.,2019)`."""
+    return text if _CITING.isdisjoint(text) else _CITATION.sub("", text).strip()

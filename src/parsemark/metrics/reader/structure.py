@@ -48,25 +48,23 @@ def read_structure(sheet: Sheet) -> Structure:
 def header_rows(sheet: Sheet) -> int:
     """How many leading rows are headers."""
     most = max(0, min(MAX_HEADER_ROWS, sheet.n_rows - 1))
-    count = sheet.header_rows or int(most > 0 and not _is_headless(sheet))
+    count = sheet.header_rows or min(most, 1)
+    if most and sheet.header_rows is None and all(sheet.texts[0]):
+        # Where nobody says that it is a header, a first row of which each text stands below it again is none.
+        columns = zip(*sheet.texts, strict=True)
+        count = int(not all(first in rest for first, *rest in columns))
     while 0 < count < most and _continues_header(sheet, count):
         count += 1
     return min(count, most)
 
 
-def _is_headless(sheet: Sheet) -> bool:
-    """Whether each text of the first row stands below it again, where nobody says that it is a header."""
-    first, rest = sheet.texts[0], sheet.texts[1:]
-    if sheet.header_rows is not None or not all(first):
-        return False
-    return all(any(row[c] == text for row in rest) for c, text in enumerate(first))
-
-
 def _continues_header(sheet: Sheet, row: int) -> bool:
     """Whether a row below a header row still is one: it names what a group above covers."""
-    above = row - 1
+    above, names = row - 1, sheet.texts[row]
+    columns = [c for c in range(1, sheet.n_cols) if names[c]]
+    said, below = [names[c] for c in columns], [t[c] for t in sheet.texts[row + 1 :] for c in columns if t[c]]
     spans = [sheet.goes_on(above, c) for c in range(1, sheet.n_cols)]
-    if _goes_on_in_lines(sheet, row):
+    if _goes_on_in_lines(sheet, row, said, below):
         return True
     if is_section(sheet, row):
         return False
@@ -74,9 +72,10 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
         return False  # a source that tells several header rows tells all of them
     unnamed = not sheet.present[above][0] and not sheet.present[row][0]
     # What a group covers has names that differ.
-    names = sheet.texts[row]
     grouped = any(spans) and all(names[c] != names[c - 1] for c in range(1, sheet.n_cols) if spans[c - 1])
-    if (unnamed or grouped) and _names_values(sheet, row):
+    # It has words over columns of numbers.
+    worded = 2 * len(said) >= max(2, sheet.n_cols - 1) and not any(map(is_numeric, said))
+    if (unnamed or grouped) and worded and sum(map(is_numeric, below)) > _MOSTLY * len(below):
         return True
     if sheet.present[row][0] and sheet.starts[row][0]:
         # The first column is itself below a group, so its own name is still to come. Where the source tells
@@ -87,38 +86,25 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
     return any(spans) or padded
 
 
-def _goes_on_in_lines(sheet: Sheet, row: int) -> bool:
+def _goes_on_in_lines(sheet: Sheet, row: int, said: list[str], below: list[str]) -> bool:
     """Whether a row is a further line of the names above it, over columns of values.
 
     It says units in brackets, or words where the first column has nothing more to say and nobody says that
     the header has ended.
     """
-    columns = [c for c in range(1, sheet.n_cols) if sheet.texts[row][c]]
-    texts = [sheet.texts[row][c] for c in columns]
-    units = sum(map(_is_unit, texts))
-    if not texts or row > _MOST_LINES or any(is_numeric(text) and not _is_unit(text) for text in texts):
+    units = sum(map(_is_unit, said))
+    if not said or row > _MOST_LINES or any(is_numeric(text) and not _is_unit(text) for text in said):
         return False
     unnamed = sheet.header_rows is None and not sheet.present[row][0]
     if not unnamed and ((sheet.header_rows or 1) > 1 or 2 * units < sheet.n_cols - 1):
         return False
-    rest = [[sheet.texts[r][c] for c in columns if sheet.texts[r][c]] for r in range(row + 1, sheet.n_rows)]
-    below = [text for line in rest for text in line]
     valued = sum(is_numeric(text) or not any(map(str.isalnum, text)) for text in below)
-    return len(rest) > 1 and valued > _MOSTLY * len(below)
+    return row < sheet.n_rows - 2 and valued > _MOSTLY * len(below)
 
 
 def _is_unit(text: str) -> bool:
     """Whether a text stands in brackets and is no interval or pair of numbers."""
     return _BRACKETED.fullmatch(text) is not None and any(c.isalpha() or c == "%" for c in text)
-
-
-def _names_values(sheet: Sheet, row: int) -> bool:
-    """Whether a row has words over columns of numbers."""
-    columns = [c for c in range(1, sheet.n_cols) if sheet.texts[row][c]]
-    if not columns or any(is_numeric(sheet.texts[row][c]) for c in columns):
-        return False
-    below = [sheet.texts[r][c] for r in range(row + 1, sheet.n_rows) for c in columns if sheet.texts[r][c]]
-    return 2 * len(columns) >= sheet.n_cols - 1 and sum(map(is_numeric, below)) > len(below) * _MOSTLY
 
 
 def is_section(sheet: Sheet, row: int) -> bool:
@@ -139,18 +125,14 @@ def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tupl
     span, an empty cell below a name). Where the header of the first column comes again, a new table stands
     beside the first one and brings its own labels.
     """
-    if not sheet.n_cols:
-        return ()
     # A name may come again in the next section.
     rows = groupby(range(n_header, sheet.n_rows), sections.__contains__)
     parts = [list(part) for is_section, part in rows if not is_section]
     # The lowest header text of each column.
     heads = sheet.texts[n_header - 1 :: -1] if n_header else []
     names = [next((row[c] for row in heads if row[c]), "") for c in range(sheet.n_cols)]
-    begins = [0]
-    begins += [
-        c for c in range(2, sheet.n_cols) if "" != names[c] == names[0] and _names_rows(sheet, parts, c)
-    ]
+    again = [c for c in range(2, sheet.n_cols) if "" != names[c] == names[0]]
+    begins = [0, *(c for c in again if _names_rows(sheet, parts, c))]
     result: list[tuple[int, ...]] = []
     for begin, end in pairwise([*begins, sheet.n_cols]):
         stub = _stub(sheet, parts, begin, end)
@@ -173,9 +155,8 @@ def _names_rows(sheet: Sheet, parts: list[list[int]], col: int) -> bool:
 
 def _repeats(sheet: Sheet, rows: list[int], col: int) -> bool:
     """Whether a column names several rows at once: by a span, an empty cell, or the same text again."""
-    return any(not sheet.starts[r][col] or not sheet.present[r][col] for r in rows) or any(
-        sheet.texts[above][col] == sheet.texts[below][col] for above, below in pairwise(rows)
-    )
+    begun = all(sheet.starts[r][col] and sheet.present[r][col] for r in rows)
+    return not begun or any(sheet.texts[a][col] == sheet.texts[b][col] for a, b in pairwise(rows))
 
 
 def _stub(sheet: Sheet, parts: list[list[int]], begin: int, end: int) -> list[int]:
@@ -219,10 +200,7 @@ def filled_down(
 
 
 def says_deviations(sheet: Sheet, row: int, first: int = 0) -> bool:
-    """Whether all that begins in a row, from a column on, are numbers in brackets or behind ±.
-
-    Such a row has no meaning of its own: it belongs to the estimates above it, wherever a reader finds them.
-    """
+    """Whether all that begins in a row, from a column on, are deviations of the values above it: `(0.2)`."""
     texts = zip(sheet.texts[row][first:], sheet.starts[row][first:], strict=True)
     begun = [text for text, starts in texts if text and starts]
     return bool(begun) and all(map(_DEVIATION.fullmatch, begun))

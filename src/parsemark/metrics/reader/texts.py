@@ -1,9 +1,11 @@
-"""What a folded text is: its numbers, and its letters without their looks."""
+"""What a folded text is: its numbers, its letters without their looks, and the unit in which it measures."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from decimal import Decimal
 from functools import lru_cache
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
@@ -17,6 +19,24 @@ BESIDE = str.maketrans("ˆˇ˜¯˙¨", "\u0302\u030c\u0303\u0304\u0307\u0308")
 _LOOKS_ALIKE = str.maketrans({"‖": "|", "ı": "i", "×": "x"})
 _DROPPED = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])")
 KEPT_TEXTS = 50_000
+_BASE = r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
+_SYMBOL = (
+    rf"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?{_BASE}"
+    r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
+)
+_FACTOR = re.compile(rf"({_SYMBOL}|u{_BASE}|µ|μ)(?:\^?\{{?([+-]?[1-9])\}}?)?")
+_FACTORS = re.compile(r"(/?)\s*([^\s/·.*]+)|/")
+_BELOW = re.compile(r"/\s*\(([^()]*)\)")
+_MEASURED = re.compile(r"([+-]?[\d.]++)\s*(.+)")
+_BRACKETED = re.compile(r"([^(\[]++)[(\[](.*)[)\]]")
+_MICRO = re.compile(rf"(?<![^\W\d_])[µμ](?={_BASE}(?![^\W\d_]))")
+"""The prefix of a unit, for which a u is written where there is no µ."""
+_PREFIXES = dict(zip("TGMkdcmµunp", (12, 9, 6, 3, -1, -2, -3, -6, -6, -9, -12), strict=True)) | {"": 0}
+_QUANTITY = re.compile(rf"([+-]?\d{{1,12}}(?:\.\d{{1,12}})?)\s*([{''.join(_PREFIXES)}]?)({_BASE})")
+_ONE_SIGN = str.maketrans("µμl", "uuL")
+_WRITTEN = frozenset("/^·µμ")
+"""What one of two ways to write a unit has."""
+_LONGEST_UNIT = 60
 
 
 @lru_cache(KEPT_TEXTS)
@@ -78,3 +98,75 @@ def features(text: str) -> tuple[str, bool, tuple[str, ...]]:
     if _WORDS.fullmatch(text):
         return (text.replace(" ", "").lower(), False, ())
     return (bare(tight(text)), is_numeric(text), numbers(text))
+
+
+def are_same_units(one: str, other: str) -> bool:
+    """Whether two folded texts say the same but for how their unit is written.
+
+    The unit is all they say, stands in brackets at their end, or behind a number; a u for µ is the same
+    wherever it stands.
+
+    >>> are_same_units("Conc.(mmol L^-1)", "Conc.(mmol/L)"), are_same_units("g cm^-3", "g/cm^3")
+    (True, True)
+    >>> are_same_units("Conc.(mol L^-1)", "Conc.(mol L)"), are_same_units("5 mol/L", "6 mol/L")
+    (False, False)
+    >>> are_same_units("Time in µs, mean", "Time in us, mean"), are_same_units("Gap(µm)", "Gap(nm)")
+    (True, False)
+    """
+    if max(len(one), len(other)) > _LONGEST_UNIT or (_WRITTEN.isdisjoint(one) and _WRITTEN.isdisjoint(other)):
+        return False
+    if len(one) == len(other) and _MICRO.sub("u", one) == _MICRO.sub("u", other):
+        return True
+    ours, theirs = _measured(one), _measured(other)
+    return ours == theirs and ours is not None
+
+
+def are_same_quantities(one: str, other: str) -> bool:
+    """Whether two folded texts are one quantity in two sizes of its unit.
+
+    >>> are_same_quantities("1.2 kW", "1200 W"), are_same_quantities("1.2 kW", "120 W")
+    (True, False)
+    """
+    ours, theirs = _QUANTITY.fullmatch(one), _QUANTITY.fullmatch(other)
+    if ours is None or theirs is None or ours[3] != theirs[3]:
+        return False
+    sizes = [Decimal(found[1]).scaleb(_PREFIXES[found[2]]) for found in (ours, theirs)]
+    return sizes[0] == sizes[1]
+
+
+def are_other_units(one: str, other: str) -> bool:
+    """Whether two different texts are two units, and not one in singular and plural.
+
+    >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
+    (True, True, False)
+    """
+    short, long = sorted((one, other), key=len)
+    is_plural = len(short) > 1 and long == f"{short}s"  # no symbol of two letters is another one with an s
+    return not is_plural and powers(one) is not None and powers(other) is not None
+
+
+def powers(unit: str) -> frozenset[tuple[str, int]] | None:
+    """The power of each factor of a unit, or None if it is none.
+
+    >>> sorted(powers("kg/(m^2 s)")) == sorted(powers("kg m^-2 s^-1"))
+    True
+    """
+    if not 0 < len(unit) <= _LONGEST_UNIT:
+        return None
+    below = _BELOW.sub(lambda found: "/" + "/".join(re.split(r"[\s·.*]+", found[1].strip())), unit)
+    count: Counter[str] = Counter()
+    for divided, factor in _FACTORS.findall(below):
+        found = _FACTOR.fullmatch(factor)
+        if found is None:
+            return None
+        count[found[1].translate(_ONE_SIGN)] += int(found[2] or 1) * (-1 if divided else 1)
+    return frozenset(count.items())
+
+
+@lru_cache(KEPT_TEXTS)
+def _measured(text: str) -> tuple[str, frozenset[tuple[str, int]]] | None:
+    """What is measured, and in which unit; None where nothing is."""
+    found = _BRACKETED.fullmatch(text) or _MEASURED.fullmatch(text)
+    said, unit = (found[1], found[2]) if found else ("", text)
+    known = powers(unit)
+    return None if known is None else ("".join(said.split()), known)

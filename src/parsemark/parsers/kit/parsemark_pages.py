@@ -30,10 +30,8 @@ class Word(NamedTuple):
 
     text: str
     box: Corners
-    glued: bool = False
-    """Whether no space follows in the source (a word divided at a line's end)."""
-    rise: float = 0.0
-    """By how much its end lies above its beginning: positive for text that runs up the page."""
+    glued: bool = False  # whether no space follows in the source (a word divided at a line's end)
+    rise: float = 0.0  # by how much its end lies above its beginning: positive for text that runs up the page
 
 
 @contextmanager
@@ -197,9 +195,5 @@ def _split(lines: list[Line], low: int, high: int, gap: float) -> list[list[Line
 
 def hull(boxes: list[Corners]) -> Corners:
     """The smallest box around all."""
-    return (
-        min(b[0] for b in boxes),
-        min(b[1] for b in boxes),
-        max(b[2] for b in boxes),
-        max(b[3] for b in boxes),
-    )
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)

@@ -98,16 +98,10 @@ def table(
     """
     if rows is not None:
         cells = [cell(r, c, t) for r, row in enumerate(rows) for c, t in enumerate(row) if t is not None]
-    return {
-        "category": "table",
-        "box": _corners(box),
-        "confidence": None if confidence is None else float(confidence),
-        "order": None,
-        "html": html,
-        "markdown": markdown,
-        "cells": None if cells is None else list(cells),
-        "text": None,
-    }
+    listed = None if cells is None else list(cells)
+    content = {"html": html, "markdown": markdown, "cells": listed, "text": None}
+    sure = None if confidence is None else float(confidence)
+    return {"category": "table", "box": _corners(box), "confidence": sure, "order": None, **content}
 
 
 def block(
@@ -132,17 +126,10 @@ def block(
         latex: Its LaTeX, where the parser gives that; a formula's may also be given as `text`.
         confidence: The parser's own probability.
     """
-    return {
-        "category": category,
-        "latex": latex,
-        "box": _corners(box),
-        "confidence": None if confidence is None else min(1.0, max(0.0, float(confidence))),
-        "order": order,
-        "html": html,
-        "markdown": None,
-        "cells": None,
-        "text": text,
-    }
+    sure = None if confidence is None else min(1.0, max(0.0, float(confidence)))
+    place = {"box": _corners(box), "confidence": sure, "order": order}
+    content = {"html": html, "markdown": None, "cells": None, "text": text}
+    return {"category": category, "latex": latex, **place, **content}
 
 
 def structured_table(
@@ -191,14 +178,8 @@ def cell(
     box: Sequence[float] | None = None,
 ) -> Json:
     """One cell by its top-left grid position, counted from 0."""
-    return {
-        "row": row,
-        "col": col,
-        "rowspan": rowspan,
-        "colspan": colspan,
-        "text": text or "",
-        "box": _corners(box),
-    }
+    place = {"row": row, "col": col, "rowspan": rowspan, "colspan": colspan}
+    return {**place, "text": text or "", "box": _corners(box)}
 
 
 def cells_apart(cells: Iterable[Json]) -> list[Json]:
@@ -381,15 +362,10 @@ def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None,
     except Exception as problem:  # the boundary: one page's failure must not end the worker
         error = _describe(problem)
     cost = _spent.pop("cost_usd", None)
-    return {
-        "id": request["id"],
-        "output": output,
-        "error": error,
-        "wall_s": time.perf_counter() - wall,
-        "cpu_s": _cpu_seconds() - cpu,
-        "peak_memory_mb": _peak_memory_mb(),
-        **({} if cost is None else {"cost_usd": cost}),
-    }
+    took: Json = {"wall_s": time.perf_counter() - wall, "cpu_s": _cpu_seconds() - cpu}
+    said = {"id": request["id"], "output": output, "error": error}
+    took["peak_memory_mb"] = _peak_memory_mb()
+    return {**said, **took, **({} if cost is None else {"cost_usd": cost})}
 
 
 def _describe(problem: Exception) -> Json:

@@ -28,8 +28,7 @@ from parsemark_pages import open_page, picture
 from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
 DPI = 200
-MAX_PICTURE_BYTES = 10_000_000
-"""More is refused; a noisy scan can be that large as PNG."""
+MAX_PICTURE_BYTES = 10_000_000  # more is refused; a noisy scan can be that large as PNG
 MARKS = {"SELECTED": "☒", "NOT_SELECTED": "☐"}
 
 
@@ -45,21 +44,17 @@ def client():
 def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         size, image = opened.get_size(), picture(opened, DPI)
-    answer = client().analyze_document(Document={"Bytes": encoded(image)}, FeatureTypes=["TABLES"])
-    add_cost(options["usd_per_page"])
-    blocks = {b["Id"]: b for b in answer["Blocks"]}
-    lines = [b["Text"] for b in answer["Blocks"] if b["BlockType"] == "LINE"]
-    tables = [read(b, blocks, size) for b in answer["Blocks"] if b["BlockType"] == "TABLE"]
-    return elements_output(tables, text="\n".join(lines))
-
-
-def encoded(image):
     stream = io.BytesIO()
     image.save(stream, "png")
     if stream.tell() > MAX_PICTURE_BYTES:
         stream = io.BytesIO()
         image.save(stream, "jpeg", quality=90)
-    return stream.getvalue()
+    answer = client().analyze_document(Document={"Bytes": stream.getvalue()}, FeatureTypes=["TABLES"])
+    add_cost(options["usd_per_page"])
+    blocks = {b["Id"]: b for b in answer["Blocks"]}
+    lines = [b["Text"] for b in answer["Blocks"] if b["BlockType"] == "LINE"]
+    tables = [read(b, blocks, size) for b in answer["Blocks"] if b["BlockType"] == "TABLE"]
+    return elements_output(tables, text="\n".join(lines))
 
 
 def children(block, blocks, kind):

@@ -31,8 +31,7 @@ from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve
 
 VERSION = "2024-11-30"
 INCH = 72.0
-MARKS = {":selected:": "☒", ":unselected:": "☐"}
-"""Boxes to tick, as Azure writes them in cells; in its Markdown they are characters."""
+MARKS = {":selected:": "☒", ":unselected:": "☐"}  # boxes to tick, as Azure writes them in cells
 
 
 def parse(pdf, page, options):

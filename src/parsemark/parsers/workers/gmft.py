@@ -40,19 +40,9 @@ def models(min_confidence):
 
     _huggingface._load_tatr_from_pretrained = load
     detection, structure = str(WEIGHTS / "detection"), str(WEIGHTS / "structure")
-    finder = TATRDetectorConfig(
-        image_processor_path=detection,
-        detector_path=detection,
-        no_timm=False,
-        detector_base_threshold=min_confidence,
-    )
-    shaper = TATRFormatConfig(
-        image_processor_path=detection,
-        formatter_path=structure,
-        no_timm=False,
-        enable_multi_header=True,
-        verbosity=0,
-    )
+    shared = {"image_processor_path": detection, "no_timm": False}
+    finder = TATRDetectorConfig(detector_path=detection, detector_base_threshold=min_confidence, **shared)
+    shaper = TATRFormatConfig(formatter_path=structure, enable_multi_header=True, verbosity=0, **shared)
     return TATRDetector(finder), TATRFormatter(shaper)
 
 

@@ -29,8 +29,7 @@ from parsemark_worker import cell, elements_output, serve, table
 
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 SERVER = os.environ.get("GROBID_URL", "").rstrip("/") + "/api"
-EMPTY, FAILED = 204, 500
-"""The status where GROBID found nothing, and where it cannot read the page, which is not asked again."""
+EMPTY, FAILED = 204, 500  # where GROBID found nothing, and where it cannot read the page, not asked again
 
 
 def parse(pdf, page, options):
@@ -74,12 +73,8 @@ def read_box(coords):
     parts = [[float(v) for v in part] for part in found if len(part) == 5]
     if not parts:
         return None
-    return (
-        min(p[1] for p in parts),
-        min(p[2] for p in parts),
-        max(p[1] + p[3] for p in parts),
-        max(p[2] + p[4] for p in parts),
-    )
+    lefts, tops = [p[1] for p in parts], [p[2] for p in parts]
+    return min(lefts), min(tops), max(p[1] + p[3] for p in parts), max(p[2] + p[4] for p in parts)
 
 
 def versions():

@@ -17,8 +17,7 @@
 from img2table.document import PDF
 from parsemark_worker import cells_from_boxes, elements_output, serve, table
 
-POINTS_PER_PIXEL = 72 / 200
-"""img2table renders pages at 200 dpi."""
+POINTS_PER_PIXEL = 72 / 200  # img2table renders pages at 200 dpi
 
 
 def parse(pdf, page, options):

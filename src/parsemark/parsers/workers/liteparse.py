@@ -15,14 +15,8 @@ from parsemark_worker import elements_output, serve, table
 
 
 def parse(pdf, page, options):
-    parser = liteparse.LiteParse(
-        output_format="markdown",
-        ocr_enabled=False,
-        target_pages=str(page),
-        extract_blocks=True,
-        image_mode="off",
-        quiet=True,
-    )
+    wanted = {"output_format": "markdown", "extract_blocks": True, "image_mode": "off"}
+    parser = liteparse.LiteParse(target_pages=str(page), ocr_enabled=False, quiet=True, **wanted)
     result = parser.parse(pdf)
     blocks = result.pages[0].blocks or []
     return elements_output((_read(b) for b in blocks if b.kind == "table"), markdown=result.text)

@@ -31,8 +31,7 @@ os.environ.setdefault("MINERU_MODEL_SOURCE", "local")
 
 import mineru  # (it reads its settings when it is imported)
 
-VISUAL = ("table", "image", "chart", "code", "list", "index")
-"""Blocks that hold blocks: body, captions, footnotes, items."""
+VISUAL = ("table", "image", "chart", "code", "list", "index")  # hold body, captions, notes, items
 
 
 def parse(pdf, page, options):

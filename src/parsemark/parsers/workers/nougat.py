@@ -25,10 +25,8 @@ from parsemark_pages import open_page, picture
 from parsemark_worker import text_output
 
 WEIGHTS = weights_folder("NOUGAT_WEIGHTS")
-DPI = 96
-"""What Nougat was trained on."""
-MISSING = re.compile(r"\[MISSING_PAGE[A-Z_]*(?::\d+)?\]")
-"""Put by the post-processing where it has cut what repeats or was made up."""
+DPI = 96  # what Nougat was trained on
+MISSING = re.compile(r"\[MISSING_PAGE[A-Z_]*(?::\d+)?\]")  # where repetitions were cut, or inventions
 
 
 @cache

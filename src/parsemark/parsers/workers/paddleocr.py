@@ -38,12 +38,8 @@ os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
 def pipeline(language):
     from paddleocr import PaddleOCR
 
-    return PaddleOCR(
-        lang=language,
-        use_doc_orientation_classify=False,
-        use_doc_unwarping=False,
-        use_textline_orientation=False,
-    )
+    unused = ("use_doc_orientation_classify", "use_doc_unwarping", "use_textline_orientation")
+    return PaddleOCR(lang=language, **dict.fromkeys(unused, False))
 
 
 def parse(pdf, page, options):

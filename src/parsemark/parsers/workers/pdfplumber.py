@@ -25,14 +25,10 @@ def parse(pdf, page, options):
     settings = {"vertical_strategy": options["strategy"], "horizontal_strategy": options["strategy"]}
     with pdfplumber.open(pdf, pages=[page]) as document:
         sheet = document.pages[0]
-        origin = _origin(sheet)
+        # The corner of the shown page in pdfplumber's coordinates, which are those of the whole sheet.
+        left, top = crop_offset(sheet.page_obj.mediabox, sheet.page_obj.cropbox, sheet.rotation)
+        origin = (sheet.bbox[0] + left, sheet.bbox[1] + top)
         return elements_output(_read(found, origin) for found in sheet.find_tables(table_settings=settings))
-
-
-def _origin(sheet):
-    """The corner of the shown page in pdfplumber's coordinates, which are those of the whole sheet."""
-    left, top = crop_offset(sheet.page_obj.mediabox, sheet.page_obj.cropbox, sheet.rotation)
-    return (sheet.bbox[0] + left, sheet.bbox[1] + top)
 
 
 def _read(found, origin):

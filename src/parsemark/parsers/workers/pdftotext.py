@@ -16,13 +16,10 @@ import subprocess
 
 from parsemark_worker import elements_output, serve, table
 
-PIECE = re.compile(r"\S+(?: \S+)*")
-"""Words with single spaces between them: what two spaces end."""
+PIECE = re.compile(r"\S+(?: \S+)*")  # words with single spaces between them: what two spaces end
 MIN_ROWS = 2
-MAX_MEAN_PIECE = 30
-"""Longer pieces on average are prose in columns, not cells."""
-OCCUPIED = 0.15
-"""A position is inside a column if more than this share of the rows has text there."""
+MAX_MEAN_PIECE = 30  # longer pieces on average are prose in columns, not cells
+OCCUPIED = 0.15  # a position is inside a column if more than this share of the rows has text there
 
 
 def parse(pdf, page, options):

@@ -47,12 +47,8 @@ os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
 def pipeline(formulas):
     from paddleocr import PPStructureV3
 
-    return PPStructureV3(
-        use_doc_orientation_classify=False,
-        use_doc_unwarping=False,
-        use_textline_orientation=False,
-        use_formula_recognition=formulas,
-    )
+    unused = ("use_doc_orientation_classify", "use_doc_unwarping", "use_textline_orientation")
+    return PPStructureV3(use_formula_recognition=formulas, **dict.fromkeys(unused, False))
 
 
 def parse(pdf, page, options):

@@ -49,8 +49,7 @@ FILES = {
     "ppstructure_zh": "ch_ppstructure_mobile_v2_SLANet.onnx",
 }
 DPI = 200
-MARGIN = 4
-"""Pixels around a detected table, so that its outer lines and letters are whole."""
+MARGIN = 4  # pixels around a detected table, so that its outer lines and letters are whole
 
 
 @cache

@@ -51,8 +51,7 @@ from PIL import Image
 
 DPI = 200
 POINTS = 72 / DPI
-MARGIN = 4
-"""Pixels around a detected table, so that its outer lines and letters are whole."""
+MARGIN = 4  # pixels around a detected table, so that its outer lines and letters are whole
 
 
 class OneThread(onnxruntime.SessionOptions):

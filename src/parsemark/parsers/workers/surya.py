@@ -24,8 +24,7 @@ from parsemark_worker import elements_output, serve
 os.environ.setdefault("SURYA_INFERENCE_AUTOSTART", "false")
 os.environ.setdefault("DISABLE_TQDM", "true")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-DPI = 192
-"""What Surya itself renders at for recognition (IMAGE_DPI_HIGHRES)."""
+DPI = 192  # what Surya itself renders at for recognition (IMAGE_DPI_HIGHRES)
 
 
 @cache

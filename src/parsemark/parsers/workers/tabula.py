@@ -27,15 +27,8 @@ def prepare(options):
 
 
 def parse(pdf, page, options):
-    found = tabula.read_pdf(
-        pdf,
-        pages=page,
-        output_format="json",
-        guess=True,
-        lattice=options["mode"] == "lattice",
-        stream=options["mode"] == "stream",
-        silent=True,
-    )
+    modes = {mode: options["mode"] == mode for mode in ("lattice", "stream")}
+    found = tabula.read_pdf(pdf, pages=page, output_format="json", guess=True, silent=True, **modes)
     return elements_output(_read(t) for t in found if t["data"])
 
 

@@ -61,25 +61,17 @@ from transformers import ResNetConfig, TableTransformerConfig, TableTransformerF
 
 DPI = 144
 POINTS = 72 / DPI
-SIDE = {"detection": 800, "structure": 1000}
-"""The longest side of a picture, enlarged as well as reduced: not DETR's shortest edge."""
+SIDE = {"detection": 800, "structure": 1000}  # the longest one, enlarged too: not DETR's shortest edge
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 KINDS = (
-    "table",
-    "table column",
-    "table row",
-    "table column header",
-    "table projected row header",
-    "table spanning cell",
+    *("table", "table column", "table row", "table column header"),
+    *("table projected row header", "table spanning cell"),
 )
-MAX_OVERLAP = 0.05
-"""A table of which more than this share lies in a more confident one is dropped (TATR's own number)."""
+MAX_OVERLAP = 0.05  # a table with more than this share in a more confident one is dropped (TATR's number)
 CHUNK_PADDING = 10
 PER_CHUNK = 2
-MIN_GAP = {"rows": 8.0, "columns": 16.0}
-"""White space, in points, at which XY-cut cuts."""
-MIN_CHUNK = 40.0 * 20.0
-"""Square points below which a part of the page is not cut further, and holds no table."""
+MIN_GAP = {"rows": 8.0, "columns": 16.0}  # white space, in points, at which XY-cut cuts
+MIN_CHUNK = 40.0 * 20.0  # square points below which a part of the page is not cut further, and holds no table
 
 
 # --- Weights --------------------------------------------------------------------------------------------
@@ -219,12 +211,6 @@ def without_seconds(found):
 # --- XY-cut ---------------------------------------------------------------------------------------------
 
 
-def chunks(image):
-    """The parts of a page that white space separates, as pixel boxes (black on white is assumed)."""
-    ink = np.asarray(image.convert("L")) < 128
-    return cut(ink, (0, 0, image.width, image.height))
-
-
 def cut(ink, box):
     """Recursive cuts at the widest white gap, across or down, until no gap is wide enough."""
     x0, y0, x1, y1 = shrunk(ink, box)
@@ -260,7 +246,9 @@ def widest_gap(profile, at_least):
 
 def tables_in_chunks(image, min_confidence):
     found = []
-    for x0, y0, x1, y1 in chunks(image):
+    # The parts of a page that white space separates, as pixel boxes (black on white is assumed).
+    ink = np.asarray(image.convert("L")) < 128
+    for x0, y0, x1, y1 in cut(ink, (0, 0, image.width, image.height)):
         left, top = x0 - CHUNK_PADDING, y0 - CHUNK_PADDING
         part = cropped(image, (left, top, x1 + CHUNK_PADDING, y1 + CHUNK_PADDING))
         for score, rotated, box in tables_in(part, min_confidence, PER_CHUNK):
@@ -289,12 +277,8 @@ def detections():
         if is_table(names.get(item["category_id"], "")) and item["image_id"] in images:
             image = images[item["image_id"]]
             x, y, w, h = item["bbox"]
-            box = (
-                x / image["width"],
-                y / image["height"],
-                (x + w) / image["width"],
-                (y + h) / image["height"],
-            )
+            across, down = image["width"], image["height"]
+            box = (x / across, y / down, (x + w) / across, (y + h) / down)
             found[page_key(image)].append((float(item.get("score", 1.0)), box))
     return found
 

@@ -30,13 +30,9 @@ def _cells(found):
         for item in line.cells:
             while (row, col) in taken:
                 col += 1
-            colspan = _free(row, col, item.col_span, taken)
+            colspan = next((n for n in range(1, item.col_span) if (row, col + n) in taken), item.col_span)
             taken.update((row + r, col + c) for r in range(item.row_span) for c in range(colspan))
             yield cell(row, col, item.text, rowspan=item.row_span, colspan=colspan)
-
-
-def _free(row, col, wanted, taken):
-    return next((n for n in range(1, wanted) if (row, col + n) in taken), wanted)
 
 
 serve(parse, versions=["udoc"])

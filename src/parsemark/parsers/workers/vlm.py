@@ -76,8 +76,7 @@ from parsemark_pages import open_page, picture
 from parsemark_worker import add_cost, serve, text_output
 
 PRESETS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-SMALLEST_SIDE, LONGEST_SHAPE = 28, 50
-"""Of the picture of a block: it is enlarged or padded to these, as MinerU does it."""
+SMALLEST_SIDE, LONGEST_SHAPE = 28, 50  # to which a block's picture is enlarged or padded, as by MinerU
 
 
 def parse(pdf, page, options):

@@ -8,8 +8,7 @@ from typing import Any
 
 from parsemark.protocols.charts import Chart
 
-DIGITS = 4
-"""Of the numbers in the site's charts: finer than a pixel, and half the size of the files."""
+DIGITS = 4  # of the numbers in the site's charts: finer than a pixel, and half the size of the files
 
 
 def chart_to_json(chart: Chart) -> dict[str, Any]:

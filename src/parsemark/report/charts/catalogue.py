@@ -16,11 +16,9 @@ from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
 TIME = "cpu_s_per_page"
-FASTEST_S = 1e-4
-"""Times below this are below what the clock resolves."""
+FASTEST_S = 1e-4  # times below this are below what the clock resolves
 LEVELS = ("simple", "moderate", "complex")
-CURVES = ("severity",)
-"""Attributes whose values are steps of one quantity, drawn as a curve."""
+CURVES = ("severity",)  # attributes whose values are steps of one quantity, drawn as a curve
 
 
 def all_sections(source: RunSource) -> list[Section]:

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 Format = Literal["pdf", "svg", "png"]
 GREY = "#6b7280"
-LEGEND_CHARACTERS = 62
-"""How many fit into a line of the legend."""
-LEGEND_LINE = 0.16
-"""Inches that a line of the legend takes."""
+LEGEND_CHARACTERS = 62  # how many fit into a line of the legend
+LEGEND_LINE = 0.16  # inches that a line of the legend takes
 MARKERS = ("o", "s", "^", "D", "v")
 STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
     "font.size": 8,
@@ -44,8 +42,7 @@ STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
 
 
 LABEL_SIZE = 6
-LABEL_WIDTH = 0.62
-"""Of a letter, as a share of the size."""
+LABEL_WIDTH = 0.62  # of a letter, as a share of the size
 Side = Literal["left", "center", "right"]
 Place = tuple[float, float, Side]
 _BESIDE: tuple[tuple[float, Side], ...] = ((5.0, "left"), (-5.0, "right"))
@@ -244,16 +241,12 @@ def _dress(axes: Axes, chart: Chart) -> None:
     ):
         if axis.kind == "log":
             set_scale("log")
-            _plain_ticks(drawn)
+            # 0.1, 0.2, 0.5 instead of powers of ten.
+            from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-
-def _plain_ticks(drawn: Any) -> None:
-    """0.1, 0.2, 0.5 instead of powers of ten."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
-
-    drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    drawn.set_major_formatter(FormatStrFormatter("%g"))
-    drawn.set_minor_formatter(NullFormatter())
+            drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            drawn.set_major_formatter(FormatStrFormatter("%g"))
+            drawn.set_minor_formatter(NullFormatter())
 
 
 def _limits(axis: ChartAxis, set_limits: Any) -> None:

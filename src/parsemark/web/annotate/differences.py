@@ -11,10 +11,8 @@ from parsemark.kernels import kernel
 from parsemark.model import Cell, Element, Page, Table
 
 _LONGEST = 120
-_MOST_PAIRS = 4_000_000
-"""Of rows or columns that are looked at for which became which; beyond, their places decide."""
-_ANY_LINE = 1e-6
-"""What a line is like any other one."""
+_MOST_PAIRS = 4_000_000  # of rows or columns looked at for which became which; beyond, places decide
+_ANY_LINE = 1e-6  # what a line is like any other one
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,20 +35,7 @@ from parsemark.web.database import Database
 
 DATABASE = ".parsemark-annotate.sqlite"
 _VERSION = 1
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS pages (
-  sample TEXT PRIMARY KEY, page TEXT NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS edits (
-  id INTEGER PRIMARY KEY, sample TEXT NOT NULL, person TEXT NOT NULL, edit TEXT NOT NULL,
-  before TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0, nonce TEXT NOT NULL UNIQUE, created REAL NOT NULL);
-CREATE INDEX IF NOT EXISTS edits_of ON edits (sample, undone, id);
-CREATE TABLE IF NOT EXISTS accepted (
-  id INTEGER PRIMARY KEY, sample TEXT NOT NULL, person TEXT NOT NULL, page TEXT NOT NULL,
-  created REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS replaced (
-  sample TEXT NOT NULL, name TEXT NOT NULL, file BLOB NOT NULL, PRIMARY KEY (sample, name)) WITHOUT ROWID;
-"""
+_SCHEMA = Path(__file__).with_name("edits.sql").read_text(encoding="utf-8")
 
 
 class OutdatedError(Exception):
@@ -68,10 +55,8 @@ class Work:
                 run.prediction(record.sample, record.parser)  # a run that is not scored is refused at once
         self._db = Database(folder / DATABASE, _SCHEMA, _VERSION)
         corpus = load_corpus(f"folder:{folder}")
-        self.remarks = corpus.remarks
-        """What of the folder cannot be annotated, and what looks wrong in it."""
-        self.by_hand: list[Remark] = []
-        """Pages that were accepted, and whose files were changed by hand since."""
+        self.remarks = corpus.remarks  # what of the folder cannot be annotated, and what looks wrong in it
+        self.by_hand: list[Remark] = []  # accepted pages whose files were changed by hand since
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
         self._files = page_files(folder)
         hashes = {

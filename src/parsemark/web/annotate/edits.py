@@ -16,10 +16,8 @@ from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, 
 MAX_TEXT = 100_000
 MAX_ELEMENTS = 2000
 MAX_ATTRIBUTES, MAX_ATTRIBUTE = 100, 200
-AFFILIATION = "parent_son"
-"""OmniDocBench's name of the tie from a table, figure or formula to its caption or note."""
-_ROUNDING = 0.01
-"""In points: what a box may stick out of the page, because browsers and files round differently."""
+AFFILIATION = "parent_son"  # OmniDocBench's name of the tie from a table, figure or formula to its caption
+_ROUNDING = 0.01  # points by which a box may leave the page, because browsers and files round differently
 Edit = Mapping[str, Any]
 
 

@@ -13,14 +13,11 @@ class PageState:
 
     sample: Sample
     page: Page
-    revision: int
-    """Grows with every change; 0 where nobody has touched the page."""
+    revision: int  # grows with every change; 0 where nobody has touched the page
     start: Start
     n_edits: int
-    accepted: tuple[tuple[str, Page], ...]
-    """Who has said that the page is right, and how it was then."""
-    has_truth: bool = False
-    """Whether files speak of it, though nobody has accepted it here."""
+    accepted: tuple[tuple[str, Page], ...]  # who has said that the page is right, and how it was then
+    has_truth: bool = False  # whether files speak of it, though nobody has accepted it here
 
     @property
     def is_changed(self) -> bool:

@@ -129,17 +129,9 @@ class RateApp:
         if waiting is not None and number > waiting:
             number = waiting  # no looking ahead
         place = places[number]
-        return {
-            "progress": progress,
-            "last": number - 1 if number > 0 else None,
-            "item": {
-                "place": place.place,
-                "score": place.score,
-                "comment": place.comment,
-                "marked": place.marked,
-                **_pair_data(self.pairs[place.pair], self.store.tasks),
-            },
-        }
+        seen = {"place": place.place, "score": place.score, "comment": place.comment, "marked": place.marked}
+        item = seen | _pair_data(self.pairs[place.pair], self.store.tasks)
+        return {"progress": progress, "last": number - 1 if number > 0 else None, "item": item}
 
     async def answer(self, request: Request) -> Response:
         """Keep a score, or take it back. Committed before this returns."""

@@ -19,31 +19,14 @@ from parsemark.study.pairs_to_rate import Tasks
 from parsemark.study.ratings import PairToRate, RatedPair
 from parsemark.web.database import Database
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS raters (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, code TEXT NOT NULL UNIQUE,
-  created REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS places (
-  rater INTEGER NOT NULL, place INTEGER NOT NULL, pair TEXT NOT NULL, is_repeat INTEGER NOT NULL,
-  PRIMARY KEY (rater, place)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS browsers (browser TEXT PRIMARY KEY, rater INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (
-  id INTEGER PRIMARY KEY, rater INTEGER NOT NULL, place INTEGER NOT NULL, score REAL, comment TEXT NOT NULL,
-  seconds REAL, nonce TEXT NOT NULL UNIQUE, created REAL NOT NULL);
-CREATE INDEX IF NOT EXISTS answers_of ON answers (rater, place, id);
-CREATE TABLE IF NOT EXISTS marked (
-  rater INTEGER NOT NULL, place INTEGER NOT NULL, created REAL NOT NULL,
-  PRIMARY KEY (rater, place)) WITHOUT ROWID;
-"""
+_SCHEMA = Path(__file__).with_name("ratings.sql").read_text(encoding="utf-8")
 _VERSION = 1
 _CURRENT = (
     "SELECT p.rater, p.place, p.pair, p.is_repeat, a.score, a.comment, m.created IS NOT NULL "
     "FROM places p LEFT JOIN answers a ON a.id = (SELECT MAX(id) FROM answers WHERE rater = p.rater "
     "AND place = p.place) LEFT JOIN marked m ON m.rater = p.rater AND m.place = p.place "
 )
-MIN_DISTANCE = 5
-"""A repeat comes at least so many places after the pair, where there are so many."""
+MIN_DISTANCE = 5  # a repeat comes at least so many places after the pair, where there are so many
 
 
 def sequence(pairs: list[str], share_repeated: float, seed: int) -> list[tuple[str, bool]]:
@@ -86,8 +69,7 @@ class RatingPlace:
     is_repeat: bool
     score: float | None
     comment: str
-    marked: bool
-    """Whether differences were shown."""
+    marked: bool  # whether differences were shown
 
 
 class NameTakenError(Exception):
@@ -207,8 +189,7 @@ class RaterSummary:
     n_all: int
     mean: float | None
     n_repeated: int
-    repeat_difference: float | None
-    """Mean absolute difference between the first and the second rating of the same pair."""
+    repeat_difference: float | None  # mean absolute difference between two ratings of the same pair
     share_marked: float | None
 
 
@@ -218,8 +199,7 @@ class Standing:
 
     raters: tuple[RaterSummary, ...]
     agreement: RaterAgreement
-    alpha_repeats: float | None
-    """Krippendorff's alpha of raters with themselves."""
+    alpha_repeats: float | None  # Krippendorff's alpha of raters with themselves
     n_ratings: int
     n_pairs_rated: int
 
