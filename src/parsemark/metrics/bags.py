@@ -56,7 +56,6 @@ class ContentJaccard(Metric[TableInput]):
         return multiset_jaccard(content_bag(truth.table, self.variant), content_bag(pred.table, self.variant))
 
 
-@dataclass(frozen=True)
 class CellF1(Metric[TableInput]):
     r"""F1 of the multisets of cell texts, after notation folding.
 
@@ -82,7 +81,6 @@ class CellF1(Metric[TableInput]):
         return multiset_f1(_cell_bag(truth), _cell_bag(pred))
 
 
-@dataclass(frozen=True)
 class RowF1(Metric[TableInput]):
     """F1 of the multisets of whole rows, after notation folding.
 
@@ -108,7 +106,6 @@ class RowF1(Metric[TableInput]):
         return multiset_f1(_row_bag(truth), _row_bag(pred))
 
 
-@dataclass(frozen=True)
 class Dar(Metric[TableInput]):
     """F1 of directed adjacency relations: which text stands right of, and which below, which.
 

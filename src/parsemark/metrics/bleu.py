@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from parsemark.metrics.base import Facts, Metric
 
@@ -17,7 +16,6 @@ _BEFORE_LETTER = re.compile(r"([.,])([^0-9])")
 _DASH = re.compile(r"([0-9])(-)")
 
 
-@dataclass(frozen=True)
 class Bleu(Metric[str]):
     """BLEU-4 of a text, the truth as the only reference; tokens as mteval-v13a cuts them, no smoothing.
 

@@ -27,21 +27,6 @@ class Coverage:
     lost_places: tuple[tuple[int, int, int], ...] = ()
     """Block, start and end of the stretches of the truth that were lost."""
 
-    @property
-    def lost_share(self) -> float | None:
-        """Of the truth; None without one."""
-        return self.lost / self.truth if self.truth else None
-
-    @property
-    def invented_share(self) -> float | None:
-        """Of the prediction; None without one."""
-        return self.invented / self.pred if self.pred else None
-
-    @property
-    def duplicated_share(self) -> float | None:
-        """Of the prediction; None without one."""
-        return self.duplicated / self.pred if self.pred else None
-
 
 def text_coverage(truth: Sequence[str], pred: Sequence[str]) -> Coverage:
     """Compare the blocks of two sides.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,6 @@ from parsemark.metrics.prepared import TableInput
 Tokens = str | tuple[str, ...]
 """The content of a cell: characters alone, or characters and tags (`<b>`, `</b>`) one by one."""
 
-_PLAIN_CELL = "td 1 1"
 _FIRST_TAG_CODE = 0xD800
 _MAX_TAGS = 2048
 """Tags are encoded as lone surrogates, which no parsed text can contain, so that a token is one character."""
@@ -84,18 +83,13 @@ def tree_of_rows(rows: Rows) -> EditTree:
         start = len(labels)
         for cell in row:
             leftmost.append(len(labels))
-            labels.append(_cell_label(cell.colspan, cell.rowspan))
+            labels.append(f"td {cell.colspan} {cell.rowspan}")
             contents.append(cell.text)
         leftmost.append(start)
         labels.append("tr")
         contents.append(None)
-    return EditTree(
-        (*labels, "table"),
-        (*leftmost, 0),
-        (*contents, None),
-        len(labels),
-        tuple(len(row) for row in rows),
-    )
+    lengths = tuple(len(row) for row in rows)
+    return EditTree((*labels, "table"), (*leftmost, 0), (*contents, None), len(labels), lengths)
 
 
 def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = read_span) -> EditTree:
@@ -110,7 +104,7 @@ def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = r
     def visit(node: etree._Element) -> int:
         first = -1
         if node.tag == "td":
-            label = _cell_label(span(node.get("colspan")), span(node.get("rowspan")))
+            label = f"td {span(node.get('colspan'))} {span(node.get('rowspan'))}"
             content: Tokens | None = _cell_tokens(node)
         else:
             label, content = str(node.tag), None
@@ -124,7 +118,9 @@ def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = r
 
     visit(table)
     n_elements = sum(1 for _ in table.iterdescendants())
-    return EditTree(tuple(labels), tuple(leftmost), tuple(contents), n_elements, _row_lengths(table))
+    are_rows = all(row.tag == "tr" and all(cell.tag == "td" for cell in row) for row in table)
+    lengths = tuple(map(len, table)) if are_rows else None
+    return EditTree(tuple(labels), tuple(leftmost), tuple(contents), n_elements, lengths)
 
 
 def reference_table(document: str) -> Any:
@@ -145,23 +141,9 @@ def reference_tree(table: etree._Element) -> EditTree:
     return replace(tree, n_elements=n_elements, row_lengths=tree.row_lengths if usual else None)
 
 
-def _row_lengths(table: etree._Element) -> tuple[int, ...] | None:
-    if any(row.tag != "tr" or any(cell.tag != "td" for cell in row) for row in table):
-        return None
-    return tuple(len(row) for row in table)
-
-
-def _cell_label(colspan: int, rowspan: int) -> str:
-    if colspan == rowspan == 1:
-        return _PLAIN_CELL
-    return f"td {colspan} {rowspan}"
-
-
 def _span_code(label: str) -> int:
-    if label == _PLAIN_CELL:
-        return 0
     _, colspan, rowspan = label.split()
-    return int(colspan) << 32 | int(rowspan)
+    return 0 if colspan == rowspan == "1" else int(colspan) << 32 | int(rowspan)
 
 
 def _encode(content: Tokens, codes: Mapping[str, str]) -> str:
@@ -171,33 +153,28 @@ def _encode(content: Tokens, codes: Mapping[str, str]) -> str:
 def _cell_tokens(cell: etree._Element) -> Tokens:
     if len(cell) == 0:
         return cell.text or ""
-    tokens: list[str] = list(cell.text or "")
-    for child in cell:
-        _add_tokens(child, tokens)
+    tokens: list[str] = []
+    _add_tokens_inside(cell, tokens)
     return tuple(tokens)
 
 
-def _add_tokens(node: etree._Element, tokens: list[str]) -> None:
-    tokens.append(f"<{node.tag}>")
-    tokens.extend(node.text or "")
+def _add_tokens_inside(node: etree._Element, tokens: list[str]) -> None:
+    tokens += node.text or ""
     for child in node:
-        _add_tokens(child, tokens)
-    if node.tag != "unk":
-        tokens.append(f"</{node.tag}>")
-    if node.tag != "td":
-        tokens.extend(node.tail or "")
+        tokens.append(f"<{child.tag}>")
+        _add_tokens_inside(child, tokens)
+        tokens += [] if child.tag == "unk" else [f"</{child.tag}>"]
+        tokens += "" if child.tag == "td" else child.tail or ""
 
 
 def edit_distance(a: EditTree, b: EditTree, structure_only: bool) -> float:
     """Tree edit distance of two tables."""
-    codes_a: Mapping[str, str] = a.tag_codes
-    codes_b: Mapping[str, str] = b.tag_codes
-    if codes_a and codes_b and not structure_only:
-        codes_b = extend_tag_codes(codes_a, set(codes_b))
+    codes = b.tag_codes
+    if a.tag_codes and codes and not structure_only:
+        codes = extend_tag_codes(a.tag_codes, set(codes))
     as_rows = a.row_lengths is not None and b.row_lengths is not None
-    trees: Sequence[Any] = (a.prepared(codes_a, as_rows), b.prepared(codes_b, as_rows))
     distance = kernel.row_tree_distance if as_rows else kernel.ordered_tree_distance
-    return float(distance(*trees, structure_only))
+    return float(distance(a.prepared(a.tag_codes, as_rows), b.prepared(codes, as_rows), structure_only))
 
 
 def plain_tree(table: TableInput) -> EditTree:

@@ -108,7 +108,6 @@ FORMULA_PARAMETERS = FormulaParameters()
 """The values in use."""
 
 
-@dataclass(frozen=True)
 class FormulaReader(Metric[str]):
     r"""A formula as a person reads it, from 0 to 10, on the syntax of its LaTeX.
 

@@ -122,7 +122,6 @@ class GritsCon(Metric[TableInput]):
         return _f_score(total, a.size, b.size)
 
 
-@dataclass(frozen=True)
 class GritsAvg(Metric[TableInput]):
     r"""Mean of `grits_top` and `grits_con`.
 

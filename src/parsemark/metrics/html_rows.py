@@ -30,11 +30,7 @@ Rows = list[list[RowCell]]
 
 
 def read_span(value: str | None) -> int:
-    """A span as browsers read it: leading digits count, nonsense and 0 are 1.
-
-    Raises:
-        FormatError: The span is over the limit.
-    """
+    """A span as browsers read it: leading digits count, nonsense and 0 are 1; FormatError over the limit."""
     span = placed_span(value, zero=1)
     if span > MAX_SPAN:
         raise FormatError(f"A cell spans {span:,} rows or columns; at most {MAX_SPAN:,} are read")

@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from parsemark.formats import write_table
 from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
@@ -20,7 +19,6 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _MAX_ORDER = 4
 
 
-@dataclass(frozen=True)
 class Bleu4(Metric[TableInput]):
     """BLEU-4 of the tables' HTML, truth as the only reference.
 
@@ -65,7 +63,6 @@ class Bleu4(Metric[TableInput]):
         return math.exp(brevity + logs / _MAX_ORDER)
 
 
-@dataclass(frozen=True)
 class TableEdit(Metric[TableInput]):
     """OmniDocBench's table edit distance: Levenshtein distance of the normalised HTML over the longer length.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +21,6 @@ ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 _LONGEST_STEMMED = 200
 
 
-@dataclass(frozen=True)
 class Meteor(Metric[str]):
     """METEOR of a text: words that are equal or have one stem, and how scattered they are.
 

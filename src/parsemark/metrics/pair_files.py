@@ -124,11 +124,7 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 def read_pair(text: str) -> dict[str, Any]:
-    """Read one line, `{"id", "truth", "pred"}`, for metrics and judges alike.
-
-    Raises:
-        FormatError: It is no such line.
-    """
+    """Read one line, `{"id", "truth", "pred"}`, for metrics and judges alike; FormatError for any other."""
     pair = _read_object(text)
     _check_pair(pair)
     return pair

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from parsemark.kernels import kernel
@@ -20,7 +19,6 @@ _CITATION = "Li et al. 2025, SCORE: A semantic evaluation framework for generati
 _REFERENCE = "unstructured-eval-metrics"
 
 
-@dataclass(frozen=True)
 class ScoreIndex(Metric[TableInput]):
     """How many recognised cells stand in the right row and the right column.
 
@@ -49,7 +47,6 @@ class ScoreIndex(Metric[TableInput]):
         return _when_comparable(truth, pred, lambda t, p: _rounded(sum(index_shares(t, p)) / 2))
 
 
-@dataclass(frozen=True)
 class ScoreContent(Metric[TableInput]):
     """How alike the texts of rows, and of columns, are.
 
@@ -76,7 +73,6 @@ class ScoreContent(Metric[TableInput]):
         return _when_comparable(truth, pred, _content)
 
 
-@dataclass(frozen=True)
 class ScoreContentShifted(Metric[TableInput]):
     """`score_content`, forgiving up to three lines too many or too few at the start.
 
@@ -103,7 +99,6 @@ class ScoreContentShifted(Metric[TableInput]):
         return _when_comparable(truth, pred, lambda t, p: _content(t, p, max_shift=_MAX_SHIFT))
 
 
-@dataclass(frozen=True)
 class ScoreAvg(Metric[TableInput]):
     r"""Mean of `score_index` and `score_content`.
 

@@ -35,10 +35,8 @@ def cells_of(table: TableInput) -> list[ScoreCell]:
 def read_placed_cells(html: str) -> list[ScoreCell]:
     """The cells of the first table. In each row th come before td, as in the reference."""
     check_size(html, MAX_CHARS)
-    reader = _TableReader()
-    reader.read(html)
-    rows = [[cell.read() for cell in sorted(row, key=lambda c: c.tag.name == "td")] for row in reader.rows]
-    return _placed(rows)
+    rows = _first_table(html)
+    return _placed([[cell.read() for cell in sorted(row, key=lambda c: c.tag.name == "td")] for row in rows])
 
 
 def _placed(rows: list[list[RowCell]]) -> list[ScoreCell]:
@@ -73,58 +71,41 @@ class _OpenCell(NamedTuple):
         return RowCell(unescape("".join(self.pieces)), rowspan, colspan)
 
 
-class _TableReader:
-    """Collects the cells of the first table; elements are closed by their own end tag or by an outer one."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[_OpenCell]] = []
-        self._open: list[tuple[str, _OpenCell | None]] = []
-        self._open_cells: list[_OpenCell] = []
-        self._table_depth: int | None = None
-        self._done = False
-
-    def read(self, html: str) -> None:
-        """Read the tags and the text between them."""
-        position = 0
-        for tag in read_tags(html):
-            if self._done:
-                break
-            last = self._open[-1][0] if self._open else ""
-            if last in _RAW and not (tag.closes and tag.name == last):
-                continue
-            self._add_text(html[position : tag.start])
-            position = tag.end
-            if tag.closes:
-                self._end(tag.name)
-            elif tag.name != "!":
-                self._start(tag)
-        self._add_text(html[position:])
-
-    def _start(self, tag: Tag) -> None:
-        cell: _OpenCell | None = None
-        if self._table_depth is None and tag.name == "table":
-            self._table_depth = len(self._open)
-        elif self._table_depth is not None and tag.name == "tr":
-            self.rows.append([])
-        elif self.rows and tag.name in ("td", "th"):
-            cell = _OpenCell(tag, [])
-            self.rows[-1].append(cell)
-        if tag.name not in _VOID and not tag.inside.endswith("/"):
-            if len(self._open) == _MAX_DEPTH:
-                raise FormatError(f"The HTML has more than {_MAX_DEPTH} elements inside each other")
-            self._open.append((tag.name, cell))
-            if cell is not None:
-                self._open_cells.append(cell)
-
-    def _end(self, name: str) -> None:
-        for depth in range(len(self._open) - 1, -1, -1):
-            if self._open[depth][0] == name:
-                del self._open[depth:]
-                self._open_cells = [cell for _, cell in self._open if cell is not None]
-                self._done = self._done or depth == self._table_depth
-                return
-
-    def _add_text(self, text: str) -> None:
-        if text and not self._done:
-            for cell in self._open_cells:
-                cell.pieces.append(text)
+def _first_table(html: str) -> list[list[_OpenCell]]:
+    """The cells of the first table by row; elements are closed by their own end tag or by an outer one."""
+    rows: list[list[_OpenCell]] = []
+    opened: list[tuple[str, _OpenCell | None]] = []
+    open_cells: list[_OpenCell] = []
+    table_depth: int | None = None
+    position = 0
+    for tag in read_tags(html):
+        last = opened[-1][0] if opened else ""
+        if last in _RAW and not (tag.closes and tag.name == last):
+            continue
+        for cell in open_cells:
+            cell.pieces.append(html[position : tag.start])
+        position = tag.end
+        if tag.closes:
+            depth = next((k for k in range(len(opened) - 1, -1, -1) if opened[k][0] == tag.name), None)
+            if depth is not None:
+                del opened[depth:]
+                open_cells = [cell for _, cell in opened if cell is not None]
+                if depth == table_depth:
+                    return rows
+        elif tag.name != "!":
+            started = None
+            if table_depth is None and tag.name == "table":
+                table_depth = len(opened)
+            elif table_depth is not None and tag.name == "tr":
+                rows.append([])
+            elif rows and tag.name in ("td", "th"):
+                started = _OpenCell(tag, [])
+                rows[-1].append(started)
+            if tag.name not in _VOID and not tag.inside.endswith("/"):
+                if len(opened) == _MAX_DEPTH:
+                    raise FormatError(f"The HTML has more than {_MAX_DEPTH} elements inside each other")
+                opened.append((tag.name, started))
+                open_cells += [] if started is None else [started]
+    for cell in open_cells:
+        cell.pieces.append(html[position:])
+    return rows

@@ -21,11 +21,7 @@ _ENDINGS = {
 
 @cache
 def wordnet_folder() -> Path:
-    """Where WordNet lies.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-    """
+    """Where WordNet lies; MissingDependencyError where it is not installed."""
     for folder in (os.environ.get("WNSEARCHDIR", ""), *FOLDERS):
         if folder and (Path(folder) / "data.noun").is_file():
             return Path(folder)

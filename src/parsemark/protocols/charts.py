@@ -164,6 +164,10 @@ class TableRow:
     cells: tuple[Figure | str | None, ...]
 
 
+FigureColumn = tuple[TableColumn, str, Slice | None]
+"""A column, its figure, and the part of a run that it is of; None is all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataTable:
     """A table for a paper: numbers with their intervals, from which the best of each column is known."""
@@ -179,14 +183,9 @@ class DataTable:
 
     @classmethod
     def of_figures(
-        cls,
-        key: str,
-        title: str,
-        caption: str,
-        summary: Summary,
-        columns: Sequence[tuple[TableColumn, str, Slice | None]],
+        cls, key: str, title: str, caption: str, summary: Summary, columns: Sequence[FigureColumn]
     ) -> DataTable:
-        """A row for each parser, the best first; a column is a figure of all pages, or of some of them."""
+        """A row for each parser, the best first."""
 
         def row(parser: str) -> TableRow:
             own = [

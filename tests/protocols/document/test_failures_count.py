@@ -12,8 +12,8 @@ import pytest
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.document.figures import DocumentFigures
 from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.protocols.document.summary import DocumentFigures
 from parsemark.protocols.run_data.rows import MatchRow
 from parsemark.protocols.run_data.tables import RunTables
 

@@ -14,9 +14,9 @@ from parsemark.formats import write_document
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
-from parsemark.protocols.document.figures import DocumentFigures
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.strict.page import cut_at_borders
+from parsemark.protocols.document.summary import DocumentFigures
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."

@@ -5,6 +5,7 @@ Letters and digits alone are compared, so that hyphens, blanks, ligatures and ac
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -139,14 +140,8 @@ def block_of(element: Element) -> LaidBlock:
 
 
 def place_all(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
-    """First what has one place only, then the rest between that, then what stands elsewhere."""
-    keys = Counter(block.letters[:SURE] for block in blocks)
-    for block in blocks:
-        key = block.letters[:SURE]
-        if len(key) == SURE and GAP not in key and keys[key] == 1:
-            places = list(letters.places(key, 0, len(letters.text)))[:2]
-            if len(places) == 1:
-                _place(letters, block, places[0], places[0] + 1)
+    """First what follows what is before it, then what stands elsewhere."""
+    texts = sorted({block.letters for block in blocks})
     for far in (False, True):
         low = 0
         for k, block in enumerate(blocks):
@@ -156,13 +151,16 @@ def place_all(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
                 later = (b.start for b in blocks[k + 1 :] if b.is_placed)
                 high = next((start for start in later if start >= low), len(letters.text))
                 if far and len(block.letters) >= KEY:
-                    _place(letters, block, 0, len(letters.text))
-                elif not far and _place(letters, block, low, high):
+                    _place(letters, block, 0, len(letters.text), texts)
+                elif not far and _place(letters, block, low, high, texts):
                     low = block.stop
 
 
-def _place(letters: PageLetters, block: LaidBlock, low: int, high: int) -> bool:
-    """Lay a block down where its text begins between two places; numbers of items may be missing."""
+def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, texts: Sequence[str]) -> bool:
+    """Lay a block down where its text begins between two places; numbers of items may be missing.
+
+    Where a longer one of all texts, which are sorted, begins with the same letters, that one stands.
+    """
     is_list = block.element.category == Category.LIST_GROUP
     for strip in (False, True) if is_list else (False,):
         pieces = block.pieces
@@ -172,11 +170,18 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int) -> bool:
         wanted = "".join(piece.letters for piece in pieces)
         bounds = list(accumulate(len(piece.letters) for piece in pieces)) if is_list else []
         key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
-        tried = dict.fromkeys((key[:SURE], key[:KEY])) if key else ()
+        # Words of a first cell stand in a caption above it too: several cells together tell them apart.
+        surest = wanted.strip(GAP).partition(GAP)[0][:SURE]
+        tried = dict.fromkeys((surest, key[:SURE], key[:KEY])) if key else ()
         places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
         if block.element.category == Category.TITLE and len(wanted) < SURE:
             places = _headings(letters, wanted, places)
+        behind = bisect_right(texts, wanted)
+        near = texts[behind : behind + _MAX_TRIES]
+        longer = [text[: len(wanted) + KEY] for text in near if text.startswith(wanted)]
         for at in islice(places, _MAX_TRIES):
+            if any(letters.text.startswith(other, at) for other in longer):
+                continue
             runs = letters.follow(wanted, at, bounds)
             if runs is not None:
                 _share(pieces, runs)

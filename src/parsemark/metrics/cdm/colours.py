@@ -40,11 +40,7 @@ def normalise(spaced: str, version: Version = "v1.6") -> str:
     for word in ("\\raggedright", "\\arraybackslash", "\\lowercase", "\\uppercase"):
         text = text.replace(word, "")
     text = re.sub(r"\\[hv]space \{ [.0-9a-z ]+ \}", "" if is_tabular else _glue, text)
-    text = re.sub(
-        r"\\begin\{array\} \{ ([lcr ]+) \}",
-        lambda m: "\\begin{array} {" + m[1].replace(" ", "") + "}",
-        text,
-    )
+    text = re.sub(r"(\\begin\{array\} )(\{ [lcr ]+ \})", lambda m: m[1] + m[2].replace(" ", ""), text)
     if is_tabular:
         text = re.sub(
             r"\\begin \{tabular\} \{ [^{}]* \}|\\begin \{tabular\}|\\end \{tabular\}"

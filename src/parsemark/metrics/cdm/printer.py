@@ -56,6 +56,10 @@ def _expanded(nodes: Iterable[Any], *, math: bool) -> list[Any]:
     return out
 
 
+def _begins_script(node: Any) -> bool:
+    return isinstance(node, _Sign) and node.text in ("^", "_", "'")
+
+
 def _is(node: Any, kind: str) -> bool:
     return type(node).__name__ == f"Latex{kind}Node"
 
@@ -63,29 +67,6 @@ def _is(node: Any, kind: str) -> bool:
 def _arguments(node: Any) -> list[Any]:
     parsed = getattr(node, "nodeargd", None)
     return [] if parsed is None or parsed.argnlist is None else list(parsed.argnlist)
-
-
-@dataclass(slots=True)
-class _Scripts:
-    """A base with what is below and above it."""
-
-    base: list[str]
-    below: list[str] | None = None
-    above: list[str] | None = None
-    primes: int = 0
-
-    def tokens(self) -> list[str]:
-        out = list(self.base)
-        if self.below is not None:
-            out += ["_", *_braced(self.below)]
-        above = list(self.above or [])
-        if self.primes:
-            if above[:1] == ["{"]:
-                above = above[1:-1]
-            above = ["{", *["\\prime"] * self.primes, *above, "}"]
-        if self.above is not None or self.primes:
-            out += ["^", *_braced(above)]
-        return out
 
 
 def _braced(tokens: list[str]) -> list[str]:
@@ -117,12 +98,11 @@ class _Printer:
         out: list[str] = []
         while self.at < len(self.nodes):
             node = self._take()
-            if isinstance(node, _Sign) and self.math and node.text in ("^", "_", "'"):
+            if self.math and _begins_script(node):
                 out += self._scripts([], node)
                 continue
             base = self._one(node)
-            follower = self._peek()
-            if self.math and base and isinstance(follower, _Sign) and follower.text in ("^", "_", "'"):
+            if self.math and base and _begins_script(self._peek()):
                 out += self._scripts(base, self._take_next())
             else:
                 out += base
@@ -135,44 +115,48 @@ class _Printer:
         self.at += 1
         return node
 
+    def _after_blanks(self) -> int:
+        """Where the next node is that is no white space."""
+        at, nodes = self.at, self.nodes
+        while at < len(nodes) and isinstance(nodes[at], _Sign) and nodes[at].is_space:
+            at += 1
+        return at
+
     def _peek(self) -> Any:
-        """The next node that is no white space."""
-        position = self.at
-        while position < len(self.nodes) and self._is_blank(self.nodes[position]):
-            position += 1
-        return self.nodes[position] if position < len(self.nodes) else None
+        at = self._after_blanks()
+        return self.nodes[at] if at < len(self.nodes) else None
 
     def _take_next(self) -> Any:
-        while self.at < len(self.nodes) and self._is_blank(self.nodes[self.at]):
-            self.at += 1
+        self.at = self._after_blanks()
         return self._take() if self.at < len(self.nodes) else None
-
-    @staticmethod
-    def _is_blank(node: Any) -> bool:
-        return isinstance(node, _Sign) and node.is_space
 
     # --- scripts
 
-    def _scripts(self, base: list[str], mark: _Sign) -> list[str]:
-        scripts = _Scripts(base)
-        current: Any = mark
+    def _scripts(self, base: list[str], mark: Any) -> list[str]:
+        """A base with what is below and above it."""
+        below: list[str] | None = None
+        above: list[str] | None = None
+        primes, left_over = 0, list[str]()
         while True:
-            if current.text == "'":
-                scripts.primes += 1
+            if mark.text == "'":
+                primes += 1
+            elif (found := self._script()) is None:
+                left_over = [mark.text]
+                break
+            elif mark.text == "_":
+                below = found
+            elif more := _only_primes(found):
+                primes += more
             else:
-                found = self._script()
-                if found is None:
-                    return [*scripts.tokens(), current.text]
-                if current.text == "_":
-                    scripts.below = found
-                elif primes := _only_primes(found):
-                    scripts.primes += primes
-                else:
-                    scripts.above = found
-            following = self._peek()
-            if not (isinstance(following, _Sign) and following.text in ("^", "_", "'")):
-                return scripts.tokens()
-            current = self._take_next()
+                above = found
+            if not _begins_script(self._peek()):
+                break
+            mark = self._take_next()
+        if primes:
+            given = above or []
+            above = ["{", *["\\prime"] * primes, *(given[1:-1] if given[:1] == ["{"] else given), "}"]
+        lower, upper = ([] if s is None else [m, *_braced(s)] for m, s in (("_", below), ("^", above)))
+        return [*base, *lower, *upper, *left_over]
 
     def _script(self) -> list[str] | None:
         while True:
@@ -342,14 +326,12 @@ class _Printer:
                     rows[-1][-1].append(_Sign("*"))
             else:
                 rows[-1][-1].append(node)
-        return [[self._cell(cell, aligned and i % 2 == 1) for i, cell in enumerate(row)] for row in rows]
 
-    @staticmethod
-    def _cell(nodes: list[Any], padded: bool) -> list[str]:
-        tokens = _Printer(True).print(nodes)
-        if not tokens:
-            return []
-        return ["{", *(["{", "}"] if padded else []), *tokens, "}"]
+        def cell(nodes: list[Any], padded: bool) -> list[str]:
+            tokens = _Printer(True).print(nodes)
+            return ["{", *(["{", "}"] if padded else []), *tokens, "}"] if tokens else []
+
+        return [[cell(own, aligned and i % 2 == 1) for i, own in enumerate(row)] for row in rows]
 
     def _columns(self, node: Any, rows: list[list[list[str]]], aligned: bool) -> list[str]:
         name = node.environmentname

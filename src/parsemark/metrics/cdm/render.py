@@ -28,19 +28,7 @@ _MARGIN = 8
 _WHITE = 0xFFFFFF
 _BATCH = 40
 _CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
-_PREAMBLE = r"""\documentclass[12pt]{article}
-\usepackage[landscape]{geometry}
-\geometry{a%dpaper,scale=0.98}
-\pagestyle{empty}
-%s\usepackage{booktabs}
-\usepackage{amsmath}
-\usepackage{upgreek}
-\usepackage{amssymb}
-\usepackage{xcolor}
-\makeatletter
-\renewcommand*{\@textcolor}[3]{\protect\leavevmode\begingroup\color#1{#2}#3\endgroup}
-\makeatother
-"""
+_PREAMBLE = Path(__file__).with_name("preamble.tex").read_text(encoding="utf-8")
 _MARK = re.compile(r"PMFORMULA (\d+) PAGE (\d+)")
 _HARMLESS = ("! LaTeX Error: Unicode character", "! Undefined control sequence", "! Package inputenc Error")
 """Errors after which TeX goes on as if the sign had not been there: they spoil no other formula of a run."""
@@ -246,18 +234,15 @@ def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> DrawnFormula:
 
 
 def _extents(pixels: NDArray[np.uint32]) -> dict[int, Box]:
-    """Left, top, right and bottom of each colour that is one of ours."""
+    """Left, top, right and bottom of each colour that is one of ours; black is none."""
+    from scipy.ndimage import find_objects
+
     ys, xs = np.nonzero(pixels != _WHITE)
     found = pixels[ys, xs]
     channels = np.stack([found & 0xFF, found >> 8 & 0xFF, found >> 16], axis=1).astype(np.int64)
     nearest = (channels + 7) // 15
     exact = (np.abs(channels - nearest * 15) <= 1).all(axis=1) & ~(channels >= 254).all(axis=1)
-    codes, ys, xs = (nearest[exact] @ np.array([324, 18, 1])), ys[exact], xs[exact]
-    order = np.argsort(codes, kind="stable")
-    codes, ys, xs = codes[order], ys[order], xs[order]
-    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]]) if len(codes) else np.array([], dtype=int)
-    ends = np.r_[starts[1:], len(codes)]
-    return {
-        int(codes[s]): (int(xs[s:e].min()), int(ys[s:e].min()), int(xs[s:e].max()), int(ys[s:e].max()))
-        for s, e in zip(starts, ends, strict=True)
-    }
+    codes = np.zeros(pixels.shape, dtype=np.int64)
+    codes[ys[exact], xs[exact]] = nearest[exact] @ np.array([324, 18, 1])
+    places = ((code, place) for code, place in enumerate(find_objects(codes), 1) if place is not None)
+    return {code: (x.start, y.start, x.stop - 1, y.stop - 1) for code, (y, x) in places}

@@ -20,6 +20,8 @@ _CJK_CLASS = "\u4e00-\u9fff\u3400-\u4dbf"
 _CJK = re.compile(f"[{_CJK_CLASS}]")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _CJK_RUN = re.compile(rf"\\text\{{[{_CJK_CLASS}]+\}}|[{_CJK_CLASS}]+")
+_ROMAN_CJK = re.compile(rf"\\mathrm \{{ ([^{{}}]*[{_CJK_CLASS}][^{{}}]*) \}}")
+_TEXT_CJK = re.compile(rf"\\text\s*\{{([^{{}}]*[{_CJK_CLASS}][^{{}}]*)\}}")
 _ALIGNED = re.compile(r"\\begin\{(split|align|alignedat|alignat|eqnarray)\*?\}(.+?)\\end\{\1\*?\}", re.DOTALL)
 _SMALL = re.compile(r"\\begin\{smallmatrix\*?\}(.+?)\\end\{smallmatrix\*?\}", re.DOTALL)
 _LABEL = re.compile(r"\\label\{[^}\n]*\}")
@@ -31,27 +33,17 @@ _OPERATOR = re.compile(r"\\operatorname\s*\{([^{}]*)\}")
 def tokenise(formula: str) -> str:
     """The formula as spaced tokens; the raw string where it cannot be parsed."""
     if "tabular" not in formula and _HAN.search(formula):
-        formula = _wrap_cjk(formula)
+        for sign, plain in (("，", ", "), ("：", ": "), ("；", "; "), ("\\text {", "\\text{")):
+            formula = formula.replace(sign, plain)
+        formula = _CJK_RUN.sub(lambda m: m[0] if m[0].startswith("\\") else f"\\text{{{m[0]}}}", formula)
     text = formula.replace("\n", " ").replace("\\%", _PERCENT)
     try:
         spaced = _tokenise_tabular(text) if "tabular" in text else _tokenise_formula(text)
     except (FormatError, RecursionError):
         spaced = ""
     spaced = (spaced or text).replace(_PERCENT, "\\%")
-    return _unwrap_cjk(spaced) if _CJK.search(spaced) else spaced
-
-
-def _wrap_cjk(text: str) -> str:
-    for sign, plain in (("，", ", "), ("：", ": "), ("；", "; "), ("\\text {", "\\text{")):
-        text = text.replace(sign, plain)
-    return _CJK_RUN.sub(lambda m: m[0] if m[0].startswith("\\") else f"\\text{{{m[0]}}}", text)
-
-
-_ROMAN_CJK = re.compile(rf"\\mathrm \{{ ([^{{}}]*[{_CJK_CLASS}][^{{}}]*) \}}")
-_TEXT_CJK = re.compile(rf"\\text\s*\{{([^{{}}]*[{_CJK_CLASS}][^{{}}]*)\}}")
-
-
-def _unwrap_cjk(spaced: str) -> str:
+    if not _CJK.search(spaced):
+        return spaced
     spaced = _ROMAN_CJK.sub(lambda m: f"\\text{{{m[1]}}}", spaced)
     return _TEXT_CJK.sub(lambda m: "\\text { " + " ".join("".join(m[1].split())) + " }", spaced)
 
@@ -64,7 +56,9 @@ def _tokenise_formula(text: str) -> str:
     text = _LABEL.sub("", _COMMAND_CJK.sub(r"\1 ", text).replace("\\>", " "))
     if not any(word in text for word in ("matrix", "cases", "array", "begin")):
         text = text.replace("\\\\", "\\,")
-    _check(text)
+    _check_length(text, MAX_CHARACTERS)
+    if is_bad(text) or is_costly(text):
+        raise FormatError("Braces, environments or delimiters of the formula do not fit together.")
     text = text.replace("$", " ")
     for old in ("{\\rm", "{ \\rm", "\\rm{"):
         text = text.replace(old, "\\mathrm{")
@@ -97,12 +91,6 @@ def _glued_fences(spaced: str) -> str:
 def _check_length(text: str, limit: int) -> None:
     if len(text) > limit:
         raise FormatError(f"The formula has {len(text):,} characters; at most {limit:,} are drawn.")
-
-
-def _check(text: str) -> None:
-    _check_length(text, MAX_CHARACTERS)
-    if is_bad(text) or is_costly(text):
-        raise FormatError("Braces, environments or delimiters of the formula do not fit together.")
 
 
 def _nodes(text: str) -> list[Any]:
@@ -185,26 +173,15 @@ def is_costly(text: str) -> bool:
 
 def is_nested(text: str) -> bool:
     """Whether every brace and every environment that is opened is closed, in this order, and no other."""
-    return _braces_balance(text) and _environments_nest(text)
-
-
-def _braces_balance(text: str) -> bool:
     depth = 0
     for match in _BRACES.finditer(text):
-        if match.group() == "{":
-            depth += 1
-        elif match.group() == "}":
-            depth -= 1
-            if depth < 0:
-                return False
-    return depth == 0
-
-
-def _environments_nest(text: str) -> bool:
+        depth += (match.group() == "{") - (match.group() == "}")
+        if depth < 0:
+            return False
     stack: list[str] = []
     for match in _ENVIRONMENT.finditer(text):
         if match[1] == "begin":
             stack.append(match[2])
         elif not stack or stack.pop() != match[2]:
             return False
-    return not stack
+    return depth == 0 and not stack

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.model import Category, Element, Page, Status
 from parsemark.protocols.page_elements import html_of
-from parsemark.protocols.run_data.rows import PAGE_LEVEL, ScoreRow
+from parsemark.protocols.run_data.rows import PAGE_LEVEL, RowWriter
 
 Annotation = Mapping[str, Any]
 _OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}
@@ -74,19 +74,18 @@ def page_position(page: Page) -> int:
     return index if isinstance(index, int) else 0
 
 
-def gives_only_tables(prediction: Prediction) -> bool:
-    """Whether an output has tables but no text around them."""
-    return prediction.text is None and all(e.category == Category.TABLE for e in prediction.elements)
-
-
-def mark_only_tables(rows: list[ScoreRow]) -> bool:
-    """Mark a page of a parser that gives tables alone, if its text has a score.
+def mark_only_tables(writer: RowWriter) -> None:
+    """Mark the text of a page for which a parser gives tables alone.
 
     A parser that has only such pages is left out; for another one the page counts as it is: nobody gains by
     an empty page.
     """
+    prediction, rows = writer.prediction, writer.out.scores
+    is_text = prediction.text is not None or any(e.category != Category.TABLE for e in prediction.elements)
+    if prediction.status is not Status.OK or is_text:
+        return
     for index, row in enumerate(rows):
         if (row.element, row.metric) == (PAGE_LEVEL, "text_edit"):
             rows[index] = replace(row, status=Status.NO_PREDICTION, message=TABLES_ONLY)
-            return True
-    return False
+            return
+    writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)

@@ -35,6 +35,8 @@ from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.strict.page import in_one_notation
 
+Pages = Sequence[Mapping[str, Any]]
+"""Annotated ones."""
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
 _ELEMENT = {"ocr": "text_block", "table": "table", "formula": "display_formula"}
@@ -85,12 +87,7 @@ class TaskResult:
 
 
 def component_task(
-    pages: Sequence[Mapping[str, Any]],
-    task: Task,
-    *,
-    counts_missing: bool = True,
-    cdm: bool = False,
-    profile: Profile = V1_5,
+    pages: Pages, task: Task, *, counts_missing: bool = True, cdm: bool = False, profile: Profile = V1_5
 ) -> TaskResult:
     """Score the key `pred` of annotated elements.
 
@@ -208,7 +205,7 @@ def _bleu(
     return corpus_bleu(preds, truths)
 
 
-def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskResult:
+def layout_task(pages: Pages, predictions: Any) -> TaskResult:
     """Score boxes: `{"results": [{image_name, bbox, category_id, score}], "categories": {"0": name}}`.
 
     With `"relations": [[PARENT, CHILD], …]`, places in `results`, also what captions and footnotes belong to.
@@ -244,10 +241,7 @@ def layout_task(pages: Sequence[Mapping[str, Any]], predictions: Any) -> TaskRes
 
 
 def _by_source(
-    pages: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    truth: Sequence[LayoutBox],
-    pred: Sequence[LayoutBox],
+    pages: Pages, names: Sequence[str], truth: Sequence[LayoutBox], pred: Sequence[LayoutBox]
 ) -> GroupTable | None:
     """Precision on the pages of each source, and the plain mean of these."""
     by_source: dict[str, list[str]] = {}
@@ -269,14 +263,15 @@ def _by_source(
     return GroupTable("Table 6: mAP · 100 by type of page", values, {**counts, "average": len(names)})
 
 
-def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
+def _true_relations(pages: Pages) -> list[Relation]:
     """What the annotation calls `parent_son`: captions and footnotes of figures and tables."""
     found: list[Relation] = []
     for page in pages:
         boxes = dict(_true_boxes(page))
         for relation in (page.get("extra") or {}).get("relation") or ():
             ends = [boxes.get(relation.get(f"{end}_anno_id")) for end in ("source", "target")]
-            if relation.get("relation_type") == "parent_son" and ends[0] is not None and ends[1] is not None:
+            kind = relation.get("relation_type", relation.get("relation"))
+            if kind == "parent_son" and ends[0] is not None and ends[1] is not None:
                 found.append((ends[0], ends[1]))
     return found
 
@@ -324,11 +319,7 @@ def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
 
 
 def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
-    """One box.
-
-    Raises:
-        ValueError: What is wrong, in words.
-    """
+    """One box; a ValueError says what is wrong with it."""
     if not isinstance(item, Mapping) or not isinstance(item.get("image_name"), str):
         raise ValueError("it has no image_name")
     category = names.get(str(item.get("category_id")))

@@ -19,7 +19,7 @@ from parsemark.protocols.charts import DataTable, TableColumn, TableRow, caption
 from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 from parsemark.protocols.document.strict.view import view_page
 from parsemark.protocols.figures.figure import Figure
-from parsemark.protocols.figures.summary import Slice, Summary
+from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.presentation import (
     ErrorKind,
     MatchView,
@@ -61,13 +61,11 @@ def present(profile: str) -> Presentation:
         metrics=("edit_distance",),  # most elements have it
         hidden_metrics=frozenset({"length"}),
         lower_is_better=frozenset({"edit_distance"}),
-        slice_figure=_slice_figure,
+        # Pages by the overall figure, tables by TEDS, text and formulas by their edit distance.
+        slice_figure=lambda summary, scope: {"page": summary.primary, "table": "teds"}.get(
+            scope, f"{scope}_edit"
+        ),
     )
-
-
-def _slice_figure(summary: Summary, scope: str) -> str:
-    """Compare pages by the overall figure, tables by TEDS, text and formulas by their edit distance."""
-    return {"page": summary.primary, "table": "teds"}.get(scope, f"{scope}_edit")
 
 
 def _named_profile(name: str) -> NamedProfile:
@@ -94,15 +92,10 @@ def _element_errors(run: MatchView, *, is_strict: bool) -> pl.DataFrame:
         scored = scored.with_columns(element=_unless_answered(pl.col("element"), pl.col("pred")))
         element = _unless_answered(truth, pred)
     counted = run.matches.join(
-        scored,
-        left_on=["sample", "parser", element, pred],
-        right_on=key,
-        how="semi",
-        maintain_order="left",
+        scored, left_on=["sample", "parser", element, pred], right_on=key, how="semi", maintain_order="left"
     )
-    return errors_by_kind(
-        counted, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
-    )
+    errors = {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
+    return errors_by_kind(counted, errors)
 
 
 def _unless_answered(element: pl.Expr, pred: pl.Expr) -> pl.Expr:

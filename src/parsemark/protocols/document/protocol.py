@@ -35,12 +35,9 @@ class DocumentProtocol(PageProtocol):
     comparability: ClassVar[int] = 6
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
-        "text": "text_edit",
-        "tables": "teds_f1",
-        "headings": "heading_tree",
-        "order": "order_edit",
+        "text": "text_edit", "tables": "teds_f1", "headings": "heading_tree", "order": "order_edit",
         "formulas": "formula_f1",
-    }
+    }  # fmt: skip
     table_matching: ClassVar[str] = "ngrams"
 
     profile: ProfileName = "strict"

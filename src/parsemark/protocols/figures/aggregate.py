@@ -212,8 +212,7 @@ def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
     A kind that all pages are of tells none from another, and is left out.
     """
     said = [json.loads(text) if text else {} for text in samples["attributes"]]
-    found = samples["kinds"] if "kinds" in samples.columns else [None] * len(said)
-    kinds = [stored_kinds(text) for text in found]
+    kinds = [stored_kinds(text) for text in samples.to_dict().get("kinds", [None] * len(said))]
     telling = [trait for trait in TRAITS if len({own.get(trait) for own in kinds} - {None}) > 1]
     return [
         {**{TRAITS[trait]: own[trait] for trait in telling if trait in own}, **attributes}
@@ -243,8 +242,10 @@ def attribute_label(value: object) -> str:
 
 def element_attributes(element: Element) -> dict[str, AttributeValue]:
     """What elements can be told apart by: their attributes, and how their truth was found."""
-    said = {} if element.derivation is None else {"derivation": element.derivation}
-    return {**element.traits, **said}
+    return {
+        **element.traits,
+        **({"derivation": element.derivation} if element.derivation is not None else {}),
+    }
 
 
 def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:

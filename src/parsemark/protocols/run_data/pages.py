@@ -48,11 +48,7 @@ class Places:
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> Places:
-        """The pages in order of their ids.
-
-        Args:
-            rows: Of `samples`, with those of `PLACE_COLUMNS` that there are.
-        """
+        """The pages of `samples`, with those of `PLACE_COLUMNS` that there are, in order of their ids."""
         listed = rows.sort("sample").to_dicts()
         identities = [_loaded(row.get("identity")) for row in listed]
         first = _same(listed, identities)

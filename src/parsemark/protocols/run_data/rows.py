@@ -16,6 +16,7 @@ BROKEN = "protocol_broken"
 MAX_DETAILS = 4_000
 """Characters of the details of a score: a parser must not decide how large a run becomes."""
 _KEPT_OF_LISTS = (20, 8, 3, 1, 0)
+Ids = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,11 @@ class ScoreRow:
 
     @classmethod
     def of_element(
-        cls,
-        made: Prediction,
-        rule: str,
-        category: str,
-        truths: Sequence[str],
-        preds: Sequence[str],
-        score: Score,
+        cls, prediction: Prediction, rule: str, category: str, truths: Ids, preds: Ids, score: Score
     ) -> ScoreRow:
         """A score of what answers some truths, or of a prediction that answers none."""
         pred = "+".join(preds)
-        place = made.sample, "+".join(truths) or pred, pred, rule, category, made.parser
+        place = prediction.sample, "+".join(truths) or pred, pred, rule, category, prediction.parser
         told = details_text(score.details)
         return cls(*place, score.metric, score.value, score.status, score.message, told)
 
@@ -128,9 +123,7 @@ class RowWriter:
         """Of the page's measures, unless they say otherwise; the status also of truths without an answer."""
         self.out = PageScores()
 
-    def match(
-        self, category: str, truths: Sequence[str], preds: Sequence[str], overlap: float | None
-    ) -> None:
+    def match(self, category: str, truths: Ids, preds: Ids, overlap: float | None) -> None:
         """Write what answers what; the kind of the match follows from how many elements each side has."""
         kind = "extra" if not truths else "miss" if not preds else "pair"
         if kind == "pair" and len(truths) + len(preds) > 2:
@@ -139,22 +132,15 @@ class RowWriter:
         self.out.matches.append(MatchRow(*place, tuple(truths), tuple(preds), kind, overlap, None))
 
     def element(
-        self,
-        category: str,
-        truths: Sequence[str],
-        preds: Sequence[str],
-        metric: str,
-        value: float | None,
-        message: str | None = None,
+        self, category: str, truths: Ids, preds: Ids, metric: str, value: float | None, why: str | None = None
     ) -> None:
         """Write a score; what is missed or invented has the status that says so."""
         status = Status.OK if truths else Status.NO_TRUTH
         if not preds:
             status = self.status if self.status is not Status.OK else Status.NO_PREDICTION
-        score = Score(metric, value, status, message)
-        self.out.scores.append(
-            ScoreRow.of_element(self.prediction, self.rule, category, truths, preds, score)
-        )
+        score = Score(metric, value, status, why)
+        row = ScoreRow.of_element(self.prediction, self.rule, category, truths, preds, score)
+        self.out.scores.append(row)
 
     def page(
         self, metric: str, value: float | None, status: Status | None = None, message: str | None = None

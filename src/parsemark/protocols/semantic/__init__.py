@@ -1,6 +1,4 @@
-"""The `semantic` protocol: what a reader can take from each table (Horn & Keuper, sections 3.2, 4.3 and
-5).
-"""
+"""The `semantic` protocol: what a reader can take from each table (Horn & Keuper, sections 3.2, 4.3, 5)."""
 
 from parsemark.protocols.semantic.protocol import SemanticProtocol
 

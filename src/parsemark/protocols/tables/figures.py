@@ -119,24 +119,12 @@ class SumBuilder:
         return self._make(name, lambda e: page_sums(e, credit(e)), f1_statistic, 0, page_f1)
 
     def _make(
-        self,
-        name: str,
-        sums: PageSums,
-        statistic: Statistic,
-        denominator: int,
-        page_statistic: Statistic | None = None,
+        self, name: str, sums: PageSums, statistic: Statistic, over: int, of_page: Statistic | None = None
     ) -> FigureSums:
         pages = next(iter(self.matched.values())).pages
-        return FigureSums(
-            self.infos[name],
-            pages.samples,
-            pages.documents,
-            SumsOnDemand(tuple(self.matched), lambda parser: sums(self.matched[parser])),
-            statistic,
-            denominator,
-            page_statistic,
-            pages.kinds,
-        )
+        made = SumsOnDemand(tuple(self.matched), lambda parser: sums(self.matched[parser]))
+        places = self.infos[name], pages.samples, pages.documents
+        return FigureSums(*places, made, statistic, over, of_page, pages.kinds)
 
 
 def _weighted_sums(matched: MatchedTables) -> Floats:

@@ -93,20 +93,20 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
         elements=tuple(numbered),
         relations=(),
         annotation=None,
-        facts=_joined_facts(truths),
+        facts=joined_facts([truth.facts if truth else () for truth in truths]),
         only_tables=any(truth.only_tables for truth in known),
         covered=frozenset.intersection(*covered) if covered else None,  # what every page covers
     )
 
 
-def _joined_facts(truths: Sequence[Page | None]) -> tuple[Fact, ...]:
+def joined_facts(pages: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     """The facts of all pages; that something is absent from one of several says nothing of the others."""
-    if len(truths) == 1:
-        return truths[0].facts if truths[0] else ()
+    if len(pages) == 1:
+        return tuple(pages[0])
     return tuple(
         replace(fact, id=_named(number, fact.id))
-        for number, page in enumerate(truths, start=1)
-        for fact in (() if page is None else page.facts)
+        for number, facts in enumerate(pages, start=1)
+        for fact in facts
         if fact.kind != "absent"
     )
 
@@ -136,10 +136,9 @@ def _continued(chains: list[Chain], element: Element, page: int, source: str | N
             if last_page == page and last.id == source:
                 return chain
             continue
-        for key in NUMBERS:
-            number, before = element.attributes.get(key), last.attributes.get(key)
-            if isinstance(number, int) and isinstance(before, int) and number > 1 and before == number - 1:
-                return chain
+        numbers = [(last.attributes.get(key), element.attributes.get(key)) for key in NUMBERS]
+        if any(isinstance(a, int) and isinstance(b, int) and 1 <= a == b - 1 for a, b in numbers):
+            return chain
     return None
 
 
@@ -149,9 +148,8 @@ def _goes_on(chain: Chain, element: Element, page: int) -> bool:
     known = (last.attributes, element.attributes)
     if last_page != page - 1 or not all(a.get("long") is True and not a.keys() & {*NUMBERS} for a in known):
         return False
-    return (
-        last.table is not None and element.table is not None and repeated_rows(last.table, element.table) > 0
-    )
+    tables = last.table, element.table
+    return tables[0] is not None and tables[1] is not None and repeated_rows(tables[0], tables[1]) > 0
 
 
 def _joined_chain(chain: Chain) -> Element:
@@ -159,21 +157,13 @@ def _joined_chain(chain: Chain) -> Element:
     tables = [element.table for _, element in chain if element.table is not None]
     joined = _stacked(tables) if len(tables) == len(chain) else first.table
     pages = {page for page, _ in chain}
-    attributes = {k: v for k, v in first.attributes.items() if k not in (*NUMBERS, "regions")}
+    said = {k: v for k, v in first.attributes.items() if k not in (*NUMBERS, "regions")}
     if len(pages) > 1:
-        attributes["pages"] = len(pages)
+        said["pages"] = len(pages)
     if any(element.is_unread for _, element in chain):
-        attributes.setdefault(TRUTH_ERROR, "A part of the table cannot be read.")
-    html = first.html if len(chain) == 1 else None
-    return replace(
-        first,
-        id=_named(number, first.id),
-        box=None,
-        table=joined,
-        html=html,
-        latex=None,
-        attributes=attributes,
-    )
+        said.setdefault(TRUTH_ERROR, "A part of the table cannot be read.")
+    html, name = first.html if len(chain) == 1 else None, _named(number, first.id)
+    return replace(first, id=name, box=None, table=joined, html=html, latex=None, attributes=said)
 
 
 def _stacked(parts: Sequence[Table]) -> Table:
@@ -260,26 +250,21 @@ def joined_prediction(
             parts = [] if own[-1].table is None else [own[-1].table]
         elements += own
     texts = [markdown_of(p) for p in predictions if p.text is not None or len(p.elements) > len(p.tables)]
-    return replace(
-        first,
-        sample=predictions[0].sample,
-        elements=tuple(elements),
-        text="\n\n".join(texts) if texts else None,
-    )
+    pages = tuple(prediction.sample for prediction in predictions)
+    text = "\n\n".join(texts) if texts else None
+    return replace(first, sample=pages[0], pages=pages, elements=tuple(elements), text=text)
 
 
 def _go_on(parts: Sequence[Table], table: Table, breaks: Iterable[tuple[Table | None, Table | None]]) -> bool:
     """Whether a prediction goes on with others: by its head, or as a reading of the part after the break."""
     return repeated_rows(parts[0], table) > 0 or any(
-        above is not None
-        and below is not None
-        and _is_reading(parts[-1], above)
-        and _is_reading(table, below)
-        for above, below in breaks
+        _is_reading(parts[-1], above) and _is_reading(table, below) for above, below in breaks
     )
 
 
-def _is_reading(found: Table, part: Table) -> bool:
+def _is_reading(found: Table, part: Table | None) -> bool:
+    if part is None:
+        return False
     own, true = (Counter(word for c in t.cells for word in c.text.split()) for t in (found, part))
     return (own & true).total() > SAME_PART * max(own.total(), true.total())
 
@@ -303,14 +288,11 @@ def joined_samples(tables: RunTables) -> RunTables:
         joined = joined_page(
             [None if r["truth"] is None else page_from_json(json.loads(r["truth"])) for r in pages]
         )
-        rows.append(
-            {
-                **pages[0],
-                "n_tables": None if joined is None else joined.n_tables,
-                "truth": None if joined is None else json.dumps(page_to_json(joined), ensure_ascii=False),
-            }
-        )
         # The other pages have nothing of their own to find; their times and failures stay.
-        rows += [{**row, "n_tables": None, "truth": None} for row in pages[1:]]
+        own = [{**row, "n_tables": None, "truth": None} for row in pages]
+        if joined is not None:
+            text = json.dumps(page_to_json(joined), ensure_ascii=False)
+            own[0] |= {"n_tables": joined.n_tables, "truth": text}
+        rows += own
     samples = pl.DataFrame(rows, schema=tables.samples.schema).sort("sample")
     return tables.changed(samples=samples)

@@ -24,6 +24,9 @@ CONFIDENCE_THRESHOLD = 0.5
 """A prediction with a known confidence at or below this is not a positive prediction."""
 
 
+_ARRAYS = ("page", "overlap", "confidence", "positive", "count")
+
+
 def is_positive(confidence: float | None) -> bool:
     """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
     return confidence is None or confidence > CONFIDENCE_THRESHOLD
@@ -103,18 +106,10 @@ class MatchedTables:
             return self
         pairs = zip(self.page.tolist(), self.truth, strict=True)
         keep = np.array([pair not in self.pages.unread for pair in pairs], dtype=bool)
-        return replace(
-            self,
-            pages=self.pages.readable,
-            page=self.page[keep],
-            truth=tuple(compress(self.truth, keep)),
-            pred=tuple(compress(self.pred, keep)),
-            overlap=self.overlap[keep],
-            confidence=self.confidence[keep],
-            positive=self.positive[keep],
-            count=self.count[keep],
-            structure={metric: values[keep] for metric, values in self.structure.items()},
-        )
+        arrays = {name: getattr(self, name)[keep] for name in _ARRAYS}
+        truth, pred = (tuple(compress(names, keep)) for names in (self.truth, self.pred))
+        structure = {metric: values[keep] for metric, values in self.structure.items()}
+        return replace(self, pages=self.pages.readable, truth=truth, pred=pred, structure=structure, **arrays)
 
 
 def gather(

@@ -9,7 +9,7 @@ are in 3 and 6, the others in 4 and 7. `docs/protocol-tables.md` says where ours
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,21 +91,19 @@ def _agreement(run: RunView) -> DataTable | None:
     names = ("content_for_bbox_precision", "content_for_bbox_recall")
     rows, known = [], []
     for parser in run.parsers:
-        figures = [run.summary.figure(parser.name, name) for name in names]
-        if all(f is not None and f.value is not None for f in figures):
-            known.append([f for f in figures if f is not None])
-            rows.append(TableRow(parser.name, tuple(figures)))
+        own = [run.summary.figure(parser.name, name) for name in names]
+        if len(there := [f for f in own if f is not None and f.value is not None]) == len(names):
+            known.append(there)
+            rows.append(TableRow(parser.name, tuple(there)))
     if not rows:
         return None
-    pooled = tuple(_pooled([pair[k] for pair in known]) for k in range(2))
+    pooled = []
+    for figures in zip(*known, strict=True):  # a share over the predictions of several parsers together
+        total = sum(f.n for f in figures)
+        value = sum((f.value or 0.0) * f.n for f in figures) / total if total else None
+        pooled.append(Figure(value=value, n=total))
     columns = (TableColumn("P", higher_is_better=None), TableColumn("R", higher_is_better=None))
-    return DataTable(*_captioned("soric-5"), columns, (*rows, TableRow("all parsers", pooled)))
-
-
-def _pooled(figures: Sequence[Figure]) -> Figure:
-    """A share over the predictions of several parsers together."""
-    total = sum(f.n for f in figures)
-    return Figure(value=sum((f.value or 0.0) * f.n for f in figures) / total if total else None, n=total)
+    return DataTable(*_captioned("soric-5"), columns, (*rows, TableRow("all parsers", tuple(pooled))))
 
 
 def _time(run: RunView) -> DataTable | None:

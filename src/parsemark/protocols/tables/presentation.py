@@ -20,7 +20,6 @@ from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
 from parsemark.protocols.charts import table_needs
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation
 from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
@@ -60,14 +59,12 @@ def present(metrics: tuple[str, ...]) -> Presentation:
         rule_words=RULE_WORDS,
         metrics=metrics,
         metric_words=metric_words,
-        slice_figure=_slice_figure,
+        # Pages by F1; a table has no precision of its own, so tables by recall.
+        slice_figure=lambda summary, scope: (
+            summary.primary if scope == "page" else summary.primary.replace("te_f1_", "te_recall_")
+        ),
         sure_above=CONFIDENCE_THRESHOLD,
     )
-
-
-def _slice_figure(summary: Summary, scope: str) -> str:
-    """Compare pages by F1; a table has no precision of its own, so tables by recall."""
-    return summary.primary if scope == "page" else summary.primary.replace("te_f1_", "te_recall_")
 
 
 def _join_pieces(truth: Element, pieces: Sequence[Element]) -> Element | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,8 @@ from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, Trut
 from parsemark.stats.detection import is_detected
 from parsemark.stats.intervals import sum_by_cluster
 
-
-@dataclass(frozen=True, slots=True)
-class TableGroup:
-    """The true tables with one value of one attribute."""
-
-    pages: list[int] = field(default_factory=list)
-    """Position of each table's page."""
-    ids: list[str] = field(default_factory=list)
+TableGroup = list[tuple[int, str]]
+"""The true tables with one value of one attribute: the position of each one's page, and its id."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,7 @@ class Truths:
     def of(cls, tables: RunTables, pages: TruthPages) -> Truths:
         """Read the truths, some pages at a time."""
         n_unboxed = 0
-        groups: dict[str, dict[str, TableGroup]] = defaultdict(lambda: defaultdict(TableGroup))
+        groups: dict[str, dict[str, TableGroup]] = defaultdict(lambda: defaultdict(list))
         too_many: set[str] = set()
         place = pages.frame()
         names: dict[str, str] = {}
@@ -67,9 +61,8 @@ class Truths:
                     for name, value in element_attributes(table).items():
                         if name in too_many:
                             continue
-                        group = groups[name][attribute_label(value)]
-                        group.pages.append(page)
-                        group.ids.append(names.setdefault(table.id, table.id))
+                        own = page, names.setdefault(table.id, table.id)
+                        groups[name][attribute_label(value)].append(own)
                         if len(groups[name]) > MAX_VALUES:
                             too_many.add(name)
                             del groups[name]
@@ -95,20 +88,12 @@ def table_slices(truths: Truths, matched: Mapping[str, MatchedTables]) -> list[S
         codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
         answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
         for (*_, group), found in zip(groups, figures, strict=True):
-            wanted = [
-                page * len(codes) + codes[name]
-                for page, name in zip(group.pages, group.ids, strict=True)
-                if name in codes
-            ]
+            wanted = [page * len(codes) + codes[name] for page, name in group if name in codes]
             inside = np.isin(answered, wanted) & own.positive
-            asked = [
-                page
-                for page, name in zip(group.pages, group.ids, strict=True)
-                if (page, name) not in left_out
-            ]
+            asked = [page for page, name in group if (page, name) not in left_out]
             found[parser] |= {name: _recall(own, asked, earned, inside) for name, earned in credit.items()}
     return [
-        Slice(scope="table", attribute=attribute, value=value, n=len(group.ids), figures=dict(found))
+        Slice(scope="table", attribute=attribute, value=value, n=len(group), figures=dict(found))
         for (attribute, value, group), found in zip(groups, figures, strict=True)
     ]
 
@@ -120,11 +105,7 @@ def _credits(
     for parser, own in matched.items():
         yield parser, own, {"td_recall": is_detected(own.overlap, THETA)}
         read = own.readable
-        yield (
-            parser,
-            read,
-            {f"te_recall_{short_name(m)}": extraction_credit(read, m) for m in read.structure},
-        )
+        yield parser, read, {f"te_recall_{short_name(m)}": extraction_credit(read, m) for m in read.structure}
 
 
 def _recall(matched: MatchedTables, asked: list[int], credit: Floats, inside: NDArray[np.bool_]) -> Figure:

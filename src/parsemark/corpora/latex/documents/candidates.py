@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from parsemark.corpora.latex.documents.main_file import flattened
 from parsemark.corpora.latex.documents.table_places import with_places, without_places
@@ -36,10 +37,11 @@ class TabularCandidate:
     """With all rows, also those that a longtable repeats."""
     row_glyphs: list[str]
     is_used: bool = False
-    glyphs: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.glyphs = "".join(self.row_glyphs)
+    @cached_property
+    def glyphs(self) -> str:
+        """Of all rows."""
+        return "".join(self.row_glyphs)
 
     def stands_on(self, page: str) -> bool:
         """Whether the glyphs of a page hold most rows of the table."""
@@ -106,14 +108,9 @@ def without_unset(text: str) -> str:
             continue
         if is_seen:
             kept.append(text[copied : match.start()])
-        if name.startswith("if"):
-            taken.append({"iffalse": False, "iftrue": True}.get(name))
-            own = taken[-1]
-        elif name == "else":
-            own = taken[-1]
-            taken[-1] = None if own is None else not own
-        else:
-            own = taken.pop()
+        own = {"iffalse": False, "iftrue": True}.get(name) if name.startswith("if") else taken.pop()
+        if name != "fi":
+            taken.append(not own if name == "else" and own is not None else own)
         if own is None and is_seen:
             kept.append(match[0])
         copied = match.end()

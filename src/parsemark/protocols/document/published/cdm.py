@@ -43,15 +43,14 @@ def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
     """
     from parsemark.metrics.cdm.score import cdm_scores
 
-    measured = [m for m in results.elements["display_formula"] if isinstance(m.record, Record)]
     pairs: list[tuple[str, str]] = []
     owners: list[MeasuredRecord] = []
-    for one in measured:
-        assert isinstance(one.record, Record)
-        truth, preds = cdm_strings(one.record, profile)
-        pairs += ((truth, pred) for pred in preds)
-        owners += [one] * len(preds)
-        one.pred_cdm = preds[0]
+    for one in results.elements["display_formula"]:
+        if isinstance(one.record, Record):
+            truth, preds = cdm_strings(one.record, profile)
+            pairs += ((truth, pred) for pred in preds)
+            owners += [one] * len(preds)
+            one.pred_cdm = preds[0]
     version: Any = profile.cdm
     scores = cdm_scores(pairs, version)
     results.has_cdm = True

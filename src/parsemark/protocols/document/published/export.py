@@ -10,7 +10,6 @@ from parsemark.model import Page, Prediction
 from parsemark.protocols.document.annotation import annotation_of, page_position
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
-    MeasuredRecord,
     MeasuredRecords,
     measure_pages,
     metric_result,
@@ -45,7 +44,10 @@ def result_files(
         add_cdm(results, profile)
     files: dict[str, Any] = {"metric_result": _sorted(metric_result(results, profile))}
     for element, measured in results.elements.items():
-        files[f"{element}_result"] = [_record(m, number) for number, m in enumerate(measured)]
+        files[f"{element}_result"] = [
+            m.to_json() | ({} if m.pred_cdm is None else {"img_id_cdm": str(k), "pred_cdm": m.pred_cdm})
+            for k, m in enumerate(measured)
+        ]
         files[f"{element}_per_page_edit"] = per_page_edit(measured)
     if profile.name != "v1.0":
         files["table_per_table_TEDS"] = _per_sample(results, "table", ("TEDS", "TEDS_structure_only"))
@@ -58,13 +60,6 @@ def result_files(
         files["run_summary"] = _run_summary(files["metric_result"], results)
         _add_debug(files["metric_result"], results, len(matched))
     return files
-
-
-def _record(measured: MeasuredRecord, number: int) -> dict[str, Any]:
-    data = measured.to_json()
-    if measured.pred_cdm is not None:
-        data |= {"img_id_cdm": str(number), "pred_cdm": measured.pred_cdm}
-    return data
 
 
 def _sorted(data: Any) -> Any:
@@ -95,15 +90,14 @@ def _for_the_cdm_tool(results: MeasuredRecords) -> list[dict[str, Any]]:
 
 def _add_debug(metrics: dict[str, Any], results: MeasuredRecords, n_pages: int) -> None:
     """What v1.6 says about its limits of time; here nothing is timed, so no case ever hits them."""
-    for element, name, limit, failures in (
-        ("table", "TEDS", {"timeout_sec": 120.0}, "error"),
-        ("display_formula", "CDM", {}, "exception"),
+    for element, name, about, failures in (
+        ("table", "TEDS", {"stage": "TEDS", "workers": 1, "timeout_sec": 120.0}, "error"),
+        ("display_formula", "CDM", {"stage": "CDM", "workers": 1}, "exception"),
     ):
-        count = sum(name in m.metric for m in results.elements[element])
         if name in metrics[element]["all"]:
-            cases = {"timeout_case_count": 0, "timeout_cases": []}
-            failed = {f"{failures}_case_count": 0, f"{failures}_cases": []}
-            about = {"stage": name, "workers": 1, **limit, "sample_count": count, **cases, **failed}
+            about["sample_count"] = sum(name in m.metric for m in results.elements[element])
+            for kind in ("timeout", failures):
+                about |= {f"{kind}_case_count": 0, f"{kind}_cases": []}
             metrics[element]["metric_debug"] = {name: about}
     fallbacks = ("quick_match_timeout", "page_timeout")
     metrics["match_debug"] = {
@@ -119,20 +113,17 @@ def _add_debug(metrics: dict[str, Any], results: MeasuredRecords, n_pages: int) 
 def _run_summary(metrics: Mapping[str, Any], results: MeasuredRecords) -> dict[str, Any]:
     """Overall as v1.6's notebook has it; null where a term is missing."""
     text = metrics["text_block"]["all"].get("Edit_dist", {}).get("ALL_page_avg")
-    teds = metrics["table"]["page"].get("TEDS", {}).get("ALL")
-    cdm = metrics["display_formula"]["page"].get("CDM", {}).get("ALL")
-    terms = [
-        None if not isinstance(text, float | int) else (1 - text) * 100,
-        None if teds is None else teds * 100,
-        None if cdm is None else cdm * 100,
-    ]
-    known = [t for t in terms if t is not None]
+    teds, cdm = (
+        None if (value := metrics[element]["page"].get(name, {}).get("ALL")) is None else value * 100
+        for element, name in (("table", "TEDS"), ("display_formula", "CDM"))
+    )
+    is_known = isinstance(text, float | int) and teds is not None and cdm is not None
     return {
         "notebook_metric_summary": {
             "text_block_Edit_dist": text,
-            "table_TEDS": terms[1],
-            "display_formula_CDM": terms[2],
-            "overall_notebook": sum(known) / 3 if len(known) == 3 else None,
+            "table_TEDS": teds,
+            "display_formula_CDM": cdm,
+            "overall_notebook": sum([(1 - text) * 100, teds, cdm]) / 3 if is_known else None,
         },
         "page_denominators": {
             "pages": len(results.page_attributes),

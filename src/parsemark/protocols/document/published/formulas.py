@@ -20,10 +20,11 @@ from parsemark.protocols.document.published.records import (
     FORMULA,
     INLINE,
     RESCUE,
+    Items,
     MarkdownItem,
     Record,
     Source,
-    Truth,
+    Truths,
 )
 from parsemark.protocols.document.published.rows import (
     LOGIC,
@@ -47,9 +48,7 @@ _MAX_COMPARISONS = 8_000_000
 """Of truths with runs of predictions (some 30 s), likewise: rows of one formula make up to 364 each."""
 
 
-def match_formulas(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], current: Sequence[Record], profile: Profile
-) -> list[Record]:
+def match_formulas(truths: Truths, items: Items, current: Sequence[Record], profile: Profile) -> list[Record]:
     """The formula records of a page."""
     pool = _pool(items)
     if not truths and not pool:
@@ -65,7 +64,7 @@ def match_formulas(
     return best
 
 
-def _pool(items: Sequence[MarkdownItem]) -> list[MarkdownItem]:
+def _pool(items: Items) -> list[MarkdownItem]:
     """Formulas, then rescued ones, without repeats, each with its source."""
     seen: dict[Source, MarkdownItem] = {}
     for item in sorted((i for i in items if i.cat in (FORMULA, RESCUE)), key=lambda i: i.cat == RESCUE):
@@ -81,9 +80,7 @@ def _ftype(item: MarkdownItem) -> str:
 class _Prepared:
     """Truths in rows and predictions in order, ready for a matcher."""
 
-    def __init__(
-        self, truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile, split: bool = False
-    ) -> None:
+    def __init__(self, truths: Truths, pool: Items, profile: Profile, split: bool = False) -> None:
         self.profile = profile
         ordered = sorted(pool, key=lambda i: (i.start, _ftype(i) == INLINE, i.end))
         self.items = split_items(ordered, profile) if split else ordered
@@ -121,9 +118,7 @@ class _Prepared:
         return record
 
 
-def _candidates(
-    truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile
-) -> list[tuple[list[Record], _Prepared]]:
+def _candidates(truths: Truths, pool: Items, profile: Profile) -> list[tuple[list[Record], _Prepared]]:
     """Candidates 2 to 7, in their order, each with the list in which its sources are looked up."""
     whole = _Prepared(truths, pool, profile)
     quick = [r for r in quick_match(truths, pool, profile, splits_items=False) if r.has_truth]
@@ -292,9 +287,7 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
 # --- partitions of rows ------------------------------------------------------------------------------------
 
 
-def _partitions(
-    truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile
-) -> list[tuple[list[Record], _Prepared]]:
+def _partitions(truths: Truths, pool: Items, profile: Profile) -> list[tuple[list[Record], _Prepared]]:
     options = [_options(item, profile) for item in _Prepared((), pool, profile).items]
     if not 1 < prod(map(len, options)) <= _MAX_COMBINATIONS:
         return []

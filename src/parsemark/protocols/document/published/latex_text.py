@@ -19,15 +19,11 @@ _MAX_ANY = 100_000
 
 
 @lru_cache(maxsize=1)
-def _converter() -> Any:
+def converter() -> Any:
+    """The one of pylatexenc, which is imported late."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     return LatexNodes2Text()
-
-
-def preload() -> None:
-    """Import pylatexenc now."""
-    _converter()
 
 
 @lru_cache(maxsize=16384)
@@ -45,7 +41,7 @@ def latex_to_text(latex: str, *, strict_braces: bool = False) -> str | None:
     if newer is None or is_costly(newer):
         return None
     try:
-        text = str(_converter().latex_to_text(newer))
+        text = str(converter().latex_to_text(newer))
         return text.replace("%s", "") if strict_braces and "%s" not in latex else text
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, RecursionError):
         return None

@@ -20,18 +20,20 @@ from parsemark.protocols.document.published.records import (
     RESCUE,
     TEXT,
     TEXT_CATEGORIES,
+    Items,
     MarkdownItem,
     PageTruth,
     Place,
     Record,
     Truth,
+    Truths,
     page_truth,
 )
 from parsemark.protocols.document.published.span_search import compare_mixed_as_text, search_spans
 from parsemark.protocols.document.published.table_html import parse_html
 
 _TABLES = frozenset({"html_table", "latex_table"})
-Matcher = Callable[[Sequence[Truth], Sequence[MarkdownItem], Profile, Kind], list[Record]]
+Matcher = Callable[[Truths, Items, Profile, Kind], list[Record]]
 
 
 @dataclass(slots=True)
@@ -96,7 +98,7 @@ def image_name(page: Mapping[str, Any]) -> str:
 
 
 def _match_tables(
-    records: PageRecords, truth: PageTruth, items: Sequence[MarkdownItem], profile: Profile
+    records: PageRecords, truth: PageTruth, items: Items, profile: Profile
 ) -> list[MarkdownItem]:
     """Match the tables; returns the predicted ones that answer nothing, if there are truths."""
     html = [i for i in items if i.cat == "html_table"]
@@ -108,16 +110,12 @@ def _match_tables(
         records.tables = simple_match(truth.tables, candidates, profile)
         return []
     as_latex = len(latex) > len(html)
-    candidates = latex if as_latex else html
-    if not as_latex:
-        found = simple_match(truth.tables, candidates, profile)
-        records.tables = found
+    candidates, matcher = (latex, _match_as_latex) if as_latex else (html, simple_match)
+    found = matcher(truth.tables, candidates, profile)
+    if as_latex and profile.latex_tables == "apart":
+        records.latex_tables = found
     else:
-        found = _match_as_latex(truth.tables, candidates, profile)
-        if profile.latex_tables == "apart":
-            records.latex_tables = found
-        else:
-            records.tables = found
+        records.tables = found
     used = {p for r in found for p in r.pred_idx}
     left = [c for k, c in enumerate(candidates) if k not in used]
     if as_latex and profile.latex_tables == "zero":
@@ -128,7 +126,7 @@ def _match_tables(
     return left
 
 
-def _match_as_latex(truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile) -> list[Record]:
+def _match_as_latex(truths: Truths, items: Items, profile: Profile) -> list[Record]:
     """The truth's LaTeX decides; the record has its HTML."""
     as_latex = [Truth(t.category, t.latex or "", t.order, t.attribute, t.ids, t.latex) for t in truths]
     found = simple_match(as_latex, items, profile)
@@ -139,7 +137,7 @@ def _match_as_latex(truths: Sequence[Truth], items: Sequence[MarkdownItem], prof
     return found
 
 
-def _cells_as_text(tables: Sequence[MarkdownItem]) -> list[MarkdownItem]:
+def _cells_as_text(tables: Items) -> list[MarkdownItem]:
     cells = []
     for table in tables:
         for cell in parse_html(table.content).find_all("td"):
@@ -152,9 +150,7 @@ def _cells_as_text(tables: Sequence[MarkdownItem]) -> list[MarkdownItem]:
 # --- text and formulas -------------------------------------------------------------------------------------
 
 
-def _match_apart(
-    records: PageRecords, truth: PageTruth, items: Sequence[MarkdownItem], profile: Profile, match: str
-) -> None:
+def _match_apart(records: PageRecords, truth: PageTruth, items: Items, profile: Profile, match: str) -> None:
     matchers: dict[str, Matcher] = {"simple_match": simple_match, "no_split": _no_split}
     matcher = matchers.get(match, quick_match)
     texts, formulas = ([i for i in items if i.cat == cat] for cat in (TEXT, FORMULA))
@@ -164,9 +160,7 @@ def _match_apart(
     records.formulas = [r for r in found if r.has_truth]
 
 
-def _no_split(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: Kind
-) -> list[Record]:
+def _no_split(truths: Truths, items: Items, profile: Profile, kind: Kind) -> list[Record]:
     """All of a page as one text."""
     strings = prepare(truths, items, profile, kind)
     gt = [i for i in range(len(strings.norm_truths)) if strings.truths[i].position != ""]
@@ -187,8 +181,8 @@ def _no_split(
 def _match_mixed(
     records: PageRecords,
     truth: PageTruth,
-    items: Sequence[MarkdownItem],
-    left_over: Sequence[MarkdownItem],
+    items: Items,
+    left_over: Items,
     profile: Profile,
 ) -> None:
     mixed = [i for i in items if i.cat not in _TABLES and i.cat != RESCUE]

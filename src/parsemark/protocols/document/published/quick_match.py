@@ -13,7 +13,15 @@ from parsemark.matching.edit_distance import assignment, ned, ned_matrix
 from parsemark.protocols.document.published.adjacency_search import SETTLED, AnsweredTruths, adjacency_match
 from parsemark.protocols.document.published.normalise import norm_of, unwrap_formula
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, IGNORED, MarkdownItem, Record, Truth
+from parsemark.protocols.document.published.records import (
+    FORMULA,
+    IGNORED,
+    Items,
+    MarkdownItem,
+    Record,
+    Truth,
+    Truths,
+)
 from parsemark.protocols.document.published.rows import split_items, split_truths
 from parsemark.protocols.document.published.table_html import norm_table
 
@@ -28,17 +36,15 @@ class Strings:
     items of empty strings, so that what stands behind one of those gets its neighbour's place.
     """
 
-    truths: Sequence[Truth]
-    items: Sequence[MarkdownItem]
+    truths: Truths
+    items: Items
     own_truths: list[Truth]
     norm_truths: list[str]
     own_items: list[MarkdownItem]
     norm_preds: list[str]
 
 
-def prepare(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: Kind = "mixed"
-) -> Strings:
+def prepare(truths: Truths, items: Items, profile: Profile, kind: Kind = "mixed") -> Strings:
     """Normalise both sides and drop what is empty."""
 
     def norm(raw: str, category: str) -> str:
@@ -56,8 +62,8 @@ def prepare(
 
 
 def quick_match(
-    truths: Sequence[Truth],
-    items: Sequence[MarkdownItem],
+    truths: Truths,
+    items: Items,
     profile: Profile,
     kind: Kind = "mixed",
     *,
@@ -169,9 +175,7 @@ def as_array(raws: Sequence[str], profile: Profile) -> str:
     return r"\begin{array}{l} " + r" \\ ".join(f"{{{row}}}" for row in rows) + r" \end{array}"
 
 
-def simple_match(
-    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: Kind = "table"
-) -> list[Record]:
+def simple_match(truths: Truths, items: Items, profile: Profile, kind: Kind = "table") -> list[Record]:
     """One record per truth, by one assignment without any threshold; tables are always matched so."""
     strings = prepare(truths, items, profile, kind)
     matrix = ned_matrix(strings.norm_truths, strings.norm_preds)

@@ -65,6 +65,10 @@ class MarkdownItem:
         return self.fine == INLINE
 
 
+Truths = Sequence[Truth]
+Items = Sequence[MarkdownItem]
+
+
 @dataclass(slots=True)
 class Record:
     """One match, as the result files of the published programs have it."""

@@ -118,14 +118,7 @@ def _old_rows(formula: str) -> Rows | None:
 
 def _new_rows(formula: str) -> Rows | None:
     text = unwrap_formula(formula)
-    found = _environment_rows(text)
-    if found is None:
-        if "\\\\" not in text:
-            return None
-        rows = top_rows(text)
-        if len(rows) < 2:
-            return None
-        found = Rows(text, rows)
+    found = _environment_rows(text) or Rows(text, top_rows(text))
     rows = [row for row in (without_tags(row).strip() for row in found.rows) if row]
     if len(rows) < 2:
         return None
@@ -136,15 +129,11 @@ def _new_rows(formula: str) -> Rows | None:
 
 
 def _environment_rows(text: str) -> Rows | None:
-    wrapped = False
-    for opening in ("\\left\\{", "\\left."):
-        if text.startswith(opening):
-            text, wrapped = text[len(opening) :].lstrip(), True
-            break
-    for closing in ("\\right.", "\\right\\}"):
-        if text.endswith(closing):
-            text, wrapped = text[: -len(closing)].rstrip(), True
-            break
+    opening = next((mark for mark in ("\\left\\{", "\\left.") if text.startswith(mark)), "")
+    text = text[len(opening) :].lstrip() if opening else text
+    closing = next((mark for mark in ("\\right.", "\\right\\}") if text.endswith(mark)), "")
+    text = text[: -len(closing)].rstrip() if closing else text
+    wrapped = bool(opening or closing)
     environment = leading_environment(text)
     if environment is None:
         return None
@@ -191,8 +180,8 @@ def top_rows(text: str) -> list[str]:
     r"""The parts between `\\` outside of braces and environments, stripped; empty ones go."""
     rows: list[str] = []
     start = 0
-    for at, kind in _top_level(text):
-        if kind != "row" or at < start:
+    for at, token in _top_level(text):
+        if token == "&" or at < start:
             continue
         rows.append(text[start:at])
         tail = _BREAK_TAIL.match(text, at + 2)
@@ -207,33 +196,27 @@ _PIECES = re.compile(r"\\begin\s*\{[^{}]*\}|\\end\s*\{[^{}]*\}|\\\\|\\.|[{}&]", 
 
 
 def _top_level(text: str) -> Iterator[tuple[int, str]]:
-    """The row breaks and the ampersands outside of braces and environments."""
+    """The row breaks outside of braces and environments, and the ampersands outside of environments."""
     braces = environments = 0
     for match in _PIECES.finditer(text):
         token = match.group()
-        if token == "{":
-            braces += 1
-        elif token == "}":
-            braces = max(0, braces - 1)
-        elif token.startswith("\\begin"):
-            environments += 1
-        elif token.startswith("\\end"):
-            environments = max(0, environments - 1)
-        elif token == "\\\\" and not braces and not environments:
-            yield match.start(), "row"
-        elif token == "&" and not environments:
-            yield match.start(), "cell" if not braces else "braced"
+        if token in "{}":
+            braces = max(0, braces + (1 if token == "{" else -1))
+        elif token.startswith(("\\begin", "\\end")):
+            environments = max(0, environments + (1 if token.startswith("\\begin") else -1))
+        elif not environments and (token == "&" or (token == "\\\\" and not braces)):
+            yield match.start(), token
 
 
 def has_top_cells(row: str) -> bool:
     """Whether an unescaped ampersand stands outside of environments."""
-    return any(kind != "row" for _, kind in _top_level(row))
+    return any(token == "&" for _, token in _top_level(row))
 
 
-def _first_cell(row: str) -> str | None:
-    """What is before the first ampersand; None for a row of one cell."""
-    at = next((place for place, kind in _top_level(row) if kind != "row"), None)
-    return None if at is None else row[:at].strip()
+def _first_cell(row: str) -> str:
+    """What is before the first ampersand; nothing for a row of one cell."""
+    at = next((place for place, token in _top_level(row) if token == "&"), 0)
+    return row[:at].strip()
 
 
 def _is_case(row: str) -> bool:

@@ -74,14 +74,10 @@ def replace_spans(
     return "".join(parts) + text[done:] if parts else text
 
 
-def sub_closed(
-    pattern: re.Pattern[str],
-    closer: str,
-    new: str | Callable[[re.Match[str]], str],
-    text: str,
-    *,
-    by_line: bool,
-) -> str:
+Replacement = str | Callable[[re.Match[str]], str]
+
+
+def sub_closed(pattern: re.Pattern[str], closer: str, new: Replacement, text: str, *, by_line: bool) -> str:
     """`pattern.sub` for a pattern that ends with `closer`: nothing is looked for behind the last one."""
     if closer not in text:
         return text

@@ -9,11 +9,9 @@ from parsemark.errors import MissingDependencyError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.document.annotation import (
-    TABLES_ONLY,
     TRUTH_HAS_NOT_ALL,
     TRUTH_HAS_ONLY_TABLES,
     annotation_of,
-    gives_only_tables,
     mark_only_tables,
 )
 from parsemark.protocols.document.published import latex_text
@@ -45,7 +43,7 @@ LATEX_TABLES = "latex_tables"
 
 def preload() -> None:
     """Import what reads tables and inline formulas, which nearly every set of pages has."""
-    latex_text.preload()
+    latex_text.converter()
     importlib.import_module("bs4")
 
 
@@ -91,11 +89,10 @@ def score_page(
             continue
         for one in measured:
             _write_element(writer, element, one)
-        _page_rows(writer, element, measured, results, profile)
+        _page_rows(writer, element, results, profile)
     if records.latex_tables:
         writer.page(LATEX_TABLES, float(len(records.latex_tables)))
-    if prediction.status is Status.OK and gives_only_tables(prediction) and not mark_only_tables(out.scores):
-        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
+    mark_only_tables(writer)
     return out
 
 
@@ -116,14 +113,8 @@ def _write_element(writer: RowWriter, element: str, measured: MeasuredRecord) ->
         writer.element(SHORT[element], *sides, metric, value, measured.reason if metric == "cdm" else None)
 
 
-def _page_rows(
-    writer: RowWriter,
-    element: str,
-    measured: Sequence[MeasuredRecord],
-    results: MeasuredRecords,
-    profile: Profile,
-) -> None:
-    short = SHORT[element]
+def _page_rows(writer: RowWriter, element: str, results: MeasuredRecords, profile: Profile) -> None:
+    short, measured = SHORT[element], results.elements[element]
     of_formulas = ("CDM",) if results.has_cdm else ()
     taken = {"display_formula": of_formulas, "table": ("TEDS", "TEDS_structure_only")}.get(element, ())
     for value in per_page_edit(measured).values():

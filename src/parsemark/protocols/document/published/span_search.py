@@ -16,7 +16,7 @@ from parsemark.protocols.document.published.normalise import (
     unwrap_formula,
 )
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem, Record
+from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, Items, Record
 from parsemark.protocols.document.published.scan import replace_spans
 
 _FORMULA_TYPES = frozenset({FORMULA, INLINE})
@@ -52,7 +52,7 @@ class _Stretch:
     gain: float
 
 
-def search_spans(records: Sequence[Record], items: Sequence[MarkdownItem], profile: Profile) -> None:
+def search_spans(records: Sequence[Record], items: Items, profile: Profile) -> None:
     """Replace bad answers by runs of items that fit better and that no other record owns."""
     searched = [i for i, record in enumerate(records) if _is_searched(record)]
     if not searched:
@@ -86,7 +86,7 @@ def search_spans(records: Sequence[Record], items: Sequence[MarkdownItem], profi
         record.norm_pred, record.edit = run.norm, run.edit
 
 
-def _own(record: Record, pool: Sequence[MarkdownItem]) -> list[int]:
+def _own(record: Record, pool: Items) -> list[int]:
     own = [p for p in record.pred_idx if isinstance(p, int) and p < len(pool)]
     if own or record.pred_position == "":
         return own
@@ -114,7 +114,7 @@ def _best_run(
     record: Record,
     own: Sequence[int],
     owners: dict[int, set[int]],
-    pool: Sequence[MarkdownItem],
+    pool: Items,
     texts: Sequence[str],
     profile: Profile,
 ) -> _Stretch | None:

@@ -13,12 +13,7 @@ from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Page, Prediction, Status
-from parsemark.protocols.document.annotation import (
-    TABLES_ONLY,
-    TRUTH_HAS_ONLY_TABLES,
-    gives_only_tables,
-    mark_only_tables,
-)
+from parsemark.protocols.document.annotation import TRUTH_HAS_ONLY_TABLES, mark_only_tables
 from parsemark.protocols.document.strict.page import (
     PageBlock,
     PageMatches,
@@ -52,24 +47,20 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     matches = match_page(truth_side(truth), pred, uncovered(truth))
     if not matches.is_complete:
         writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
-    if truth.only_tables or (not matches.truth.blocks and not matches.covers_text):
-        _score_tables(writer, matches)
-        writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
-    else:
-        _score_whole(writer, matches, cdm)
-    if status is Status.OK and gives_only_tables(prediction) and not mark_only_tables(writer.out.scores):
-        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
-    return writer.out
-
-
-def _score_whole(writer: RowWriter, matches: PageMatches, cdm: bool) -> None:
-    shares = [matches.shares(match) for match in matches.blocks if matches.counts(match)]
-    _score_blocks(writer, shares)
-    _score_formulas(writer, shares, cdm)
+    has_text = not truth.only_tables and bool(matches.truth.blocks or matches.covers_text)
+    if has_text:
+        shares = [matches.shares(match) for match in matches.blocks if matches.counts(match)]
+        _score_blocks(writer, shares)
+        _score_formulas(writer, shares, cdm)
     _score_tables(writer, matches)
-    _score_order(writer, matches)
-    _score_headings(writer, matches)
-    _score_coverage(writer, matches)
+    if has_text:
+        _score_order(writer, matches)
+        _score_headings(writer, matches)
+        _score_coverage(writer, matches)
+    else:
+        writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
+    mark_only_tables(writer)
+    return writer.out
 
 
 def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None:
@@ -266,11 +257,11 @@ def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
     truth, pred = covered_texts(page.truth, page.pred)
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
     found = text_coverage(truth, pred)
-    writer.page("lost_text", found.lost_share)
+    writer.page("lost_text", found.lost / found.truth if found.truth else None)
     if found.pred and page.covers_text and Category.TABLE not in page.uncovered:
         known = text_coverage([*truth, *neutral], pred)
-        writer.page("invented_text", known.invented_share)
-        writer.page("duplicated_text", known.duplicated_share)
+        writer.page("invented_text", known.invented / known.pred)
+        writer.page("duplicated_text", known.duplicated / known.pred)
 
 
 def covered_texts(truth: PageSide, pred: PageSide) -> tuple[list[str], list[str]]:

@@ -35,11 +35,10 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
         pred = pred_side(prediction) if prediction.status is Status.OK else PageSide()
     except FormatError as error:
         pred, message = PageSide(), str(error)
-    left = truth_side(truth)
-    page = match_page(left, pred, uncovered(truth))
+    page = match_page(truth_side(truth), pred, uncovered(truth))
     placed: list[Place] = []
-    matches = [*_block_matches(page, left, pred, placed), *_table_matches(page, left, pred, placed)]
-    texts, given = covered_texts(left, pred)
+    matches = [*_block_matches(page, placed), *_table_matches(page, placed)]
+    texts, given = covered_texts(page.truth, pred)
     lost = [texts[b][start:end] for b, start, end in text_coverage(texts, given).lost_places]
     scores = score_page(truth, prediction, cdm=False).scores
     ordered = sorted((e for e in truth.elements if e.order is not None and e.box), key=lambda e: e.order or 0)
@@ -54,24 +53,20 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
     )
 
 
-def _block_matches(page: PageMatches, left: PageSide, pred: PageSide, placed: list[Place]) -> list[PageMatch]:
+def _block_matches(page: PageMatches, placed: list[Place]) -> list[PageMatch]:
     found: list[PageMatch] = []
     for match in filter(page.counts, page.blocks):
-        truths = [left.blocks[t].element for t in match.truths]
-        preds = [pred.blocks[p].element for p in match.preds]
+        sides = [page.truth.blocks[t] for t in match.truths], [page.pred.blocks[p] for p in match.preds]
+        truths, preds = ([block.element for block in side] for side in sides)
         is_answered = bool(truths and preds)
-        texts = (
-            "".join(left.blocks[t].text for t in match.truths),
-            "".join(pred.blocks[p].text for p in match.preds),
-        )
         found.append(
             PageMatch(
                 _kind(truths, preds, match.is_moved),
                 str((truths or preds)[0].category),
                 _content(truths),
                 _content(preds),
-                similarity=1 - ned(*texts) if is_answered else None,
-                boxes=_boxes(truths),
+                1 - ned(*("".join(b.text for b in side) for side in sides)) if is_answered else None,
+                _boxes(truths),
                 is_formula=any(e.latex and not e.text for e in (*truths, *preds)),
                 is_compared=is_answered,
             )
@@ -81,23 +76,15 @@ def _block_matches(page: PageMatches, left: PageSide, pred: PageSide, placed: li
     return found
 
 
-def _table_matches(page: PageMatches, left: PageSide, pred: PageSide, placed: list[Place]) -> list[PageMatch]:
-    true_tables, pred_tables = ({e.id: e for e in side.tables} for side in (left, pred))
+def _table_matches(page: PageMatches, placed: list[Place]) -> list[PageMatch]:
+    true_tables, pred_tables = ({e.id: e for e in side.tables} for side in (page.truth, page.pred))
     found: list[PageMatch] = []
     for match in page.tables.matching.matches:
         kind = "miss" if not match.pred else "extra" if not match.truth else "pair"
         truths = [true_tables[t] for t in match.truth if t in true_tables]
         preds = [pred_tables[p] for p in match.pred if p in pred_tables]
-        found.append(
-            PageMatch(
-                kind,
-                "table",
-                _table_text(truths),
-                _table_text(preds),
-                similarity=match.overlap,
-                boxes=_boxes(truths),
-            )
-        )
+        texts = _table_text(truths), _table_text(preds)
+        found.append(PageMatch(kind, "table", *texts, similarity=match.overlap, boxes=_boxes(truths)))
         if preds and (order := preds[0].order) is not None:
             placed += [(order, box) for box in _boxes(truths)]
     return found
