@@ -351,6 +351,8 @@ def test_a_heading_does_not_begin_the_line_of_another(tmp_path: Path) -> None:
     made = read(tmp_path, [page], "a.html", f"<h1>Harbour</h1><h1>Harbour report</h1><p>{PROSE}</p>")
     assert texts(made) == [("title", "Harbour report"), ("text_block", PROSE)]
     assert made.missing == ("title 'Harbour'",)
+    short = f"<p>Letters of a text</p><h1>Harbour report</h1><p>{PROSE}</p>"
+    assert texts(read(tmp_path, [page], "b.html", short)) == texts(made)
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.md"])
