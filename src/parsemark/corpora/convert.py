@@ -12,7 +12,7 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.corpora.schema import ElementFile, FactFile, PageFile, RelationFile, TableFile
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
-from parsemark.model import AttributeValue, Box, Category, Element, Fact, Page, Relation, Sample
+from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.protocols.board_truth import check_board_keys
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
@@ -25,6 +25,8 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
     elements = tuple(_element(e, f"page {sample_id}, element {e.anno_id}") for e in data.layout_dets)
     ids = [e.id for e in elements]
     _require_distinct(ids, f"page {sample_id}: the anno_id")
+    facts = tuple(fact_from_json(fact.model_dump()) for fact in data.facts)
+    _require_distinct([fact.id for fact in facts], f"page {sample_id}: the fact")
     check_board_keys(data.annotation or (), f"page {sample_id}")
     return Page(
         sample_id,
@@ -34,17 +36,11 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         tuple(_relation(r, set(ids), sample_id) for r in data.extra.relation),
         _page_attributes(info.page_attribute),
         only_tables=info.only_tables,
-        facts=_facts(data, sample_id),
+        facts=facts,
         only_facts=info.only_facts,
         covered=None if info.covered is None else frozenset(info.covered),
         annotation=data.annotation,
     )
-
-
-def _facts(data: PageFile, sample_id: str) -> tuple[Fact, ...]:
-    facts = tuple(fact_from_json(fact.model_dump()) for fact in data.facts)
-    _require_distinct([fact.id for fact in facts], f"page {sample_id}: the fact")
-    return facts
 
 
 def _require_distinct(ids: Sequence[str], what: str) -> None:

@@ -81,11 +81,7 @@ def commitment_path(secret: Path) -> Path:
 
 
 def require_free(commitment: Path) -> None:
-    """Refuse to write over a commitment or its secret: without the secret nothing can be revealed any more.
-
-    Raises:
-        CorpusError: One of the two files is there.
-    """
+    """Raise CorpusError for a commitment or secret that is there: without it nothing can be revealed."""
     for path in (secret_path(commitment), commitment):
         if path.exists():
             raise CorpusError(f"{path} is there already, of an earlier commitment. Choose another name.")
@@ -111,10 +107,7 @@ def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
         nonce=secrets.token_hex(32),
     )
     public = Commitment(
-        name=secret.name,
-        generator=secret.generator,
-        n_files=len(manifest.files),
-        commitment=secret.digest(),
+        name=secret.name, generator=secret.generator, n_files=len(manifest.files), commitment=secret.digest()
     )
     kept = secret_path(commitment)
     write_bytes(kept, secret.model_dump_json(indent=2).encode() + b"\n")

@@ -31,8 +31,11 @@ def header_rows(table: Table, marked: MarkedTable) -> int | None:
     if table.n_rows < 2:
         return None
     rows = _RowContents(table, marked)
-    by_lines = _by_lines(rows)
-    head = by_lines if by_lines is not None else _by_type(rows)
+    head = _by_lines(rows)
+    if head is None:  # else by the rows at the top that are bold, where the others are not
+        others = range(rows.bold_rows(), rows.count)
+        is_told = sum(rows.is_bold(row) for row in others) <= MANY_BOLD * len(others)
+        head = others.start if others.start and is_told and rows.can_be_header(others.start) else None
     return None if head is None or head >= table.n_rows or rows.is_cut(head) else head
 
 
@@ -68,15 +71,6 @@ def _by_lines(rows: _RowContents) -> int | None:
         return None
     is_block = head == 1 or len(drawn) == 1 or rows.belongs_together(head)
     return head if is_block or rows.bold_rows() >= head else None
-
-
-def _by_type(rows: _RowContents) -> int | None:
-    """The rows at the top that are bold, where the others are not."""
-    head = rows.bold_rows()
-    if not head or not rows.can_be_header(head):
-        return None
-    others = range(head, rows.count)
-    return head if sum(rows.is_bold(row) for row in others) <= MANY_BOLD * len(others) else None
 
 
 class _RowContents:

@@ -22,8 +22,7 @@ _ALPHABETS = {
 }  # fmt: skip
 
 _PHONETIC_LETTERS = str.maketrans(
-    '@ABCDEFGHIJKLMNOPQRSTUVWXYZ:;"0123456789',
-    "əɑβɕðɛɸɣɦɪʝʁʎɱŋɔʔʕɾʃθʊʋɯχʏʒːˑˈʉɨʌɜɥɐɒɤɵɘ",
+    '@ABCDEFGHIJKLMNOPQRSTUVWXYZ:;"0123456789', "əɑβɕðɛɸɣɦɪʝʁʎɱŋɔʔʕɾʃθʊʋɯχʏʒːˑˈʉɨʌɜɥɐɒɤɵɘ"
 )
 """What tipa prints for the characters that a keyboard has (Rei, *TIPA Manual*, table of shortcuts)."""
 _PHONETIC_COMMANDS = {
@@ -78,10 +77,6 @@ def _root(order: str, radicand: str) -> Atom:
     return Atom({"": "√", "3": "∛", "4": "∜"}.get(order, f"{script('^', order)}√") + inner)
 
 
-def _arrow(sign: str, below: str, above: str) -> Atom:
-    return Atom(sign, Class.RELATION, sub=below, sup=above)
-
-
 def _in_alphabet(alphabet: str, text: str) -> Atom:
     return Atom("".join(_letter(alphabet, c) for c in text))
 
@@ -106,7 +101,7 @@ def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
     r"""`\left` and its kin: the delimiter follows, and a dot stands for none."""
     here = printer.source.skip_space(index, end)
     is_dot = here < end and printer.source.tokens[here][:2] == (TokenKind.CHAR, ".")
-    return Atom(""), here + 1 if is_dot else here
+    return Atom(""), here + is_dot
 
 
 def _negated(base: str) -> Atom:
@@ -200,8 +195,8 @@ SPECIAL: dict[str, Special] = {
     **dict.fromkeys(("vrule", "hrule"), _rule),
     **dict.fromkeys(("overset", "stackrel"), _of("mm", lambda above, base: Atom(base, sup=above))),
     "underset": _of("mm", lambda below, base: Atom(base, sub=below)),
-    "xrightarrow": _of("sm", partial(_arrow, "→")),
-    "xleftarrow": _of("sm", partial(_arrow, "←")),
+    "xrightarrow": _of("sm", partial(Atom, "→", Class.RELATION)),
+    "xleftarrow": _of("sm", partial(Atom, "←", Class.RELATION)),
     "sqrt": _of("om", _root),
     "ding": _dingbat,
     "not": _of("m", _negated),

@@ -94,11 +94,6 @@ def _behind(source: LatexSource, name: str, index: int, end: int) -> int | None:
     return skip_arguments(source, "m", behind, end) if name in _WITH_TEXT else behind
 
 
-def without_places(text: str) -> str:
-    """What a text prints for certain."""
-    return text.replace(PLACE, "")
-
-
 def filled(text: str, shown: str) -> str | None:
     """The text of a source with its places filled from what the page shows; None if the two do not fit.
 

@@ -36,9 +36,7 @@ _MARKS = """
   body
 }
 """
-_PLACES = """
-#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]
-"""
+_PLACES = "\n#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]\n"
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}
 _SET_AT = 0
