@@ -439,6 +439,14 @@ def test_text_that_nobody_sees_is_no_truth(tmp_path: Path) -> None:
     assert [e.text for e in sample.truth.elements] == ["Shown words here"]
 
 
+def test_a_word_that_is_divided_between_two_contents_is_whole(tmp_path: Path) -> None:
+    texts = [(0, 20, 30, "Each of the partici-"), (1, 20, 44, "pating schools"), (2, 20, 80, "pre-1900 work")]
+    write_tagged(tmp_path / "a.pdf", [texts], [("P", 0, 1), ("P", 2)])
+    (sample,) = load_corpus(f"tagged:{tmp_path}").samples()
+    assert sample.truth is not None
+    assert [e.text for e in sample.truth.elements] == ["Each of the participating schools", "pre-1900 work"]
+
+
 def test_the_command(tmp_path: Path) -> None:
     texts, node = grid(ROWS)
     frame = grid([["alone"]], top=200, first=20)

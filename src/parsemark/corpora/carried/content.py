@@ -213,9 +213,13 @@ class DocumentContent:
                 continue
             before = pieces[k - 1]
             apart = before.page != piece.page or needs_blank(self.page(piece.page), before.last, piece.first)
-            paragraphs[-1] += (" " if apart else "") + piece.text
-        said = (" ".join(paragraph.split()) for paragraph in paragraphs)
-        return between.join(paragraph for paragraph in said if paragraph)
+            said = paragraphs[-1]
+            if before.page == piece.page and before.last in self.page(piece.page).hyphens:
+                divides = said[-2:-1].islower() and piece.text[:1].islower()
+                said = said[:-1] if divides and said.endswith("-") else said
+            paragraphs[-1] = said + (" " if apart else "") + piece.text
+        trimmed = (" ".join(paragraph.split()) for paragraph in paragraphs)
+        return between.join(paragraph for paragraph in trimmed if paragraph)
 
     def code(self, pieces: Sequence[TaggedText]) -> str:
         """Pieces of code with their lines, each as far to the right as it stands."""
