@@ -86,7 +86,6 @@ class FormulaParameters:
     structure: float = 2.07
     """A script, fraction, root, matrix or accent."""
     lost_or_added: float = 0.68
-    """A letter that is lost or added."""
     again: float = 0.05
     """Share of the weight for each time that the same error comes again."""
     size: float = 0.46
@@ -105,7 +104,6 @@ class FormulaParameters:
 
 
 FORMULA_PARAMETERS = FormulaParameters()
-"""The values in use."""
 
 
 class FormulaReader(Metric[str]):

@@ -149,10 +149,9 @@ def rows_of_table(table: Table) -> Rows:
 
 
 def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | None:
-    table = first_table(parse_html(html, keep_stray_angles=keep_stray_angles))
-    if table is None:
-        table = first_table(parse_html(f"<table>{html}</table>", keep_stray_angles=keep_stray_angles))
-    return table
+    sources = (html, f"<table>{html}</table>")
+    found = (first_table(parse_html(source, keep_stray_angles=keep_stray_angles)) for source in sources)
+    return next((table for table in found if table is not None), None)
 
 
 AnyTable = Any

@@ -125,7 +125,6 @@ class PageScorer:
     prediction: Prediction
     truth_inputs: dict[int, TableInput] = field(default_factory=dict)
     in_order: bool = False
-    """Whether tables are matched by their number alone."""
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
     """What is prepared of an element, by its identity: truths and predictions may share ids."""

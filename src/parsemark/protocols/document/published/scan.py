@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 
 ENVELOPES = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
-"""What encloses a formula."""
 
 
 @dataclass(frozen=True, slots=True)
