@@ -285,7 +285,8 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
     if len(shown) == 2 and _are_alike(shown[0], shown[1]):
         return "look_alike"
     categories = {_category(s, mark) for s in shown}
-    if len(categories) > 1 or len(set(map(_is_negated, shown))) > 1:
+    # With its stroke a relation says the opposite: ≠, ∉.
+    if len(categories) > 1 or len({"\u0338" in unicodedata.normalize("NFD", s) for s in shown}) > 1:
         return "another_kind"
     if "letter" in categories:
         return "symbol" if len(shown) == 2 else "lost_or_added"
@@ -322,11 +323,6 @@ def _are_alike(one: str, other: str) -> bool:
         return True
     letters = len(one) == len(other) == 1 and one.isalpha() and other.isalpha()
     return letters and _base(one) == _base(other)
-
-
-def _is_negated(symbol: str) -> bool:
-    """Whether a relation says the opposite: ≠, ∉."""
-    return "\u0338" in unicodedata.normalize("NFD", symbol)
 
 
 def _base(character: str) -> str:

@@ -111,7 +111,10 @@ class TableInput:
     def rows(self) -> Rows:
         """Rows of cells, as the reference implementations read them."""
         if self.html is None:
-            return rows_of_table(self.table)
+            rows: Rows = [[] for _ in range(self.table.n_rows)]
+            for cell in self.table.cells:
+                rows[cell.row].append(RowCell(cell.text, cell.rowspan, cell.colspan))
+            return rows
         return [] if self.element is None else self._read_rows(self.element)
 
     def _read_rows(self, element: etree._Element) -> Rows:
@@ -138,14 +141,6 @@ class TableInput:
             self._derived[function] = function(self)
         derived: T = self._derived[function]
         return derived
-
-
-def rows_of_table(table: Table) -> Rows:
-    """The rows of a table of the model."""
-    rows: Rows = [[] for _ in range(table.n_rows)]
-    for cell in table.cells:
-        rows[cell.row].append(RowCell(cell.text, cell.rowspan, cell.colspan))
-    return rows
 
 
 def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | None:
