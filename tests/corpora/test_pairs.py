@@ -346,6 +346,41 @@ def test_a_heading_does_not_stand_within_a_line(tmp_path: Path) -> None:
     assert (Category.TITLE, "1 Mills") in texts(found)
 
 
+def test_a_heading_does_not_begin_the_line_of_another(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 60, "Harbour report"), (-1, 20, 80, PROSE)]
+    made = read(tmp_path, [page], "a.html", f"<h1>Harbour</h1><h1>Harbour report</h1><p>{PROSE}</p>")
+    assert texts(made) == [("title", "Harbour report"), ("text_block", PROSE)]
+    assert made.missing == ("title 'Harbour'",)
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.md"])
+def test_a_caption_may_say_the_words_of_the_head(tmp_path: Path, name: str) -> None:
+    rows = [["Port", "Ships", "Tons"], ["Kiel", "5", "3.5"], ["Ulm", "1", "0.2"]]
+    page: list[Text] = [(-1, 20, 60, PROSE), (-1, 40, 120, "Table 1: Ships by port")]
+    page += [
+        (-1, 20 + 60 * c, 140 + 20 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = "".join(f"<tr>{''.join(f'<td>{text}</td>' for text in row)}</tr>" for row in rows)
+    source = f"<p>{PROSE}</p><table><caption>Ships by port</caption>{cells}</table>"
+    if name == "a.md":
+        lines = ["|".join(row) for row in (rows[0], ["---"] * 3, *rows[1:])]
+        source = "\n".join([PROSE, "", "Table: Ships by port", "", *lines])
+    made = read(tmp_path, [page], name, source)
+    assert ("table_caption", "Table 1: Ships by port") in texts(made)
+    assert [e.table.text_rows() for e in made.pages[1].elements if e.table is not None] == [rows]
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.xml"])
+def test_notes_of_a_source_have_the_number_of_the_page(tmp_path: Path, name: str) -> None:
+    page: list[Text] = [(-1, 20, 60, f"{PROSE} 1"), (-1, 20, 300, "1 Counted in spring of the year.")]
+    source = f"{PROSE}[^a]\n\n[^a]: Counted in *spring* of the year.\n"
+    if name == "a.xml":
+        note = "<fn><label>1</label><p>Counted in spring of the year.</p></fn>"
+        source = f'<article><body><p>{PROSE}<xref ref-type="fn">1</xref></p>{note}</body></article>'
+    made = read(tmp_path, [page], name, source)
+    assert ("page_footnote", "1 Counted in spring of the year.") in texts(made)
+
+
 def test_short_items_with_numbers_have_a_place(tmp_path: Path) -> None:
     items = ["salt", "dry", "ship", *(f"x{k}" for k in "abcdefghijklmnop")]
     page: list[Text] = [(-1, 20, 40 + 15 * k, f"{k + 1}. {item}") for k, item in enumerate(items)]

@@ -424,6 +424,32 @@ def test_a_number_between_few_words_is_found(arguments: dict[str, str], state: s
     assert states("Anna leads a crew of 14 sailors.", facts=(fact,)) == {"f": state}
 
 
+def test_a_wrong_number_beside_a_name_costs_the_number_alone() -> None:
+    own = page(
+        Element(
+            "a", "text_block", order=0, text="The line Nord earned €1250 in 2020 and lost −3.5 % later on."
+        )
+    )
+    facts = facts_of_page(own)
+    answers = {fact.arguments["answer"] for fact in facts if fact.kind == "number"}
+    assert "−3.5%" in answers, "signs are written as people write them"
+    found = states((own.elements[0].text or "").replace("1250", "1205"), facts=facts)
+    assert [fact.arguments["answer"] for fact in facts if found[fact.id] != "right"] == ["€1250"]
+
+
+def test_facts_of_a_file_are_asked_of_whole_documents(tmp_path: Path) -> None:
+    fact = {"kind": "number", "arguments": {"before": "a crew of", "after": "sailors"}}
+    lines = [
+        {"sample": f"v-p{n}", "id": "g0", **fact, "arguments": {**fact["arguments"], "answer": str(n)}}
+        for n in (1, 2)
+    ]
+    (tmp_path / "f.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    text = "It has a crew of 1 sailors. It has a crew of 7 sailors."
+    asked = get_protocol(f"answers(scope=document,facts={tmp_path / 'f.jsonl'})")
+    rows = asked.score_page(None, Prediction("v-p1", "p", text=text, pages=("v-p1", "v-p2"))).scores
+    assert {row.element for row in rows if row.metric == "answer"} == {"p1-g0", "p2-g0"}
+
+
 def test_currencies_are_not_exchanged() -> None:
     text = "On that day the old boat was sold for $ 4,500 to a cousin who paid 20 € more."
     facts = facts_of_page(page(Element("a", "text_block", order=0, text=text)))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from parsemark import version_history
 from parsemark.cli import options as opt
 from parsemark.cli.options import Commands
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.plain_words import counted, rounded
-from parsemark.version_history import versions as list_versions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,7 +114,7 @@ def versions(
 
     Each can be used beside the others: `parsemark bench -p NAME@VERSION -p NAME`.
     """
-    found = list_versions(name, pre=pre)
+    found = version_history.versions(name, pre=pre)
     if not all_ and len(found) > _SHOWN_VERSIONS:
         typer.echo(f"The newest {_SHOWN_VERSIONS} of {len(found)}; all of them: --all", err=True)
         found = found[-_SHOWN_VERSIONS:]

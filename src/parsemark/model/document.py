@@ -180,6 +180,8 @@ class Prediction:
     """What went wrong, where something did."""
     format: str = "markdown"
     """What the text is written in, as the parser says: `markdown`, `html`, `latex` or `text`."""
+    pages: tuple[str, ...] = ()
+    """The samples that it is of, where it is of a whole document."""
 
     @property
     def tables(self) -> tuple[Element, ...]:

@@ -209,6 +209,15 @@ def test_hostile_pages_are_refused_or_cost_little() -> None:
     assert values("getomni", nested, deep.replace("1", "2"))["json_accuracy"] == 0
 
 
+def test_pixels_are_no_shares_of_a_page(tmp_path: Path) -> None:
+    element = {"category": "Table", "content": {"html": HTML}, "coordinates": [{"x": 40, "y": 100}] * 4}
+    pages = {"a.pdf": {"elements": [element]}, "b.pdf": {"elements": []}}
+    (tmp_path / "reference.json").write_text(json.dumps(pages))
+    corpus = load_corpus(f"dp-bench:{tmp_path}")
+    assert corpus.keys == ("b",)
+    assert any("no shares of the page" in str(remark) for remark in corpus.left_out)
+
+
 def test_folders_of_the_boards_are_loaded_and_scored(tmp_path: Path) -> None:
     element = {
         "category": "Table",

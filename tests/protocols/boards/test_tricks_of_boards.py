@@ -46,7 +46,7 @@ def test_the_tricks_pay_where_the_books_say() -> None:
     assert html_similarity(html(ROWS), html(ROWS[:1])) == 1
     assert page_score([TEXT], "s", str.lower).score == pytest.approx(100)
     assert page_score([TEXT], "unlike words", str.lower).score == pytest.approx(20)
-    assert json_accuracy({"n": 1, "items": [{"a": 1}, {"a": 2}]}, {"n": 1}).score == 1
+    assert json_accuracy({"n": 1, "items": [{"a": 1}, {"a": 2}]}, {"n": 1}) == 1
 
 
 BOTH = f"{html(ROWS)}\n\n{html(SECOND)}"

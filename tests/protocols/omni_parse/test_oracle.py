@@ -13,7 +13,7 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.metrics.katex import Render, find_chromium, render_all
 from parsemark.model import Box
-from parsemark.protocols.boards.omni_parse.outputs import html_of_markdown
+from parsemark.protocols.boards.omni_parse.protocol import html_of_markdown
 from parsemark.protocols.boards.omni_parse.rules import PlacedBlock, check, check_test
 from parsemark.protocols.boards.omni_parse.text import fold, seen_text, squeeze
 from parsemark.store import Run

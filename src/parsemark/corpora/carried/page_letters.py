@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from parsemark.pdf import page_shapes
+from parsemark.pdf import Glyph, page_shapes
 from parsemark.pdf.marked import marked_page
 
 GAP = "\0"
@@ -87,6 +87,12 @@ class LaidRun:
     """Whether what is between the run before and this one belongs to the text."""
 
 
+def _follows_mark(glyph: Glyph, before: Glyph) -> bool:
+    """Whether a letter follows the small number of a note at once, and so begins a word."""
+    is_small = before.box.height < 0.88 * glyph.box.height
+    return is_small and glyph.text.isalpha() and before.text.isdigit()
+
+
 class PageLetters:
     """The letters of all pages in the order of the file."""
 
@@ -105,7 +111,7 @@ class PageLetters:
                     texts.append(letter)
                     self.pages.append(number)
                     self.glyphs.append(k)
-                    self.begins.append(not inside and n == 0)
+                    self.begins.append(n == 0 and (not inside or _follows_mark(glyph, page.glyphs[k - 1])))
                 if folded and at_line:
                     self.lines.append(len(texts) - len(folded))
                 at_line = (at_line and not folded) or glyph.text in "\r\n"

@@ -139,14 +139,8 @@ def block_of(element: Element) -> LaidBlock:
 
 
 def place_all(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
-    """First what has one place only, then the rest between that, then what stands elsewhere."""
-    keys = Counter(block.letters[:SURE] for block in blocks)
-    for block in blocks:
-        key = block.letters[:SURE]
-        if len(key) == SURE and GAP not in key and keys[key] == 1:
-            places = list(letters.places(key, 0, len(letters.text)))[:2]
-            if len(places) == 1:
-                _place(letters, block, places[0], places[0] + 1)
+    """First what follows what is before it, then what stands elsewhere."""
+    wholes = frozenset(block.letters for block in blocks)
     for far in (False, True):
         low = 0
         for k, block in enumerate(blocks):
@@ -156,13 +150,16 @@ def place_all(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
                 later = (b.start for b in blocks[k + 1 :] if b.is_placed)
                 high = next((start for start in later if start >= low), len(letters.text))
                 if far and len(block.letters) >= KEY:
-                    _place(letters, block, 0, len(letters.text))
-                elif not far and _place(letters, block, low, high):
+                    _place(letters, block, 0, len(letters.text), wholes)
+                elif not far and _place(letters, block, low, high, wholes):
                     low = block.stop
 
 
-def _place(letters: PageLetters, block: LaidBlock, low: int, high: int) -> bool:
-    """Lay a block down where its text begins between two places; numbers of items may be missing."""
+def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, wholes: frozenset[str]) -> bool:
+    """Lay a block down where its text begins between two places; numbers of items may be missing.
+
+    A line that is just another one of all texts (`wholes`) is none that a heading begins.
+    """
     is_list = block.element.category == Category.LIST_GROUP
     for strip in (False, True) if is_list else (False,):
         pieces = block.pieces
@@ -172,10 +169,12 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int) -> bool:
         wanted = "".join(piece.letters for piece in pieces)
         bounds = list(accumulate(len(piece.letters) for piece in pieces)) if is_list else []
         key = next((p.letters for p in pieces if p.letters), "").strip(GAP).partition(GAP)[0]
-        tried = dict.fromkeys((key[:SURE], key[:KEY])) if key else ()
+        # Words of a first cell stand in a caption above it too: several cells together tell them apart.
+        surest = wanted.strip(GAP).partition(GAP)[0][:SURE]
+        tried = dict.fromkeys((surest, key[:SURE], key[:KEY])) if key else ()
         places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
         if block.element.category == Category.TITLE and len(wanted) < SURE:
-            places = _headings(letters, wanted, places)
+            places = _headings(letters, wanted, places, wholes)
         for at in islice(places, _MAX_TRIES):
             runs = letters.follow(wanted, at, bounds)
             if runs is not None:
@@ -190,12 +189,15 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int) -> bool:
     return False
 
 
-def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Iterator[int]:
+def _headings(
+    letters: PageLetters, wanted: str, places: Iterator[int], wholes: frozenset[str]
+) -> Iterator[int]:
     """Those of some places where a heading may stand: first lines of nothing else, then begins of lines."""
     listed = [(at, *letters.line_at(at)) for at in islice(places, _MAX_TRIES)]
     at_begin = [
         (at, stop) for at, start, stop in listed
-        if at == start or _NUMBERED.fullmatch(letters.text, start, at)
+        if (at == start or _NUMBERED.fullmatch(letters.text, start, at))
+        and letters.text[at:stop] not in wholes - {wanted}
     ]  # fmt: skip
     return iter([at for at, _ in sorted(at_begin, key=lambda place: place[1] - place[0] != len(wanted))])
 

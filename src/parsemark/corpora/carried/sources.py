@@ -38,6 +38,13 @@ _REFERENCE = re.compile(
 )
 _BIB_KEY = re.compile(r"\\bibitem\s*+(?:\[[^\[\]]{0,200}+\])?\{[^{}]{0,200}+\}")
 """Keys of a list of works, of which pages show numbers."""
+_NOTE = re.compile(r"^\[\^[^\]\s]+\]:[ \t]*+(.*+(?:\n(?: {4}|\t).*+)*+)\n?", re.MULTILINE)
+_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
+"""Notes of Markdown, of which pages show numbers."""
+_MARKDOWN_CAPTION = "Table: "
+"""Begins a caption as pandoc writes and numbers it."""
+_NOTE_LINK = re.compile(r"<a\b(?=[^<>]*\bnoteref\b)[^<>]*+>([^<]*+)</a>", re.IGNORECASE)
+"""The number of a note in EPUB, which a style sheet raises."""
 _PICTURE = re.compile(r"<(?:img|image|svg)\b[^>]*+>", re.IGNORECASE)
 _TABLE_TAG = re.compile(r"<(/?)table\b[^>]*+>", re.IGNORECASE)
 _TABLE_PART = re.compile(r"(</?(?:table|tr|td|th|thead|tbody|tfoot|caption)\b[^>]*+>)", re.IGNORECASE)
@@ -62,11 +69,25 @@ def read_source(path: Path) -> list[Element]:
         text = read_text(path)
         if kind == "latex":
             text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, text))
-        said = read_document(text, kind).elements
-        return [replace(e, latex=e.latex and e.latex.replace(REFERENCE, "")) for e in said]
+        below = _NOTE.findall(text) if kind == "markdown" else []
+        said = read_document(_NOTE_MARK.sub(REFERENCE, _NOTE.sub("", text)) if below else text, kind).elements
+        notes = [" ".join(e.text or "" for e in read_document(note, kind).elements) for note in below]
+        return [_of_text(e) for e in said] + _footnotes(notes)
     markup, notes = _READERS[kind](path)
-    below = (Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note)
-    return [*_elements(_PICTURE.sub("", markup)), *below]
+    markup = _NOTE_LINK.sub(r"<sup>\1</sup>", _PICTURE.sub("", markup))
+    return list(_elements(markup)) + _footnotes(notes)
+
+
+def _footnotes(notes: list[str]) -> list[Element]:
+    return [Element(f"n{k}", Category.PAGE_FOOTNOTE, text=note) for k, note in enumerate(notes) if note]
+
+
+def _of_text(element: Element) -> Element:
+    """An element of LaTeX or Markdown, without what stands for references in its formula, or as a caption."""
+    if element.category == Category.TEXT_BLOCK and (element.text or "").startswith(_MARKDOWN_CAPTION):
+        said = (element.text or "").removeprefix(_MARKDOWN_CAPTION)
+        return replace(element, category=Category.TABLE_CAPTION, text=said)
+    return replace(element, latex=element.latex and element.latex.replace(REFERENCE, ""))
 
 
 def _elements(markup: str, within: str = "") -> Iterator[Element]:
@@ -253,8 +274,12 @@ class _Jats(_Markup):
         return escape(_said(element))  # its `article-title` is no heading
 
     def on_fn(self, element: Any) -> str:
-        self.notes.append(_said(element))
+        self.notes.append(" ".join(filter(None, map(_said, element))) or _said(element))
         return ""
+
+    def on_xref(self, element: Any) -> str:
+        is_note = _value(element, "ref-type") in ("fn", "table-fn") and not len(element)
+        return f"<sup>{self.inner(element)}</sup>" if is_note else self.inner(element)
 
     def on_disp_formula(self, element: Any) -> str:
         tex = next((math.text or "" for math in _inside(element, "tex-math")), "").strip().strip("$")
@@ -277,6 +302,7 @@ class _Jats(_Markup):
         "title": on_title,
         **dict.fromkeys(("mixed-citation", "element-citation"), on_mixed_citation),
         "fn": on_fn,
+        "xref": on_xref,
         "disp-formula": on_disp_formula,
         "fig": on_fig,
         "table-wrap": on_table_wrap,

@@ -37,6 +37,8 @@ _CATEGORIES = {
     "equation": Category.EQUATION_ISOLATED, "index": Category.REFERENCE,
 }  # fmt: skip
 _OUTSIDE = (Category.HEADER, Category.FOOTER)
+_FARTHEST = 2.0
+"""Shares of a page that a corner may be away; beyond it stand pixels."""
 _LFS = b"version https://git-lfs"
 
 
@@ -128,6 +130,10 @@ def _element(data: Mapping[str, Any], number: int, width: float, height: float) 
     """An element; coordinates are relative to the page."""
     content, kind = data["content"], str(data["category"]).lower()
     corners = data.get("coordinates") or []
+    if any(abs(float(c[axis])) > _FARTHEST for c in corners for axis in "xy"):
+        raise CorpusError(
+            f"element {number}: its coordinates {corners[0]} … are no shares of the page, 0 to 1."
+        )
     xs, ys = [float(c["x"]) * width for c in corners], [float(c["y"]) * height for c in corners]
     box = Box.of_points(xs, ys) if corners else None
     identifier = str(number)

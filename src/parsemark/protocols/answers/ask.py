@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from parsemark.errors import CorpusError
 from parsemark.metrics import get_metric
 from parsemark.model import Fact
-from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, said_words, value_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, said_words, shown, value_of
 
 ANSWER = "answer"
 """Metric of the row of a fact."""
@@ -33,11 +33,7 @@ _NOT_FOUND = GivenAnswer("not found")
 
 
 def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
-    """Ask an output.
-
-    Raises:
-        CorpusError: Nobody knows facts of this kind, or it lacks an argument.
-    """
+    """Ask an output; CorpusError for a fact that `check_fact` refuses."""
     check_fact(fact)
     return _KINDS[fact.kind][0](fact.arguments, output)
 
@@ -83,7 +79,7 @@ def _cell(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 def _judged(said: set[str], right: set[str]) -> GivenAnswer:
     if not said:
         return _NOT_FOUND
-    return GivenAnswer("right" if said == right else "wrong", " | ".join(sorted(said))[:200])
+    return GivenAnswer("right" if said == right else "wrong", shown([" | ".join(sorted(said))])[:200])
 
 
 def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
@@ -97,16 +93,22 @@ def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _between(before: Words, after: Words, size: int, output: AskedOutput) -> list[Words]:
-    # Few words stand in many places: they tell where an answer stands only if neither side has more.
-    enough = min(SIDE, max(len(before), len(after)))
-    begins = [k + len(before) for k in output.starts(before)] if len(before) >= enough else []
-    ends = dict.fromkeys(output.starts(after) if len(after) >= enough else [])
-    if spans := [(b, e) for b in begins for e in range(b, b + _GAP + 1) if e in ends]:
-        return [output.words[b:e] for b, e in spans]
-    # Only one side is as it should be: what stands there answers if it is the like of an answer.
+    """What stands between both sides, or beside the one that is as it should be, as long as an answer.
+
+    Few words stand in many places: they count where no longer side is found, and alone where they stand once.
+    """
     words = output.words
-    beside = [words[b : b + size] for b in begins] + [words[max(e - size, 0) : e] for e in ends]
-    return [found for found in beside if len(found) == size]
+    for least in (SIDE, 1):
+        begins = [k + len(before) for k in output.starts(before)] if len(before) >= least else []
+        ends = dict.fromkeys(output.starts(after) if len(after) >= least else [])
+        if spans := [(b, e) for b in begins for e in range(b, b + _GAP + 1) if e in ends]:
+            return [words[b:e] for b, e in spans]
+        most = 1 if least < SIDE else len(words)
+        beside = [words[b : b + size] for b in begins if len(begins) <= most]
+        beside += [words[max(e - size, 0) : e] for e in ends if len(ends) <= most]
+        if found := [said for said in beside if len(said) == size]:
+            return found
+    return []
 
 
 def _number(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:

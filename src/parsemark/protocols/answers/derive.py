@@ -12,7 +12,7 @@ from parsemark.formats.document.write import heading_level
 from parsemark.model import Category, Element, Fact, Page, Table
 from parsemark.plain_words import counted
 from parsemark.protocols.answers.ask import ask
-from parsemark.protocols.answers.output import SIDE, AskedOutput, said_words, value_of, words_of
+from parsemark.protocols.answers.output import SIDE, AskedOutput, said_words, shown, value_of, words_of
 from parsemark.protocols.page_elements import in_order
 
 RULES = "answers"
@@ -157,7 +157,7 @@ def _in_sentences(element: Element) -> Iterator[_Draft]:
             continue
         if SIDE not in (len(before), len(after)):
             continue
-        arguments = {"before": " ".join(before), "answer": word, "after": " ".join(after)}
+        arguments = {"before": shown(before), "answer": shown([word]), "after": shown(after)}
         around = (*before[-1:], word, *after[:1])
         if sentence := next((part for part, said in sentences if _holds(said, around)), None):
             arguments["sentence"] = " ".join(sentence.split())

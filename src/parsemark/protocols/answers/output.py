@@ -43,6 +43,11 @@ def said_words(text: str) -> Words:
     return tuple(word.casefold() for word in words_of(text))
 
 
+def shown(words: Iterable[str]) -> str:
+    """Words as they are written for people."""
+    return " ".join(words).replace("\ue010", "\u2212")
+
+
 def _folded(text: str) -> str:
     """White space of every kind is the same; thousands are written with a thin one, or with any."""
     signed = _MINUS.sub("\ue010", " ".join(text.split()))

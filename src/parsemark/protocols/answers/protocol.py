@@ -31,7 +31,7 @@ class AnswersProtocol(PageProtocol):
 
     name: ClassVar[str] = "answers"
     title: ClassVar[str] = "Answer look-up"
-    comparability: ClassVar[int] = 2
+    comparability: ClassVar[int] = 3
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
         "text": "right.name",
@@ -61,7 +61,7 @@ class AnswersProtocol(PageProtocol):
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
         """Ask every fact of one page."""
-        facts = self._facts(truth, prediction.sample)
+        facts = self._facts(truth, prediction)
         if not facts:
             return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
         if prediction.status is Status.METRIC_FAILED or (
@@ -71,12 +71,14 @@ class AnswersProtocol(PageProtocol):
             return PageScores(scores=[_row(prediction, fact, "", *failed) for fact in facts])
         return PageScores(scores=self._asked(facts, prediction))
 
-    def _facts(self, truth: Page | None, sample: str) -> tuple[Fact, ...]:
+    def _facts(self, truth: Page | None, prediction: Prediction) -> tuple[Fact, ...]:
         from parsemark.protocols.answers.derive import facts_of_page
         from parsemark.protocols.answers.files import read_facts
+        from parsemark.protocols.tables.long_tables import joined_facts
 
         if self.facts:
-            return read_facts(self.facts).get(sample, ())
+            asked = read_facts(self.facts)
+            return joined_facts([asked.get(page, ()) for page in prediction.pages or (prediction.sample,)])
         return () if truth is None else facts_of_page(truth)
 
     def _asked(self, facts: Sequence[Fact], prediction: Prediction) -> list[ScoreRow]:
@@ -145,7 +147,7 @@ class AnswersProtocol(PageProtocol):
         from parsemark.protocols.facts.protocol import view_of_facts
 
         def view(truth: Page, prediction: Prediction) -> PageView:
-            facts = self._facts(truth, prediction.sample)
+            facts = self._facts(truth, prediction)
             return view_of_facts(facts, self.score_page(truth, prediction), prediction, "right", question)
 
         return Presentation(pages=PageViews("right", "The share of a page's facts that it answers.", view))

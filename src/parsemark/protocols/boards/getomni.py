@@ -65,7 +65,7 @@ class GetomniProtocol(MeasuredProtocol):
             except (ValueError, RecursionError):
                 values["json_accuracy"] = None if self.empty_left_out and not text.strip() else 0.0
             else:
-                score = json_accuracy(content, answer, ignore_cases=self.ignore_cases).score
+                score = json_accuracy(content, answer, ignore_cases=self.ignore_cases)
                 values["json_accuracy"] = 0.0 if math.isnan(score) else score
         return values
 
@@ -113,47 +113,39 @@ def _fixed(value: float) -> float:
     return float(Decimal(value).quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP))
 
 
-@dataclass(frozen=True, slots=True)
-class JsonAccuracy:
-    """The accuracy of extracted JSON, and what it is made of."""
+def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> float:
+    """How much of the true JSON was extracted; NaN where it has no fields and no change is counted."""
+    if ignore_cases:
+        truth, pred = upper(truth), upper(pred)
+    counts, n_fields, diff = json_changes(truth, pred)
+    if not diff:
+        return 1.0
+    changes = sum(counts.values())
+    undefined = 0.0 if changes else math.nan
+    return _fixed(max(0.0, 1 - changes / n_fields)) if n_fields else undefined
 
-    score: float
-    """NaN where the truth has no fields and no change is counted."""
-    additions: int
-    deletions: int
-    modifications: int
-    total_fields: int
-    diff: Json
 
-
-def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> JsonAccuracy:
-    """How much of the true JSON was extracted.
+def json_changes(truth: Json, pred: Json) -> tuple[dict[str, int], int, Json]:
+    """Values that were added, deleted and modified, how many are true, and json-diff's own result.
 
     Raises:
         FormatError: One of both is too large or too deep.
     """
-    if ignore_cases:
-        truth, pred = _upper(truth), _upper(pred)
+    counts = {"additions": 0, "deletions": 0, "modifications": 0}
     try:
         found = _Differ().diff(truth, pred)
-        n_fields = fields(truth)
-        counts = {"additions": 0, "deletions": 0, "modifications": 0}
-        if found.equal:
-            return JsonAccuracy(1.0, **counts, total_fields=n_fields, diff={})
-        _count(found.result, counts)
+        if not found.equal:
+            _count(found.result, counts)
+        return counts, fields(truth), {} if found.equal else found.result
     except RecursionError as error:
         raise FormatError("The JSON is nested too deeply") from error
-    changes = sum(counts.values())
-    undefined = 0.0 if changes else math.nan
-    score = _fixed(max(0.0, 1 - changes / n_fields)) if n_fields else undefined
-    return JsonAccuracy(score, **counts, total_fields=n_fields, diff=found.result)
 
 
-def _upper(value: Json) -> Json:
+def upper(value: Json) -> Json:
     """String values of objects in upper case; strings in lists stay, as upstream has it."""
     if isinstance(value, dict):
-        return {k: v.upper() if isinstance(v, str) else _upper(v) for k, v in value.items()}
-    return [_upper(v) for v in value] if isinstance(value, list) else value
+        return {k: v.upper() if isinstance(v, str) else upper(v) for k, v in value.items()}
+    return [upper(v) for v in value] if isinstance(value, list) else value
 
 
 def fields(value: Json) -> int:

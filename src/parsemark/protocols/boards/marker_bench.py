@@ -205,11 +205,7 @@ def _plain_latex(latex: str) -> str:
 
 @cache
 def find_pandoc() -> str:
-    """The program, of this machine or of the package pypandoc_binary.
-
-    Raises:
-        MissingDependencyError: There is none.
-    """
+    """The program, of this machine or of pypandoc_binary; MissingDependencyError without either."""
     try:
         from pypandoc import get_pandoc_path
 

@@ -129,11 +129,7 @@ def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
 
 
 def joined_text(elements: Iterable[BoardElement]) -> str:
-    """The text of a document.
-
-    Raises:
-        ValueError: An element has no text.
-    """
+    """The text of a document; ValueError where an element has none."""
     return " ".join(map(_element_text, elements))
 
 
@@ -183,11 +179,7 @@ def _encoding() -> Any:
 
 
 def token_bag(text: str) -> Counter[str | bytes]:
-    """The tokens of a cleaned text; those that are no UTF-8 stay bytes.
-
-    Raises:
-        ValueError: The text has a special token.
-    """
+    """The tokens of a cleaned text, bytes where they are no UTF-8; ValueError for a special token."""
     check_size(text, MAX_CHARS)
     text = re.sub(r"(\*{1,2})(.*?)\1", r"\2", text)
     text = re.sub(f"{_BULLET}(?!{_BULLET})", "", text).strip()
@@ -308,11 +300,7 @@ def consistency(matrix: Mapping[tuple[str, str], int]) -> float:
 
 
 def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:
-    """Similarity of the titles, figures and tables of two documents, in their order.
-
-    Raises:
-        ValueError: An element has no type.
-    """
+    """Similarity of the titles, figures and tables in order; ValueError for an element without type."""
     sides = []
     for side in (truth, pred):
         if any("type" not in element for element in side):
@@ -351,11 +339,7 @@ def _soup(page: str) -> Any:
 
 
 def html_cells(page: str) -> list[BoardCell] | None:
-    """The cells of the first table, moved aside for spans; None where it cannot be read.
-
-    Raises:
-        FormatError: The table is too large.
-    """
+    """The cells of the first table, moved aside for spans; None where it cannot be read."""
     table = _soup(page).find("table")
     if table is None:
         return None
@@ -385,11 +369,7 @@ def html_cells(page: str) -> list[BoardCell] | None:
 
 
 def table_cells(element: BoardElement) -> list[BoardCell] | None:
-    """The cells of a table element: those of its text, or of its HTML.
-
-    Raises:
-        TypeError: Some cells have no places; upstream's run ends there.
-    """
+    """The cells of a table's text or HTML; TypeError where some have no places: upstream's run ends."""
     listed = element.get("text")
     if not isinstance(listed, list) or not listed:
         page = (element.get("metadata") or {}).get("text_as_html")

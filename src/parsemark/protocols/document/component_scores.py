@@ -263,7 +263,8 @@ def _true_relations(pages: Pages) -> list[Relation]:
         boxes = dict(_true_boxes(page))
         for relation in (page.get("extra") or {}).get("relation") or ():
             ends = [boxes.get(relation.get(f"{end}_anno_id")) for end in ("source", "target")]
-            if relation.get("relation_type") == "parent_son" and ends[0] is not None and ends[1] is not None:
+            kind = relation.get("relation_type", relation.get("relation"))
+            if kind == "parent_son" and ends[0] is not None and ends[1] is not None:
                 found.append((ends[0], ends[1]))
     return found
 

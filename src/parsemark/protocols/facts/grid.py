@@ -136,12 +136,7 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Cell
 
 
 def pipe_tables(text: str, is_rule: Callable[[str], bool]) -> Iterator[tuple[int, list[list[str]]]]:
-    """Runs of at least two lines with a `|`, wherever they stand: the first line's number, and cells by rows.
-
-    Args:
-        text: Markdown.
-        is_rule: Whether a line is of dashes alone, and no row.
-    """
+    """Runs of two lines or more with a `|`: the first one's number, and cells by rows but those of a rule."""
     at = 0
     for has_pipe, run in groupby(text.strip().split("\n"), lambda line: "|" in line):
         lines = list(run)

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -250,13 +250,7 @@ class FactTotals:
         return cls(tables, names, sums)
 
     def share(self, info: FigureInfo, groups: Sequence[str], *, complete: bool = False) -> FigureSums:
-        """The mean over groups of the share that passes; the share itself for one group.
-
-        Args:
-            info: What it is.
-            groups: Which ones.
-            complete: Whether it is not defined where a group has no fact that counts.
-        """
+        """The mean over groups of the share that passes; undefined, if `complete`, where one has no fact."""
         from parsemark.protocols.figures.aggregate import mean_of_quotients
 
         columns = [2 * self.groups.index(group) for group in groups]
@@ -324,11 +318,11 @@ def in_words(fact: Fact) -> str:
 
 
 def _table_words(fact: Fact) -> str:
-    arguments = {key: _text(value) for key, value in fact.arguments.items() if value}
+    arguments = {
+        key: value["text"] if isinstance(value, Mapping) and "text" in value else value
+        for key, value in fact.arguments.items()
+        if value
+    }
     cell = arguments.pop("cell", "")
     around = [f"{key.replace('_', ' ')} {value!r}" for key, value in arguments.items() if key != "max_diffs"]
     return f"A table has the cell {cell!r}" + (f" with {', '.join(around)}." if around else ".")
-
-
-def _text(value: Any) -> Any:
-    return value["text"] if isinstance(value, Mapping) and "text" in value else value

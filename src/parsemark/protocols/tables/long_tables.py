@@ -93,20 +93,20 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
         elements=tuple(numbered),
         relations=(),
         annotation=None,
-        facts=_joined_facts(truths),
+        facts=joined_facts([truth.facts if truth else () for truth in truths]),
         only_tables=any(truth.only_tables for truth in known),
         covered=frozenset.intersection(*covered) if covered else None,  # what every page covers
     )
 
 
-def _joined_facts(truths: Sequence[Page | None]) -> tuple[Fact, ...]:
+def joined_facts(pages: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     """The facts of all pages; that something is absent from one of several says nothing of the others."""
-    if len(truths) == 1:
-        return truths[0].facts if truths[0] else ()
+    if len(pages) == 1:
+        return tuple(pages[0])
     return tuple(
         replace(fact, id=_named(number, fact.id))
-        for number, page in enumerate(truths, start=1)
-        for fact in (() if page is None else page.facts)
+        for number, facts in enumerate(pages, start=1)
+        for fact in facts
         if fact.kind != "absent"
     )
 
@@ -247,8 +247,9 @@ def joined_prediction(
             parts = [] if own[-1].table is None else [own[-1].table]
         elements += own
     texts = [markdown_of(p) for p in predictions if p.text is not None or len(p.elements) > len(p.tables)]
+    pages = tuple(prediction.sample for prediction in predictions)
     text = "\n\n".join(texts) if texts else None
-    return replace(first, sample=predictions[0].sample, elements=tuple(elements), text=text)
+    return replace(first, sample=pages[0], pages=pages, elements=tuple(elements), text=text)
 
 
 def _go_on(parts: Sequence[Table], table: Table, breaks: Iterable[tuple[Table | None, Table | None]]) -> bool:

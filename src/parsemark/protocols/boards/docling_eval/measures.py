@@ -77,11 +77,7 @@ def statistics_of(values: Sequence[float], n_bins: int = 20, top: float | None =
 
 
 def table_teds(truth: str, pred: str, *, structure_only: bool = False) -> float | None:
-    """TEDS of two tables as HTML, not rounded; None where the board's own code fails.
-
-    Raises:
-        FormatError: The tables are too large.
-    """
+    """TEDS of two HTML tables, not rounded; None where the board fails, FormatError for huge ones."""
     try:
         return tree_similarity(_tree(truth), _tree(pred), structure_only)
     except (ValueError, ZeroDivisionError, etree.ParserError, AssertionError):
@@ -317,11 +313,7 @@ def _mask(boxes: Iterable[ClassedBox]) -> NDArray[np.bool_]:
 def layout_evaluation(
     docs: Sequence[tuple[str, Doc, Doc]], labels: Sequence[str], *, ignore_missing: bool = False
 ) -> dict[str, Any]:
-    """The board's figures of a run: mAP, its classes, and every page.
-
-    Raises:
-        TypeError: There is exactly one class; upstream's run ends there.
-    """
+    """The board's figures of a run; TypeError where it has exactly one class, as upstream's run ends."""
     pages = [
         page
         for name, truth, pred in docs
@@ -356,11 +348,7 @@ Matrix = NDArray[np.float64]
 
 
 def pixel_matrix(truth: Doc, pred: Doc, page: str) -> Matrix:
-    """How pixels of a page are classed, true class by predicted one.
-
-    Raises:
-        FormatError: The page is too large.
-    """
+    """How pixels are classed, true class by predicted one; FormatError for a page that is too large."""
     width, height = map(math.ceil, truth["pages"][page])
     if width * height > MAX_PIXELS:
         raise FormatError(f"The page has more than {MAX_PIXELS:,} pixels")

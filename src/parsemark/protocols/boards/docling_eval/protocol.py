@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from parsemark.model import Page, Prediction
 from parsemark.protocols.boards.docling_eval.items import (
     Doc,
-    Item,
     complete,
     document_of,
     markdown,
@@ -74,18 +73,16 @@ class DoclingEvalProtocol(MeasuredProtocol):
         if not text and a and not self.empty_left_out:
             text = _NOTHING
         teds = self._teds(_tables(wanted), _tables(found))
+        first = 0 if self.struct_with_content else 1
         pixels = [pixel_scores(pixel_matrix(wanted, found, page)) for page in pixel_pages(wanted)]
         return {
             **text,
             "teds": None if teds is None else [content for content, _ in teds],
-            "teds_struct": None if teds is None else [v for pair in teds for v in self._of_structure(pair)],
+            "teds_struct": None if teds is None else [v for pair in teds for v in pair[first:]],
             "pixel_f1": pixels[0]["f1_mean"] if pixels else None,
             "pixel_f1_collapsed": pixels[0]["collapsed_f1_mean"] if pixels else None,
             "structure": structure_distance(wanted["items"], found["items"]),
         }
-
-    def _of_structure(self, pair: tuple[float, float]) -> Sequence[float]:
-        return pair if self.struct_with_content else pair[1:]
 
     def _teds(self, truth: Sequence[str], pred: Sequence[str]) -> list[tuple[float, float]] | None:
         if not truth or (len(truth) != len(pred) and self.mismatch_left_out):
@@ -134,8 +131,5 @@ def _documents(truth: Page, prediction: Prediction) -> tuple[Doc, Doc]:
 
 def _tables(doc: Doc) -> list[str]:
     """The tables as HTML; the board's own of an element that is given as HTML alone is that."""
-    return [_html(item) for item in walk(complete(doc["items"])) if item["label"] == "table"]
-
-
-def _html(item: Item) -> str:
-    return table_html(item["table"]) if "table" in item else str(item.get("html") or "")
+    tables = (item for item in walk(complete(doc["items"])) if item["label"] == "table")
+    return [table_html(i["table"]) if "table" in i else str(i.get("html") or "") for i in tables]

@@ -54,11 +54,7 @@ def in_order_tried(math: str, candidates: Sequence[str]) -> list[str]:
 def page_has_formula(
     math: str, md: str, render: Renderer, *, dollars: bool = True
 ) -> tuple[bool | None, str]:
-    """Whether some formula of a page contains the wanted one; None where it could not be tried.
-
-    Raises:
-        TooHardError: A comparison takes too long.
-    """
+    """Whether a formula of a page contains the wanted one; None where it could not be tried."""
     candidates = formulas_of(md, dollars=dollars)
     if not candidates:
         return False, "the output has no formula"

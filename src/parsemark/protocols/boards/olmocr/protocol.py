@@ -13,7 +13,7 @@ from parsemark.metrics.katex import Render, render_all
 from parsemark.model import Fact, Page, Prediction
 from parsemark.protocols.boards.olmocr.formulas import formulas_of
 from parsemark.protocols.boards.olmocr.rules import BASELINE, RULES, Quirks, check, read_test
-from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals
+from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals, Outcome
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 from parsemark.protocols.run_data.tables import RunTables
@@ -62,7 +62,12 @@ class OlmocrProtocol(FactsProtocol):
         md = markdown_of(prediction)
         renders = _renders(facts, md)
         quirks = Quirks(self.short_text_in_query, self.rounding, self.unrenderable_passes)
-        return lambda fact: check(_test_of(fact), md, renders.get, quirks)
+
+        def decide(fact: Fact) -> Outcome:
+            place = {"pdf": "page", "page": fact.page, "id": fact.id, "type": fact.kind}
+            return check(read_test({**fact.arguments, **place}), md, renders.get, quirks)
+
+        return decide
 
     def totals(self, tables: RunTables) -> FactTotals:
         """Add up the facts of a run; with `errors_void` nothing is passed by a parser with an error."""
@@ -109,10 +114,6 @@ class OlmocrProtocol(FactsProtocol):
         intervals = board.summary.details.get("board_interval", {})
         numbers = {p: {**board.figures(p), "board_interval": intervals.get(p)} for p in board.parsers}
         yield "results.json", as_json(numbers)
-
-
-def _test_of(fact: Fact) -> dict[str, Any]:
-    return read_test({**fact.arguments, "pdf": "page", "page": fact.page, "id": fact.id, "type": fact.kind})
 
 
 def _renders(facts: Sequence[Fact], md: str) -> dict[str, Render | None]:

@@ -101,11 +101,7 @@ def baseline_of(pdf: str) -> dict[str, Any]:
 
 
 def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A test with its defaults and its texts in normal form.
-
-    Raises:
-        CorpusError: olmOCR-bench refuses it.
-    """
+    """A test with its defaults, its texts in normal form; CorpusError where olmOCR-bench refuses it."""
     kind = str(data.get("type"))
     if kind not in _FIELDS:
         raise CorpusError(f"the type {kind!r} is none of {', '.join(KINDS)}")
@@ -162,6 +158,8 @@ def check(test: Mapping[str, Any], md: str, render: Renderer, quirks: Quirks = A
     """
     if test["type"] == "math":
         return _math(test, md, render, quirks)
+    if test["type"] == "table":
+        return Outcome(*table_holds(test, md))
     return _CHECKS[test["type"]](test, md, quirks)
 
 
@@ -194,10 +192,6 @@ def _order(test: Mapping[str, Any], md: str, _: Quirks) -> Outcome:
         return Outcome(False, f"{missing!r} is not found")
     passed = min(start for start, *_ in before) < max(start for start, *_ in after)
     return Outcome(passed, "" if passed else "they stand the other way round")
-
-
-def _table(test: Mapping[str, Any], md: str, _: Quirks) -> Outcome:
-    return Outcome(*table_holds(test, test["max_diffs"], md, not test["ignore_markdown_tables"]))
 
 
 def _math(test: Mapping[str, Any], md: str, render: Renderer, quirks: Quirks) -> Outcome:
@@ -243,7 +237,6 @@ _CHECKS: Mapping[str, Callable[[Mapping[str, Any], str, Quirks], Outcome]] = {
     "present": _present,
     "absent": _present,
     "order": _order,
-    "table": _table,
     "baseline": _baseline,
     "format": _format,
     "footnote": _footnote,
@@ -294,10 +287,10 @@ def related(grid: CellGrid, cell: Place, relation: str) -> set[Place]:
     return grid.neighbours(cell, relation)  # type: ignore[arg-type]
 
 
-def table_holds(wanted: Mapping[str, Any], max_diffs: int, md: str, markdown: bool) -> tuple[bool, str]:
+def table_holds(wanted: Mapping[str, Any], md: str) -> tuple[bool, str]:
     """Whether some table has a cell in these surroundings; the texts are in normal form."""
-    tables = tables_of(md, markdown)
-    cell, found = wanted["cell"], False
+    tables = tables_of(md, not wanted["ignore_markdown_tables"])
+    cell, max_diffs, found = wanted["cell"], wanted["max_diffs"], False
     asked = [(name, wanted[name]) for name in RELATIONS if wanted.get(name)]
     for grid, texts in tables:
         for place, text in texts.items():

@@ -55,11 +55,7 @@ def math_spans(page: str) -> list[tuple[str, bool]]:
 
 
 def equation_appears(latex: str, page: str, render: Renderer) -> tuple[bool, str]:
-    """Whether an equation stands unbroken in the formulas of a page, their ends disregarded.
-
-    Raises:
-        NotRenderedError: Nothing can be rendered here.
-    """
+    """Whether an equation stands unbroken in the formulas of a page, their ends disregarded."""
     wanted = symbols_of(latex, True, render)
     if wanted is None:
         return False, "the fact's LaTeX does not render"

@@ -61,11 +61,7 @@ class PlacedBlock(NamedTuple):
 
 
 def check_test(kind: str, args: Any, settings: Any) -> None:
-    """Refuse a test that the board refuses.
-
-    Raises:
-        CorpusError: What is wrong with it.
-    """
+    """Refuse what the board refuses, with a CorpusError that says why."""
     if kind not in KINDS or not isinstance(args, dict) or not isinstance(settings, dict):
         raise CorpusError(f"the kind {kind!r} is unknown, or args or settings are no objects")
     needed = _NEEDED.get(kind, {"content"})
@@ -133,7 +129,7 @@ def check(
     blocks: Sequence[PlacedBlock] | None,
     render: Renderer,
 ) -> Outcome:
-    """Whether an output passes a test; None where it cannot be decided.
+    """Whether an output passes a test; None where it cannot be decided, TooHardError where it takes too long.
 
     Args:
         kind: One of `KINDS`.
@@ -141,9 +137,6 @@ def check(
         page: The output as HTML.
         blocks: Its blocks; None where the parser gives no places.
         render: KaTeX in a browser.
-
-    Raises:
-        TooHardError: The output would take too long.
     """
     args, settings = arguments["args"], arguments.get("settings", {})
     if kind == "layout_kind":

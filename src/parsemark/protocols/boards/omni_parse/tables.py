@@ -154,12 +154,7 @@ def _in_order(wanted: Sequence[str], found: Sequence[str], max_diffs: int) -> bo
 
 
 def cell_stands(arguments: Mapping[str, Any], page: str) -> tuple[bool, str]:
-    """Whether some table has a cell where the fact says.
-
-    Args:
-        arguments: Roles to texts: `cell`, relations, `headings`, `section`, `row_groups`; and `max_diffs`.
-        page: HTML.
-    """
+    """Whether some table has a cell where a fact says: roles to texts, and `max_diffs`."""
     tables = tables_of(page)
     if not tables:
         return False, "the output has no table"

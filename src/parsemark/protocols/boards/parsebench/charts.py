@@ -427,11 +427,7 @@ def _filled(rows: Sequence[Any]) -> list[list[str]]:
 
 
 def decide_values(rule: Rule, markdown: str) -> bool:
-    """Whether a table has the values of one of some variants.
-
-    Raises:
-        TablesValuesError: A table is close, but not its values.
-    """
+    """Whether a table has the values of a variant; TablesValuesError where one is close but not equal."""
     best, chosen = 0.0, None
     if not rule.get("table_variations"):
         raise WrongRuleError("there are no tables")

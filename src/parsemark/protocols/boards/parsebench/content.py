@@ -12,7 +12,6 @@ from parsemark.extras import needed_for
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.protocols.boards.parsebench.grids import with_cells
 from parsemark.protocols.boards.parsebench.text import (
-    chain,
     check_markdown,
     norm,
     norm_light,
@@ -73,16 +72,13 @@ class AskedMarkdown:
     @cached_property
     def full_text(self) -> str:
         """All text, cells once more."""
-        steps = (without_pictures, with_cells, norm, without_dots, without_tags)
-        return re.sub(r"\s+", " ", chain(self._bare, steps))
-
-    def word_text(self, cells: bool) -> str:
-        """The text that words are counted in."""
-        return without_tags(norm(with_cells(self._bare) if cells else without_tables(self._bare)))
+        plain = norm(with_cells(without_pictures(self._bare)))
+        return re.sub(r"\s+", " ", without_tags(without_dots(plain)))
 
     @cached_property
-    def _word_text_with_cells(self) -> str:
-        return self.word_text(True)
+    def _word_text(self) -> str:
+        """The text that words are counted in, cells once more."""
+        return without_tags(norm(with_cells(self._bare)))
 
     def sentences(self, cells: bool) -> Counter[str]:
         """Sentences with their numbers."""
@@ -108,7 +104,7 @@ class AskedMarkdown:
     def words(self, cells: bool) -> Counter[str]:
         """Words with their numbers."""
         if ("words", cells) not in self._known:
-            text = self._word_text_with_cells if cells else self.word_text(False)
+            text = self._word_text if cells else without_tags(norm(without_tables(self._bare)))
             self._known["words", cells] = Counter(tokens(text))
         return self._known["words", cells]
 
@@ -122,7 +118,7 @@ class AskedMarkdown:
             found, bag = count_in(key, self.full_text, whole=len(key) < LONG), self.sentences(cells)
         else:
             is_cjk = bool(re.search(f"[{_CJK}]", key))
-            found, bag = count_in(key, self._word_text_with_cells, whole=not is_cjk), self.words(cells)
+            found, bag = count_in(key, self._word_text, whole=not is_cjk), self.words(cells)
         return found if exact else max(bag[key], found)
 
 
@@ -134,11 +130,7 @@ def count_in(key: str, text: str, *, whole: bool) -> int:
 
 
 def bag_of(rule: Rule, unit: str) -> Counter[str]:
-    """The keys of a rule as they are counted.
-
-    Raises:
-        WrongRuleError: There is none, or one is blank or negative.
-    """
+    """The keys of a rule as they are counted; WrongRuleError without any, or for a blank or negative one."""
     given = rule.get(f"bag_of_{unit}")
     if not isinstance(given, Mapping) or not given:
         raise WrongRuleError("the bag is empty")

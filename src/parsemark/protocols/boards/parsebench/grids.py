@@ -65,11 +65,7 @@ class HeadedGrid:
 
 
 def soup_of(text: str) -> Any:
-    """HTML as Beautiful Soup reads it with lxml.
-
-    Raises:
-        FormatError: It has too many elements.
-    """
+    """HTML as Beautiful Soup reads it with lxml; FormatError for too many elements."""
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(text, "lxml")

@@ -180,11 +180,7 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
 def predicted_blocks(
     predictions: Sequence[Mapping[str, Any]], width: float, height: float, ontology: str
 ) -> list[GroundedBlock]:
-    """What an output has where.
-
-    Raises:
-        ValueError: A label is none of the board's 17 classes; upstream fails on it.
-    """
+    """What an output has where; ValueError for a label that upstream fails on."""
     found = []
     counts = Counter[int]()
     for own in predictions:

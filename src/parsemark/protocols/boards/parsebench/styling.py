@@ -59,11 +59,7 @@ _STRIPPED: Mapping[str, tuple[tuple[str, str, int], ...]] = {
 
 
 def check_marks(markdown: str) -> None:
-    """Refuse a document with endless rows of marks.
-
-    Raises:
-        FormatError: It has some.
-    """
+    """Refuse a document with endless rows of marks, with FormatError."""
     if re.search(rf"(?:[*_~]|</?\w+>){{{MAX_RUN},}}", markdown):
         raise FormatError(f"The output has more than {MAX_RUN} marks of style in a row")
 

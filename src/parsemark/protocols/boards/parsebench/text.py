@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
 
 from rapidfuzz import fuzz
 
@@ -239,18 +238,7 @@ def same_number(a: str, b: str, tolerance: float) -> bool:
 
 
 def check_markdown(text: str) -> str:
-    """Refuse a document that is too long.
-
-    Raises:
-        FormatError: It is.
-    """
+    """Refuse a document that is too long, with FormatError."""
     if len(text) > MAX_MARKDOWN:
         raise FormatError(f"The output has more than {MAX_MARKDOWN:,} characters")
-    return text
-
-
-def chain(text: str, steps: Iterable[Callable[[str], str]]) -> str:
-    """A text through several steps."""
-    for step in steps:
-        text = step(text)
     return text
