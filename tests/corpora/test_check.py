@@ -47,7 +47,7 @@ def test_a_sound_corpus_has_no_problems(one: Path) -> None:
     report = check_corpus(load_corpus(str(one)))
     assert report.ok
     assert report.disagreements == []
-    assert report.figures.cells == report.figures.cells_equal > 10
+    assert report.cells == report.cells_equal > 10
 
 
 def test_files_that_were_changed_removed_or_added(one: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_table_box_beside_its_ink_is_listed(one: Path) -> None:
     edit(one, change)
     report = check_corpus(load_corpus(str(one)))
     assert report.causes == {"table box is not its ink": 1}
-    assert report.figures.worst_ink_distance == pytest.approx(5, abs=0.1)
+    assert report.worst_ink_distance == pytest.approx(5, abs=0.1)
 
 
 def test_glyphs_in_no_cell_are_listed(one: Path) -> None:
@@ -123,11 +123,12 @@ def test_glyphs_in_no_cell_are_listed(one: Path) -> None:
     edit(one, change)
     report = check_corpus(load_corpus(str(one)))
     assert report.causes == {"glyphs outside of the box of their cell": 1}
-    assert report.figures.glyphs_inside < report.figures.glyphs and not report.is_faithful
+    assert report.glyphs_inside < report.glyphs and not report.is_faithful
 
 
 def test_a_page_with_neither_pdf_nor_picture_is_no_picture() -> None:
-    report = CheckReport(figures=check_page(Sample("a-p1", "a", 1, Page("a-p1", 20, 30))), pages=1)
+    report = CheckReport(pages=1)
+    report.add(check_page(Sample("a-p1", "a", 1, Page("a-p1", 20, 30))))
     assert report.summary()[0].startswith("pages: 1, 1 of them with neither PDF nor picture;")
 
 
@@ -208,8 +209,8 @@ def test_elements_without_boxes_are_not_called_right(one: Path) -> None:
 
     edit(one, change)
     report = check_corpus(load_corpus(str(one)))
-    assert report.figures.without_box > 3
-    line = f"elements without a box, not compared with their page: {report.figures.without_box}"
+    assert report.without_box > 3
+    line = f"elements without a box, not compared with their page: {report.without_box}"
     assert f"{line}: nothing was measured" in report.summary()
 
 
@@ -225,7 +226,7 @@ def test_a_broken_picture_is_a_problem_of_its_page_alone(tmp_path: Path) -> None
     (tmp_path / "images" / "bad.jpg").write_bytes(b"no picture")
     done: list[int] = []
     report = check_corpus(load_corpus(f"omnidocbench:{file}"), done.append)
-    assert (report.pages, report.figures.image_only, done) == (1, 1, [1, 1])
+    assert (report.pages, report.image_only, done) == (1, 1, [1, 1])
     assert "bad.jpg cannot be read" in report.problems[0]
 
 

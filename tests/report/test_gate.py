@@ -82,7 +82,7 @@ def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
         next(c for n, c in checks.items() if word in n) for word in ("beyond chance", "plain drop")
     )
     assert not beyond.passed and not plain.passed
-    assert beyond.pages and "same errors, lower scores" in beyond.pages[0]
+    assert beyond.pages and "same errors, worse scores" in beyond.pages[0]
     assert next(
         c for n, c in against(old, lowered(old, 0.02), GateLimits(max_drop=0.05)).items() if "plain" in n
     ).passed

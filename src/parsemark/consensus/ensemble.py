@@ -68,13 +68,8 @@ def estimate_jury(candidates: Sequence[TableCandidate], parsers: Sequence[str], 
             seen @ np.log(sees / invents) + (1 - seen) @ np.log((1 - sees) / (1 - invents))
         )
         real = 1 / (1 + np.exp(-odds))
-    return Jury(
-        dict(zip(names, sees.tolist(), strict=True)),
-        dict(zip(names, invents.tolist(), strict=True)),
-        share,
-        _weights(candidates, parsers, engines),
-        engines,
-    )
+    seeing, inventing = (dict(zip(names, rates.tolist(), strict=True)) for rates in (sees, invents))
+    return Jury(seeing, inventing, share, _weights(candidates, parsers, engines), engines)
 
 
 def _weights(

@@ -39,12 +39,7 @@ class Start:
 
 
 def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
-    """What the parsers agree on. Those that failed on the page have no voice.
-
-    Args:
-        predictions: By parser.
-        engines: What the parsers stand on; those of one engine have one voice.
-    """
+    """What the parsers agree on. Those that failed have no voice, those of one engine one together."""
     voices = {parser: p for parser, p in predictions.items() if p.status is Status.OK}
     n_voices = len({engines.get(parser, parser) for parser in voices})
     elements: list[Element] = []

@@ -55,11 +55,8 @@ def find_candidates(predictions: Mapping[str, Prediction]) -> list[TableCandidat
         for element in prediction.tables:
             if element.table is None or not element.table.cells:
                 continue
-            near = [
-                (max(same_table(element, member) for member in candidate.members.values()), -number)
-                for number, candidate in enumerate(candidates)
-                if parser not in candidate.members
-            ]
+            others = [(k, c.members.values()) for k, c in enumerate(candidates) if parser not in c.members]
+            near = [(max(same_table(element, member) for member in own), -k) for k, own in others]
             likeness, number = max(near, default=(0.0, 0))
             if likeness <= 0:
                 candidates.append(TableCandidate())

@@ -46,12 +46,8 @@ CORPORA = Registry(
 
 WITHOUT_PATH = frozenset({"demo"})
 """Corpora that are part of the package: their specs have no path."""
-
-
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What a truth raises that is of another shape than it should be, or that the model refuses."""
-
-
 _ID = re.compile(r"[\w.-]+")
 
 
@@ -116,20 +112,14 @@ class Corpus:
                     f"A sample of {name} has the id {sample.id!r}; ids have letters, digits, '.', '_', '-'."
                 )
             by_id[sample.id] = sample
-            digest.update(_identity(sample).encode())
+            # canonical JSON is the same for equal truths, whatever class or Python wrote them
+            truth = None if sample.truth is None else page_to_json(sample.truth)
+            identity = [sample.id, sample.page_number, truth]
+            digest.update(json.dumps(identity, sort_keys=True, separators=(",", ":")).encode())
         for path in sorted({p for s in by_id.values() for p in (s.pdf, s.image) if p is not None}):
             digest.update(file_sha256(path).encode())
-        return cls(
-            name,
-            version,
-            digest.hexdigest(),
-            root,
-            tuple(by_id),
-            by_id.__getitem__,
-            licence,
-            remarks=tuple(remarks),
-            broken=tuple(broken),
-        )
+        known = (name, version, digest.hexdigest(), root, tuple(by_id), by_id.__getitem__, licence)
+        return cls(*known, remarks=tuple(remarks), broken=tuple(broken))
 
     @property
     def left_out(self) -> tuple[Remark, ...]:
@@ -153,12 +143,6 @@ class Corpus:
         return len(self.keys)
 
 
-def _identity(sample: Sample) -> str:
-    """What a sample is, as canonical JSON: the same for equal truths whatever class or Python wrote them."""
-    truth = None if sample.truth is None else page_to_json(sample.truth)
-    return json.dumps([sample.id, sample.page_number, truth], sort_keys=True, separators=(",", ":"))
-
-
 def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
     """Find a corpus.
 
@@ -170,7 +154,9 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
     name, path = find_loader(spec := str(spec))
-    corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, _existing(path, spec))
+    if path is not None and not path.exists():
+        raise CorpusError(f"{path} (of the corpus {spec!r}) does not exist.")
+    corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, path)
     n = len(corpus.left_out)
     if strict and n:
         listed = "\n  ".join(str(remark) for remark in corpus.left_out)
@@ -194,7 +180,10 @@ def find_loader(spec: str) -> tuple[str, Path | None]:
     if colon and (len(name) > 1 or name in CORPORA):
         CORPORA.load(name)
         return name, Path(rest)
-    raise UsageError(_explain(spec))
+    loaders = ", ".join(f"{loader}:PATH" for loader in CORPORA if loader not in WITHOUT_PATH)
+    if Path(spec).is_dir():
+        raise UsageError(f"The folder {spec} has no corpus.json. For other formats say which: {loaders}.")
+    raise UsageError(f"No corpus {spec!r}: give 'demo', a corpus folder, or one of {loaders}.")
 
 
 def _loaded(name: str, path: Path) -> Corpus:
@@ -211,19 +200,6 @@ def _loaded(name: str, path: Path) -> Corpus:
     if not isinstance(corpus, Corpus):
         raise CORPORA.broken(name, TypeError(f"its loader gives a {type(corpus).__name__}, no Corpus"))
     return corpus
-
-
-def _existing(path: Path, spec: str) -> Path:
-    if not path.exists():
-        raise CorpusError(f"{path} (of the corpus {spec!r}) does not exist.")
-    return path
-
-
-def _explain(spec: str) -> str:
-    loaders = ", ".join(f"{name}:PATH" for name in CORPORA if name not in WITHOUT_PATH)
-    if Path(spec).is_dir():
-        return f"The folder {spec} has no corpus.json. For other formats say which: {loaders}."
-    return f"No corpus {spec!r}: give 'demo', a corpus folder, or one of {loaders}."
 
 
 def sample_of(corpus: Corpus, key: str) -> Sample:

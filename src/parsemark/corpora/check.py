@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus
@@ -17,21 +17,16 @@ from parsemark.corpora.check_page import PageFigures, check_page
 from parsemark.corpora.files import hash_of_files, read_manifest
 from parsemark.corpora.making import Progress, silent
 from parsemark.errors import CorpusError
-from parsemark.model import Element, Sample, Table
+from parsemark.model import Element
 from parsemark.system import file_sha256
 
 NORMALISED = "grid: normalised columns"
 
 
 @dataclass
-class CheckReport:
-    """What was found. `problems` contradict the format; the figures say how faithful the truth is."""
+class CheckReport(PageFigures):
+    """What was found in all pages, and in their tables as TeX sets them."""
 
-    problems: list[str] = field(default_factory=list)
-    disagreements: list[str] = field(default_factory=list)
-    """Elements and cells whose truth is not what the PDF shows, each with its cause."""
-    causes: Counter[str] = field(default_factory=Counter)
-    figures: PageFigures = field(default_factory=PageFigures)
     pages: int = 0
     grids: int = 0
     """Tables whose LaTeX was compiled for comparison."""
@@ -54,35 +49,27 @@ class CheckReport:
 
     def summary(self) -> list[str]:
         """The figures, one line each, with their denominators; nothing of what the corpus does not have."""
-        f = self.figures
-        pictures = f", {f.image_only} of them pictures" if f.image_only else ""
-        pictures += f", {f.unseen} of them with neither PDF nor picture" if f.unseen else ""
+        pictures = f", {self.image_only} of them pictures" if self.image_only else ""
+        pictures += f", {self.unseen} of them with neither PDF nor picture" if self.unseen else ""
         said = f"problems: {len(self.problems)}; disagreements: {len(self.disagreements)}"
         lines = [f"pages: {self.pages}{pictures}; {said}"]
-        if self.grids:
-            more = (
-                f"; {self.grids_normalised} more but for normalised columns" if self.grids_normalised else ""
-            )
-            skipped = f"; {self.grids_skipped} not compared" if self.grids_skipped else ""
-            lines.append(f"grids equal to TeX's own: {_share(self.grids_equal, self.grids)}{more}{skipped}")
-        if f.tables:
-            worst = f"; worst {f.worst_ink_distance:.3f} pt"
-            lines.append(f"table boxes within 0.5 pt of the ink: {_share(f.tables_at_ink, f.tables)}{worst}")
-        for label, part, whole in (
-            ("glyphs inside the box of their cell", f.glyphs_inside, f.glyphs),
-            ("cells whose text equals their glyphs", f.cells_equal, f.cells),
-            ("other elements whose text is in the text layer", f.elements_found, f.elements),
+        normalised = f"; {self.grids_normalised} more but for normalised columns"
+        more = normalised if self.grids_normalised else ""
+        more += f"; {self.grids_skipped} not compared" if self.grids_skipped else ""
+        worst = f"; worst {self.worst_ink_distance:.3f} pt"
+        for label, part, whole, rest in (
+            ("grids equal to TeX's own", self.grids_equal, self.grids, more),
+            ("table boxes within 0.5 pt of the ink", self.tables_at_ink, self.tables, worst),
+            ("glyphs inside the box of their cell", self.glyphs_inside, self.glyphs, ""),
+            ("cells whose text equals their glyphs", self.cells_equal, self.cells, ""),
+            ("other elements whose text is in the text layer", self.elements_found, self.elements, ""),
         ):
             if whole:
-                lines.append(f"{label}: {_share(part, whole)}")
-        if f.without_box:
-            nothing = "" if f.elements or f.tables else ": nothing was measured"
-            lines.append(f"elements without a box, not compared with their page: {f.without_box}{nothing}")
+                lines.append(f"{label}: {part} of {whole} ({100 * part / whole:.3f} %){rest}")
+        if self.without_box:
+            nothing = "" if self.elements or self.tables else ": nothing was measured"
+            lines.append(f"elements without a box, not compared with their page: {self.without_box}{nothing}")
         return [*lines, self.grid_note] if self.grid_note else lines
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole}" + (f" ({100 * part / whole:.3f} %)" if whole else "")
 
 
 def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
@@ -100,11 +87,11 @@ def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
             progress(1)
             continue
         report.pages += 1
-        report.figures.add(figures)
-        report.problems += figures.problems
-        report.disagreements += figures.disagreements
-        report.causes.update(figures.causes)
-        _collect(tables, sample)
+        report.add(figures)
+        for element in sample.truth.tables if sample.truth is not None else ():
+            if element.table is not None:
+                own = "" if element.attributes.get("long") else f"{sample.id} {element.id}"
+                tables[f"{sample.document} {own}", element.latex or ""].append(element)
         progress(1)
     _compare_grids(report, tables)
     return report
@@ -126,14 +113,6 @@ def _check_files(root: Path) -> list[str]:
     if hash_of_files(manifest.files) != manifest.hash:
         problems.append("The hash in corpus.json is not that of its files.")
     return problems
-
-
-def _collect(tables: dict[tuple[str, str], list[Element]], sample: Sample) -> None:
-    for element in sample.truth.tables if sample.truth is not None else ():
-        if element.table is None:
-            continue
-        own = "" if element.attributes.get("long") else f"{sample.id} {element.id}"
-        tables[f"{sample.document} {own}", element.latex or ""].append(element)
 
 
 def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Element]]) -> None:
@@ -166,15 +145,11 @@ def _spans(parts: list[Element]) -> Iterator[tuple[int, int, int, int]]:
     """The cells of a table; the parts of a long one are joined below their common header."""
     offset = 0
     for index, part in enumerate(parts):
-        table = part.table
+        table, stated = part.table, part.attributes.get("header_rows")
         assert table is not None
-        head = _header_rows(part, table) if index else 0
+        head = stated if isinstance(stated, int) else min(1, table.n_rows)
+        head = head if index else 0
         for cell in table.cells:
             if cell.row >= head:
                 yield (cell.row - head + offset, cell.col, cell.rowspan, cell.colspan)
         offset += table.n_rows - head
-
-
-def _header_rows(part: Element, table: Table) -> int:
-    stated = part.attributes.get("header_rows")
-    return stated if isinstance(stated, int) else min(1, table.n_rows)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from itertools import zip_longest
 
 from parsemark.corpora.carried.content import readable
-from parsemark.corpora.latex.glyphs import (
-    ROOTS,
-    without_extension_signs,
-    without_joined_signs,
-    without_written_signs,
-)
+from parsemark.corpora.latex import glyphs as signs
 from parsemark.formats import says_the_same
 from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.model import Box, Cell, Element, Sample
@@ -31,7 +27,7 @@ _ACCENTS = frozenset("´`ˆ˜~¨¯˘˙˚˝ˇ¸˛ ")
 _DOTTED = {"ı": "i", "ȷ": "j"}
 """Letters that have an accent in the place of their dot."""
 _ONE_BRACKET = str.maketrans(")]}>»", "([{<«")
-_PLAIN = str.maketrans({"~": "∼", **ROOTS})
+_PLAIN = str.maketrans({"~": "∼", **signs.ROOTS})
 _RING = re.compile("˚(?=[AaUu])")
 """The accent of Å as a glyph of its own, which elsewhere is the sign of degrees."""
 _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
@@ -39,10 +35,12 @@ _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
 
 @dataclass
 class PageFigures:
-    """Counts of one page, or of many."""
+    """Counts of one page, or of many: how faithful the truth is."""
 
     problems: list[str] = field(default_factory=list)
+    """What contradicts the format."""
     disagreements: list[str] = field(default_factory=list)
+    """Elements and cells whose truth is not what the PDF shows, each with its cause."""
     causes: Counter[str] = field(default_factory=Counter)
     elements: int = 0
     """Elements with text."""
@@ -62,11 +60,13 @@ class PageFigures:
     """Pages with neither PDF nor picture."""
 
     def add(self, other: PageFigures) -> None:
-        """Add the counts of another page."""
-        for each in fields(self):
-            if each.type == "int":
-                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
-        self.worst_ink_distance = max(self.worst_ink_distance, other.worst_ink_distance)
+        """Add what was found on another page."""
+        worst = max(self.worst_ink_distance, other.worst_ink_distance)
+        for each in fields(other):
+            value = getattr(self, each.name)
+            value += getattr(other, each.name)
+            setattr(self, each.name, value)
+        self.worst_ink_distance = worst
 
 
 def check_page(sample: Sample, ink: PageInk | None = None) -> PageFigures:
@@ -156,16 +156,15 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
     if not cells:
         return
     frames = [c.box.as_tuple() for c in cells if c.box is not None]
-    by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
+    by_cell = [list[Glyph]() for _ in cells]
     left, top, right, bottom = element.box.as_tuple()
     outside: list[Glyph] = []
     for glyph, (x, y, _) in zip(ink.glyphs, ink.centres, strict=True):
         if not (left <= x <= right and top <= y <= bottom):
             continue
         figures.glyphs += 1
-        index = next(
-            (i for i, (x0, y0, x1, y1) in enumerate(frames) if x0 <= x <= x1 and y0 <= y <= y1), None
-        )
+        around = (i for i, (x0, y0, x1, y1) in enumerate(frames) if x0 <= x <= x1 and y0 <= y <= y1)
+        index = next(around, None)
         box = None if index is None else cells[index].box
         if index is not None:
             by_cell[index].append(glyph)
@@ -181,24 +180,23 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
         )
     # Readers turn whole lines of a table around where one of its cells is written from right to left.
     any_order = any(is_right_to_left(cell.text) for cell in cells)
-    for index, cell in enumerate(cells):
+    for cell, glyphs in zip(cells, by_cell, strict=True):
         figures.cells += 1
-        found = _compare(cell, by_cell[index], any_order)
+        found = _compare(cell, glyphs, any_order)
         if found is None:
             figures.cells_equal += 1
             continue
         cause, which = found
         figures.causes[cause] += 1
-        shown = "".join(g.text for g in by_cell[index])
+        shown = "".join(g.text for g in glyphs)
         figures.disagreements.append(
             f"{sample.id}, element {element.id}, cell ({cell.row}, {cell.col}): "
             f"truth {cell.text!r}, shown {shown!r} ({cause}{which})."
         )
 
 
-def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> tuple[str, str] | None:
+def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str, str] | None:
     """None if truth and glyphs agree, else why not, and which characters make the difference."""
-    glyphs = list(glyphs)
     wanted, shown = _key(cell.text), _key("".join(g.text for g in glyphs))
     divided = _key(_without_divisions(glyphs))
     if wanted in (shown, divided) or _without_accents(wanted) in map(_without_accents, (shown, divided)):
@@ -208,11 +206,12 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> tuple[str,
     if sorted(wanted) == sorted(shown):
         has_formula = any(mark in cell.text for mark in "^_√∛∜")  # which a file may have in any order
         return None if any_order or has_formula else ("cell: order of glyphs", "")
-    missing, extra = without_joined_signs(Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted))
+    said, seen = Counter(wanted), Counter(shown)
+    missing, extra = signs.without_joined_signs(said - seen, seen - said)
     plain, given = (Counter(_without_accents("".join(c.elements()))) for c in (missing, extra))
-    missing, extra = without_extension_signs(plain - given, given - plain)
+    missing, extra = signs.without_extension_signs(plain - given, given - plain)
     is_stacked = _is_stacked(cell, glyphs) or _is_divided(cell, glyphs)
-    unsaid = without_written_signs(missing) if is_stacked else missing
+    unsaid = signs.without_written_signs(missing) if is_stacked else missing
     if not extra and not unsaid:
         return None
     which = "".join(
@@ -262,14 +261,10 @@ def _key(text: str) -> str:
     return _SCRIPT_MARKS.sub("", fold_notation(plain))
 
 
-def _without_divisions(glyphs: list[Glyph]) -> str:
+def _without_divisions(glyphs: Sequence[Glyph]) -> str:
     """The text without hyphens at the ends of lines, where the next one begins further to the left."""
-    following = [*glyphs[1:], None][: len(glyphs)]
-    return "".join(
-        glyph.text
-        for glyph, after in zip(glyphs, following, strict=True)
-        if glyph.text != "-" or after is None or after.box.x0 > glyph.box.x0
-    )
+    pairs = zip_longest(glyphs, glyphs[1:])
+    return "".join(g.text for g, after in pairs if g.text != "-" or after is None or after.box.x0 > g.box.x0)
 
 
 def _without_accents(key: str) -> str:

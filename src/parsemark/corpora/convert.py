@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from parsemark.corpora import schema
 from parsemark.corpora.loaders.truth_tables import table_element
-from parsemark.corpora.schema import (
-    ElementFile,
-    Extra,
-    FactFile,
-    PageFile,
-    PageInfo,
-    RelationFile,
-    Scalar,
-    TableFile,
-)
+from parsemark.corpora.schema import ElementFile, FactFile, PageFile, RelationFile, TableFile
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
-from parsemark.model import AttributeValue, Box, Category, Element, Fact, Page, Relation, Sample
+from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.protocols.board_truth import check_board_keys
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
@@ -32,9 +24,9 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
     info = data.page_info
     elements = tuple(_element(e, f"page {sample_id}, element {e.anno_id}") for e in data.layout_dets)
     ids = [e.id for e in elements]
-    repeated = sorted({i for i in ids if ids.count(i) > 1})
-    if repeated:
-        raise CorpusError(f"page {sample_id}: the anno_id {', '.join(repeated)} occurs more than once.")
+    _require_distinct(ids, f"page {sample_id}: the anno_id")
+    facts = tuple(fact_from_json(fact.model_dump()) for fact in data.facts)
+    _require_distinct([fact.id for fact in facts], f"page {sample_id}: the fact")
     check_board_keys(data.annotation or (), f"page {sample_id}")
     return Page(
         sample_id,
@@ -44,26 +36,17 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         tuple(_relation(r, set(ids), sample_id) for r in data.extra.relation),
         _page_attributes(info.page_attribute),
         only_tables=info.only_tables,
-        facts=_facts(data, sample_id),
+        facts=facts,
         only_facts=info.only_facts,
         covered=None if info.covered is None else frozenset(info.covered),
         annotation=data.annotation,
     )
 
 
-def _facts(data: PageFile, sample_id: str) -> tuple[Fact, ...]:
-    facts = tuple(fact_from_json(fact.model_dump()) for fact in data.facts)
-    repeated = sorted(key for key, n in Counter(fact.id for fact in facts).items() if n > 1)
+def _require_distinct(ids: Sequence[str], what: str) -> None:
+    repeated = sorted(key for key, n in Counter(ids).items() if n > 1)
     if repeated:
-        raise CorpusError(f"page {sample_id}: the fact {', '.join(repeated)} occurs more than once.")
-    return facts
-
-
-def _own_truths(page: Page) -> dict[str, Any] | None:
-    """What boards keep of their own; OmniDocBench's whole pages are elements as well."""
-    if page.annotation is None or "layout_dets" in page.annotation:
-        return None
-    return dict(page.annotation)
+        raise CorpusError(f"{what} {', '.join(repeated)} occurs more than once.")
 
 
 def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
@@ -72,9 +55,11 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
     if page is None:
         raise CorpusError(f"Sample {sample.id} has no truth to write.")
     issues = [name for name in SPECIAL_ISSUES if page.attributes.get(name) is True]
+    # OmniDocBench's whole pages are elements as well; what other boards keep of their own stays
+    own = None if page.annotation is None or "layout_dets" in page.annotation else dict(page.annotation)
     return PageFile(
         layout_dets=[_element_file(e) for e in page.elements],
-        page_info=PageInfo(
+        page_info=schema.PageInfo(
             page_no=sample.page_number,
             width=page.width,
             height=page.height,
@@ -86,21 +71,17 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
             covered=None if page.covered is None else sorted(page.covered),
         ),
         facts=[FactFile.model_validate(fact_to_json(fact)) for fact in page.facts],
-        annotation=_own_truths(page),
-        extra=Extra(
-            relation=[
-                RelationFile(
-                    relation_type=r.kind,
-                    source_anno_id=_anno_id(r.source),
-                    target_anno_id=_anno_id(r.target),
-                )
-                for r in page.relations
-            ]
-        ),
+        annotation=own,
+        extra=schema.Extra(relation=[_relation_file(relation) for relation in page.relations]),
     )
 
 
-def _page_attributes(data: Mapping[str, Scalar | list[str]]) -> dict[str, AttributeValue]:
+def _relation_file(relation: Relation) -> RelationFile:
+    source, target = _anno_id(relation.source), _anno_id(relation.target)
+    return RelationFile(relation_type=relation.kind, source_anno_id=source, target_anno_id=target)
+
+
+def _page_attributes(data: Mapping[str, schema.Scalar | list[str]]) -> dict[str, AttributeValue]:
     attributes: dict[str, AttributeValue] = {}
     for key, value in data.items():
         if isinstance(value, list):

@@ -25,7 +25,7 @@ from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
-from parsemark.model import Cell, Element, Page, Sample
+from parsemark.model import Cell, Element, Page
 from parsemark.system import file_sha256, make_folder
 from parsemark.system.scratch import made_whole
 
@@ -77,13 +77,7 @@ def read_corrections(path: Path) -> list[TruthCorrection]:
 
 @made_whole
 def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = silent) -> Corrected:
-    """Write a copy of a corpus with corrected cells.
-
-    Args:
-        corpus: Of any kind.
-        file: See above.
-        out: Folder of the copy; new or empty.
-        progress: Called with the number of pages that were finished.
+    """Write a copy of a corpus, with the corrections of a file, into a folder that is new or empty.
 
     Raises:
         CorpusError: A correction names a page, table or cell that is not there, or that holds another text.
@@ -95,10 +89,12 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
         by_sample.setdefault(correction.sample, []).append(correction)
     if unknown := by_sample.keys() - set(corpus.keys):
         raise CorpusError(f"{file}: {corpus.name} has no page {sorted(unknown)[0]!r}.")
-    corrected = {
-        key: corrected_page(_truth(corpus.read(key), file), changes, file)
-        for key, changes in by_sample.items()
-    }
+    corrected: dict[str, Page] = {}
+    for key, changes in by_sample.items():
+        page = corpus.read(key).truth
+        if page is None:
+            raise CorpusError(f"{file}: page {key} has no truth that could be corrected.")
+        corrected[key] = corrected_page(page, changes, file)
     names: dict[Path, str] = {}
     without = 0
     for key in corpus.keys:
@@ -114,12 +110,6 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
     manifest = write_copy_manifest(out, corpus, "corrected", "with corrected cells", settings, **about)
     n_cells = sum(len(correction.changes) for correction in corrections)
     return Corrected(manifest, n_cells, len(corrections), without)
-
-
-def _truth(sample: Sample, file: Path) -> Page:
-    if sample.truth is None:
-        raise CorpusError(f"{file}: page {sample.id} has no truth that could be corrected.")
-    return sample.truth
 
 
 def corrected_page(page: Page, corrections: Sequence[TruthCorrection], file: Path) -> Page:

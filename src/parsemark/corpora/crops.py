@@ -48,13 +48,7 @@ class Crops:
 def write_crops(
     corpus: Corpus, out: Path, kind: CropKind, *, progress: Callable[[], None] = lambda: None
 ) -> Crops:
-    """Cut out all elements of a kind.
-
-    Args:
-        corpus: With boxes in its truth.
-        out: The folder of the new corpus; must be new or empty.
-        kind: What is cut out. Ignored elements are not.
-        progress: Called after each page.
+    """Cut all elements of a kind that are not ignored into a folder, which must be new or empty.
 
     Raises:
         UsageError: The folder is not empty.
@@ -87,13 +81,9 @@ def write_crops(
 
 
 def _is_wanted(element: Element, kind: CropKind) -> bool:
-    if element.ignore:
-        return False
-    if kind == "table":
-        return element.category == Category.TABLE
-    if kind == "formula":
-        return element.category == Category.EQUATION_ISOLATED
-    return element.table is None and element.latex is None and bool((element.text or "").strip())
+    has_text = element.table is None and element.latex is None and bool((element.text or "").strip())
+    is_table, is_formula = (element.category == c for c in (Category.TABLE, Category.EQUATION_ISOLATED))
+    return not element.ignore and {"table": is_table, "formula": is_formula, "text": has_text}[kind]
 
 
 def _picture(sample: Sample) -> Image.Image | None:

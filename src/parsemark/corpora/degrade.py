@@ -22,22 +22,13 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from parsemark.corpora import making
 from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.files import write_page
-from parsemark.corpora.making import (
-    Progress,
-    Tell,
-    in_processes,
-    new_folder,
-    pages_to_copy,
-    silent,
-    untold,
-    write_copy_manifest,
-)
 from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
-from parsemark.model import AttributeValue, Box, Category, Element, Page
+from parsemark.model import AttributeValue, Box, Category, Element
 from parsemark.pdf import save_picture_pdf
 from parsemark.system.scratch import made_whole
 
@@ -181,11 +172,8 @@ def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.
     if damage.bleed_through:
         result = _bleed_through(result, damage.bleed_through)
     if damage.tint is not None:
-        result = Image.fromarray(
-            (np.asarray(result, dtype=np.uint16) * np.array(damage.tint, dtype=np.uint16) // 255).astype(
-                np.uint8
-            )
-        )
+        tinted = np.asarray(result, dtype=np.uint16) * np.array(damage.tint, dtype=np.uint16) // 255
+        result = Image.fromarray(tinted.astype(np.uint8))
     if damage.watermark is not None:
         result = _watermark(result, damage.watermark)
     if damage.stamp is not None:
@@ -214,13 +202,6 @@ def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.
     return result
 
 
-def damage_truth(page: Page, damage: Damage) -> Page:
-    """The truth with boxes that follow the map."""
-    frame = Box(0, 0, page.width, page.height)
-    elements = tuple(_moved(element, damage, frame) for element in page.elements)
-    return replace(page, elements=elements, attributes={**page.attributes, **damage.attributes()})
-
-
 def turn_box(box: Box, degrees: float, frame: Box) -> Box:
     """The hull of a box after a rotation about the centre of the frame, cut at its edges."""
     if not degrees:
@@ -241,15 +222,14 @@ def _moved(element: Element, damage: Damage, frame: Box) -> Element:
         attributes["include_background"] = True
     elif damage.tint is not None and "text_background" in attributes:
         attributes["text_background"] = "single_colored"
+
+    def turned(box: Box | None) -> Box | None:
+        return None if box is None else turn_box(box, damage.angle, frame)
+
     table = element.table
     if table is not None:
-        cells = (
-            replace(c, box=None if c.box is None else turn_box(c.box, damage.angle, frame))
-            for c in table.cells
-        )
-        table = replace(table, cells=tuple(cells))
-    box = None if element.box is None else turn_box(element.box, damage.angle, frame)
-    return replace(element, box=box, table=table, attributes=attributes)
+        table = replace(table, cells=tuple(replace(cell, box=turned(cell.box)) for cell in table.cells))
+    return replace(element, box=turned(element.box), table=table, attributes=attributes)
 
 
 def _dice(concern: str, page_id: str) -> np.random.Generator:
@@ -286,7 +266,7 @@ def _bleed_through(picture: Image.Image, strength: float) -> Image.Image:
 def _shadow(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
     """It grows darker towards one edge, as at the spine of a book or under a hand."""
     side = int(dice.integers(4))
-    length = picture.width if side % 2 == 0 else picture.height
+    length = picture.size[side % 2]
     reach = dice.uniform(0.2, 0.5)
     fall = np.clip(1 - np.linspace(0, 1, length, dtype=np.float32) / reach, 0, 1) ** 2
     light = 1 - 0.75 * strength * (fall if side < 2 else fall[::-1])
@@ -352,8 +332,8 @@ def degrade_corpus(
     *,
     severities: Sequence[int] = (),
     workers: int | None = None,
-    progress: Progress = silent,
-    tell: Tell = untold,
+    progress: making.Progress = making.silent,
+    tell: making.Tell = making.untold,
 ) -> CorpusFile:
     """Degrade all pages of a corpus that have truth.
 
@@ -367,16 +347,16 @@ def degrade_corpus(
         tell: Called with each page that is left out.
     """
     corpus = load_corpus(spec)
-    keys = pages_to_copy(corpus, tell)
-    new_folder(out, "pdfs")
+    keys = making.pages_to_copy(corpus, tell)
+    making.new_folder(out, "pdfs")
     work = partial(_degrade_page, corpus, options, tuple(severities), out)
-    for key, done in in_processes(work, keys, workers):
+    for key, done in making.in_processes(work, keys, workers):
         if done is None:
             raise CorpusError(f"Sample {key} ends the program that degrades it.")
         progress(1)
     settings = {**asdict(options), **({"severities": list(severities)} if severities else {})}
     about = {"generator": "parsemark degrade 3", "seed": options.seed}
-    return write_copy_manifest(out, corpus, "degraded", "as bad scans", settings, **about)
+    return making.write_copy_manifest(out, corpus, "degraded", "as bad scans", settings, **about)
 
 
 def _degrade_page(
@@ -384,6 +364,7 @@ def _degrade_page(
 ) -> str:
     sample = corpus.read(key)
     assert sample.truth is not None
+    frame = Box(0, 0, sample.truth.width, sample.truth.height)
     clean = page_image(sample, options.dpi)
     for severity in severities or (options.severity,):
         name = f"{key}-s{severity}" if severities else key
@@ -393,7 +374,12 @@ def _degrade_page(
         width, height = (side * 72 / options.dpi for side in picture.size)
         save_picture_pdf(picture, pdf, (width, height), quality=damage.quality, producer="parsemark degrade")
         truth = replace(
-            damage_truth(sample.truth, damage), id=name, width=round(width, 2), height=round(height, 2)
+            sample.truth,
+            id=name,
+            width=round(width, 2),
+            height=round(height, 2),
+            elements=tuple(_moved(element, damage, frame) for element in sample.truth.elements),
+            attributes={**sample.truth.attributes, **damage.attributes()},
         )
         scan = replace(sample, id=name, truth=truth, pdf=pdf, page_number=1)
         write_page(out, scan, f"pdfs/{name}.pdf")

@@ -6,8 +6,8 @@ Also what a detector that runs elsewhere needs of it: pictures, words with boxes
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.render import page_image, page_words
 from parsemark.errors import CorpusError, PdfError
-from parsemark.model import AttributeValue, Box, Category, Sample
+from parsemark.model import Box, Category, Sample
 from parsemark.pdf import producer
 from parsemark.system import make_folder, replacing, write_text
 
@@ -42,21 +42,20 @@ class CorpusInfo:
     producers: Counter[str] = field(default_factory=Counter)
     """Documents by the producer that their PDF names."""
     categories: Counter[str] = field(default_factory=Counter)
-    page_attributes: dict[str, Counter[str]] = field(default_factory=dict)
-    table_attributes: dict[str, Counter[str]] = field(default_factory=dict)
+    page_attributes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    table_attributes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
 def corpus_info(corpus: Corpus) -> CorpusInfo:
     """Read all samples once and count."""
     info = CorpusInfo(corpus.name, corpus.version, corpus.licence, left_out=list(corpus.left_out))
     documents: dict[str, Path | None] = {}
-    for found in map(corpus.try_read, corpus.keys):
-        if isinstance(found, Remark):
-            info.left_out.append(found)
-            continue
-        sample = found
-        documents.setdefault(sample.document, sample.pdf)
-        _count(info, sample)
+    for sample in map(corpus.try_read, corpus.keys):
+        if isinstance(sample, Remark):
+            info.left_out.append(sample)
+        else:
+            documents.setdefault(sample.document, sample.pdf)
+            _count(info, sample)
     info.documents = len(documents)
     info.producers = Counter(_producer(pdf) for pdf in documents.values())
     return info
@@ -82,14 +81,10 @@ def _count(info: CorpusInfo, sample: Sample) -> None:
     info.cells += sum(t.table.n_cells for t in page.tables if t.table is not None)
     info.languages[str(page.attributes.get("language", "unknown"))] += 1
     info.categories.update(str(e.category) for e in page.elements)
-    _tally(info.page_attributes, page.attributes)
-    for table in page.tables:
-        _tally(info.table_attributes, table.traits)
-
-
-def _tally(counts: dict[str, Counter[str]], attributes: Mapping[str, AttributeValue]) -> None:
-    for key, value in attributes.items():
-        counts.setdefault(key, Counter())[str(value)] += 1
+    for key, value in page.attributes.items():
+        info.page_attributes[key][str(value)] += 1
+    for key, value in (trait for table in page.tables for trait in table.traits.items()):
+        info.table_attributes[key][str(value)] += 1
 
 
 COLOURS = {
@@ -103,9 +98,7 @@ COLOURS = {
     Category.EQUATION_CAPTION: "#e377c2",
     Category.LIST_GROUP: "#17becf",
 }
-OTHER = "#1f77b4"
-CELL = "#7f7f7f"
-HEADER_CELL = "#8c564b"
+OTHER, CELL, HEADER_CELL = "#1f77b4", "#7f7f7f", "#8c564b"
 
 
 def draw_truth(sample: Sample, dpi: int = 110) -> Image.Image:
@@ -149,16 +142,13 @@ def write_detector_input(samples: Iterable[Sample], out: Path, dpi: int = DPI) -
             raise CorpusError(f"Sample {sample.id} cannot name a file: {name!r}.")
         picture = page_image(sample, dpi)
         scale = dpi / 72
-        words = [
-            {"text": w.text, "bbox": [round(v * scale, 2) for v in w.box.as_tuple()]}
-            for w in page_words(sample)
-        ]
+        boxes = [(w.text, [round(v * scale, 2) for v in w.box.as_tuple()]) for w in page_words(sample)]
+        words = [{"text": text, "bbox": box} for text, box in boxes]
         with replacing(make_folder(out, "images") / f"{name}.png") as unfinished:
             picture.save(unfinished, format="PNG")
         write_text(make_folder(out, "words") / f"{name}.json", json.dumps(words, ensure_ascii=False))
-        images.append(
-            {"id": number, "file_name": f"{name}.png", "width": picture.width, "height": picture.height}
-        )
+        size = {"width": picture.width, "height": picture.height}
+        images.append({"id": number, "file_name": f"{name}.png", **size})
     content = {"images": images, "categories": [{"id": 1, "name": "table"}], "annotations": []}
     write_text(out / "images.json", json.dumps(content, indent=1))
     return len(images)

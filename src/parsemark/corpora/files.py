@@ -43,16 +43,8 @@ def load_folder(root: Path) -> Corpus:
         why = f"the truth of {counted(len(changed), 'page')} is not that of corpus.json ({names})"
         said = f"{why}: it was edited since. Its hash is now {hash_now[:12]}, not {manifest.hash[:12]}."
         remarks.append(Remark("truth", said, left_out=False))
-    return Corpus(
-        manifest.name,
-        manifest.version,
-        hash_now,
-        root,
-        keys,
-        partial(read_sample, root),
-        manifest.licence,
-        remarks=tuple(remarks),
-    )
+    named, read = (manifest.name, manifest.version, hash_now, root), partial(read_sample, root)
+    return Corpus(*named, keys, read, manifest.licence, remarks=tuple(remarks))
 
 
 def _changed_truths(root: Path, manifest: CorpusFile) -> Iterator[tuple[str, str]]:
@@ -86,7 +78,9 @@ def read_sample(root: Path, key: str) -> Sample:
     """One sample of a corpus folder."""
     data = read_page(root / "truth" / f"{key}.json")
     info = data.page_info
-    pdf = None if info.pdf is None else _inside(root, info.pdf, key)
+    pdf = None if info.pdf is None else (root / info.pdf).resolve()
+    if pdf is not None and not pdf.is_relative_to(root.resolve()):
+        raise CorpusError(f"page {key}: the file {info.pdf!r} lies outside the corpus folder.")
     page = page_from_file(data, key)
     elements = tuple(_with_own_latex(element) for element in page.elements)
     return Sample(key, info.document or key, info.page_no, replace(page, elements=elements), pdf)
@@ -112,19 +106,14 @@ def page_file_text(sample: Sample, pdf: str | None, pdf_sha256: str | None = Non
     """The page file of a sample as text; with the hash of its PDF it is refused for another one."""
     data = page_to_file(sample, pdf).model_dump(mode="json", exclude_none=False)
     data["page_info"]["pdf_sha256"] = pdf_sha256
-    for element in data["layout_dets"]:
-        _drop_none(element, keep=("order",))
-        for cell in (element.get("table") or {}).get("cells", []):
-            _drop_none(cell)
-    _drop_none(data["page_info"])
-    for mark in ("only_tables", "only_facts"):
-        if not data["page_info"][mark]:
-            del data["page_info"][mark]
-    for fact in data["facts"]:
-        _drop_none(fact)
-    for key in ("facts", "annotation"):
-        if not data[key]:
-            del data[key]
+    cells = [cell for e in data["layout_dets"] if e["table"] for cell in e["table"]["cells"]]
+    for part in (*cells, *data["layout_dets"], *data["facts"], data["page_info"]):
+        for key in [k for k, value in part.items() if value is None and k != "order"]:
+            del part[key]
+    for part, keys in ((data["page_info"], ("only_tables", "only_facts")), (data, ("facts", "annotation"))):
+        for key in keys:
+            if not part[key]:
+                del part[key]
     return _lines(data)
 
 
@@ -133,7 +122,7 @@ def write_manifest(root: Path, **fields: Any) -> CorpusFile:
     paths = sorted(p for folder in ("truth", "pdfs") for p in (root / folder).rglob("*") if p.is_file())
     files = {p.relative_to(root).as_posix(): file_sha256(p) for p in paths}
     manifest = CorpusFile(**fields, files=files, hash=hash_of_files(files))
-    _write(root / "corpus.json", manifest.model_dump(mode="json", exclude_none=True))
+    write_text(make_folder(root) / "corpus.json", _lines(manifest.model_dump(mode="json", exclude_none=True)))
     return manifest
 
 
@@ -143,34 +132,12 @@ def hash_of_files(files: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _inside(root: Path, name: str, key: str) -> Path:
-    path = (root / name).resolve()
-    if not path.is_relative_to(root.resolve()):
-        raise CorpusError(f"page {key}: the file {name!r} lies outside the corpus folder.")
-    return path
-
-
-def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:
-    for key in [k for k, v in data.items() if v is None and k not in keep]:
-        del data[key]
-
-
-def _write(path: Path, data: Mapping[str, Any]) -> None:
-    make_folder(path.parent)
-    write_text(path, _lines(data))
-
-
 def _lines(data: Mapping[str, Any]) -> str:
     """One line per entry and per element: readable in a diff, and a third of the size of indented JSON."""
-    entries = ",\n".join(f"{json.dumps(key)}: {_entry(value)}" for key, value in sorted(data.items()))
-    return f"{{\n{entries}\n}}\n"
-
-
-def _entry(value: Any) -> str:
-    if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(_compact(item) for item in value) + "\n]"
-    return _compact(value)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(", ", ": "))
+    compact = partial(json.dumps, ensure_ascii=False, sort_keys=True)
+    entries = []
+    for key, value in sorted(data.items()):
+        is_listed = isinstance(value, list) and value
+        entry = "[\n" + ",\n".join(map(compact, value)) + "\n]" if is_listed else compact(value)
+        entries.append(f"{json.dumps(key)}: {entry}")
+    return "{\n" + ",\n".join(entries) + "\n}\n"

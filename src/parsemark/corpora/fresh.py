@@ -81,11 +81,7 @@ def commitment_path(secret: Path) -> Path:
 
 
 def require_free(commitment: Path) -> None:
-    """Refuse to write over a commitment or its secret: without the secret nothing can be revealed any more.
-
-    Raises:
-        CorpusError: One of the two files is there.
-    """
+    """Raise CorpusError for a commitment or secret that is there: without it nothing can be revealed."""
     for path in (secret_path(commitment), commitment):
         if path.exists():
             raise CorpusError(f"{path} is there already, of an earlier commitment. Choose another name.")
@@ -111,10 +107,7 @@ def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
         nonce=secrets.token_hex(32),
     )
     public = Commitment(
-        name=secret.name,
-        generator=secret.generator,
-        n_files=len(manifest.files),
-        commitment=secret.digest(),
+        name=secret.name, generator=secret.generator, n_files=len(manifest.files), commitment=secret.digest()
     )
     kept = secret_path(commitment)
     write_bytes(kept, secret.model_dump_json(indent=2).encode() + b"\n")
@@ -129,26 +122,20 @@ def read_secret(path: Path) -> Secret:
 
 
 def differences(root: Path, secret: Secret, commitment: Path) -> Iterator[str]:
-    """Why the pages in a folder are not those that were committed to; nothing if they are.
+    """Why the pages of a corpus are not those that were committed to; nothing if they are.
 
-    Args:
-        root: A corpus: the one that was used, or one that was made again from the secret.
-        secret: What was revealed.
-        commitment: What was published before.
+    The corpus at `root` is the one that was used, or one that was made again from the secret.
     """
     public = read_model(commitment, Commitment, MAX_FILE_BYTES)
     if secret.digest() != public.commitment:
         yield f"The secret does not fit the commitment {public.commitment[:16]}… in {commitment}."
     manifest = read_model(root / "corpus.json", CorpusFile)
-    for key, ours in (("name", manifest.name), ("generator", manifest.generator), ("seed", manifest.seed)):
-        if ours != getattr(secret, key):
-            yield f"The {key} of {root} is {ours!r}, and not {getattr(secret, key)!r}."
-    if manifest.settings != secret.settings:
-        changed = [
-            k
-            for k in sorted(manifest.settings.keys() | secret.settings.keys())
-            if manifest.settings.get(k) != secret.settings.get(k)
-        ]
+    for key in ("name", "generator", "seed"):
+        if getattr(manifest, key) != getattr(secret, key):
+            yield f"The {key} of {root} is {getattr(manifest, key)!r}, and not {getattr(secret, key)!r}."
+    ours, theirs = manifest.settings, secret.settings
+    if ours != theirs:
+        changed = [k for k in sorted(ours.keys() | theirs.keys()) if ours.get(k) != theirs.get(k)]
         yield f"The settings of {root} differ: {', '.join(changed)}."
     inside = root.resolve()
     for name, digest in manifest.files.items():

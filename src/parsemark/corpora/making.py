@@ -23,8 +23,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int], None]
 """Called with the number of pages, or documents, that were finished."""
-
-
 Tell = Callable[[Remark], None]
 """Called with each page that is left out, and why."""
 
@@ -64,10 +62,8 @@ def in_processes(
 ) -> Iterator[tuple[Item, Result | None]]:
     """Each item with its result as it is done; None for one that ends its process, which costs no other.
 
-    Args:
-        function: What is done; of a module, so that it pickles.
-        items: What it is done to.
-        workers: Processes; all cores if None. One does without others.
+    The function is one of a module, so that it pickles. Without `workers` there are as many as cores; one
+    does without a process of its own.
     """
     count = min(workers or os.cpu_count() or 1, len(items))
     if count <= 1:
@@ -115,16 +111,7 @@ def pages_to_copy(corpus: Corpus, tell: Tell, *, needs_pdf: bool = False) -> lis
 def write_copy_manifest(
     out: Path, corpus: Corpus, kind: str, says: str, settings: dict[str, Any], **fields: Any
 ) -> CorpusFile:
-    """The manifest of a copy of a corpus.
-
-    Args:
-        out: The folder of the copy.
-        corpus: What it was made of.
-        kind: Added to the name of the corpus.
-        says: What it is, after the name of the corpus.
-        settings: How it was made.
-        **fields: More of the manifest.
-    """
+    """The manifest of a copy of a corpus, whose name ends with its `kind`; `says` describes it."""
     return write_manifest(
         out,
         name=f"{corpus.name}-{kind}",

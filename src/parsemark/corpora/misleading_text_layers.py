@@ -15,17 +15,9 @@ from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Any
 
+from parsemark.corpora import making
 from parsemark.corpora.base import load_corpus
 from parsemark.corpora.files import write_page
-from parsemark.corpora.making import (
-    Progress,
-    Tell,
-    new_folder,
-    pages_to_copy,
-    silent,
-    untold,
-    write_copy_manifest,
-)
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
@@ -56,13 +48,8 @@ PICTURE_DPI = 150
 MISREAD = str.maketrans("0123456789lOS", "1234567890105")
 """What stale OCR says: each figure is the next one, and letters are taken for figures."""
 
-_NEXT = str.maketrans(
-    {
-        c: d
-        for row in (ascii_lowercase, ascii_uppercase, digits)
-        for c, d in zip(row, row[1:] + row[0], strict=True)
-    }
-)
+_ROWS = (ascii_lowercase, ascii_uppercase, digits)
+_NEXT = str.maketrans("".join(_ROWS), "".join(row[1:] + row[0] for row in _ROWS))
 _MAPPING = re.compile(rb"begin(bfchar|bfrange)(.*?)end\1", re.DOTALL)
 _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])")
 _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb03\ufb04"))
@@ -75,8 +62,8 @@ def mislead_corpus(
     out: Path,
     *,
     kinds: Sequence[str] = KINDS,
-    progress: Progress = silent,
-    tell: Tell = untold,
+    progress: making.Progress = making.silent,
+    tell: making.Tell = making.untold,
 ) -> CorpusFile:
     """Write a copy of a corpus whose documents lie, each in one way, in turn.
 
@@ -92,12 +79,11 @@ def mislead_corpus(
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
-        raise UsageError(
-            f"Unknown lies: {', '.join(unknown) or 'none given'}. There are: {', '.join(KINDS)}."
-        )
+        named = ", ".join(unknown) or "none given"
+        raise UsageError(f"Unknown lies: {named}. There are: {', '.join(KINDS)}.")
     corpus = load_corpus(spec)
-    keys = pages_to_copy(corpus, tell, needs_pdf=True)
-    new_folder(out, "pdfs")
+    keys = making.pages_to_copy(corpus, tell, needs_pdf=True)
+    making.new_folder(out, "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in map(corpus.read, keys):
         assert sample.pdf is not None and sample.truth is not None
@@ -112,7 +98,7 @@ def mislead_corpus(
         progress(1)
     settings = {"kinds": list(kinds)}
     about = {"generator": "parsemark lies 1"}
-    return write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
+    return making.write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
 
 
 def write_misleading(pdf: Path, out: Path, kind: str) -> None:
@@ -138,11 +124,9 @@ def _changed_pdf(pdf: Path, kind: str) -> bytes:
         raise PdfError(str(error)) from error
     with document:
         if kind in (SHIFTED, LIGATURES):
-            for item in document.objects:
-                if isinstance(item, pikepdf.Dictionary) and isinstance(
-                    item.get("/ToUnicode"), pikepdf.Stream
-                ):
-                    stream = item["/ToUnicode"]
+            fonts = (item for item in document.objects if isinstance(item, pikepdf.Dictionary))
+            for stream in (font.get("/ToUnicode") for font in fonts):
+                if isinstance(stream, pikepdf.Stream):
                     stream.write(changed_mapping(stream.read_bytes(), kind))
         elif kind in (STALE_OCR, VISUAL_ORDER):
             for number, page in enumerate(document.pages, start=1):
@@ -197,9 +181,8 @@ def read_mapping(cmap: bytes) -> Iterator[tuple[str, str]]:
                 index = end + 1
             else:
                 first = _decode_token(tokens[index + 2])
-                texts = (
-                    [first[:-1] + chr(ord(first[-1]) + step) for step in range(len(codes))] if first else []
-                )
+                steps = range(len(codes) if first else 0)
+                texts = [first[:-1] + chr(ord(first[-1]) + step) for step in steps]
                 index += 3
             yield from zip(codes, texts, strict=False)
 
@@ -217,9 +200,7 @@ def _add_text(pikepdf: Any, document: Any, page: Any, kind: str) -> None:
         mode = 3
     elif kind == OFF_PAGE:
         x, colour = x1 + 40, "0 g"
-    font = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
-    )
+    font = pikepdf.Object.parse(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
     resources = page.obj.get("/Resources", pikepdf.Dictionary())
     fonts = resources.get("/Font", pikepdf.Dictionary())
     own = pikepdf.Dictionary({**dict(fonts.items()), _FONT: document.make_indirect(font)})
@@ -292,9 +273,8 @@ def _any_character(pikepdf: Any, document: Any) -> Any:
         b"1 beginbfrange <0000> <FFFF> <0000> endbfrange\n"
         b"endcmap CMapName currentdict /CMap defineresource pop end end\n"
     )
-    font = pikepdf.Object.parse(
-        b"<< /Type /Font /Subtype /Type0 /BaseFont /GlyphLess /Encoding /Identity-H >>"
-    )
+    written = b"<< /Type /Font /Subtype /Type0 /BaseFont /GlyphLess /Encoding /Identity-H >>"
+    font = pikepdf.Object.parse(written)
     font["/DescendantFonts"] = pikepdf.Array([document.make_indirect(descendant)])
     font["/ToUnicode"] = meaning
     return document.make_indirect(font)

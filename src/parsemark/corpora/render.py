@@ -21,20 +21,7 @@ from parsemark import pdf
 from parsemark.corpora.base import load_corpus
 from parsemark.errors import CorpusError, ParsemarkError, UsageError
 from parsemark.model import Sample
-from parsemark.pdf import (
-    BROKEN,
-    NO_PDF,
-    Frame,
-    Kinds,
-    PageWord,
-    jpegs,
-    open_picture,
-    page_jpegs,
-    producer,
-    render_page,
-    save_picture_pdf,
-    taken_from,
-)
+from parsemark.pdf import BROKEN, NO_PDF, Frame, Kinds, PageWord, open_picture, render_page
 from parsemark.system import cache_folder, file_sha256, replacing
 
 
@@ -42,7 +29,13 @@ def page_image(sample: Sample, dpi: int = 150) -> Image.Image:
     """The page as a picture; rendered once and then taken from the cache folder."""
     if sample.pdf is None:
         return _scanned_image(sample, dpi)
-    cached = _cache_path(sample.pdf, sample.page_number, dpi)
+    try:
+        state = sample.pdf.stat()
+    except OSError as error:
+        raise CorpusError(f"{sample.pdf} cannot be opened as a PDF: {error.strerror or error}.") from error
+    identity = f"{sample.pdf.resolve()}|{state.st_mtime_ns}|{state.st_size}|{sample.page_number}|{dpi}"
+    name = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()
+    cached = cache_folder("pages") / name[:2] / f"{name}.png"
     if not cached.is_file():
         picture = render_page(sample.pdf, sample.page_number, dpi)
         with replacing(cached) as unfinished:
@@ -86,11 +79,11 @@ def sample_jpegs(
     try:
         if row["pdf"]:
             path = _parsed_pdf(row)
-            return None if path is None else page_jpegs(path, row["page_number"], dpi, frames)
+            return None if path is None else pdf.page_jpegs(path, row["page_number"], dpi, frames)
     except (CorpusError, OSError):
         return None
     picture = render_sample(row, dpi, scan)
-    return None if picture is None else jpegs(picture, frames)
+    return None if picture is None else pdf.jpegs(picture, frames)
 
 
 def _parsed_pdf(row: dict[str, Any]) -> Path | None:
@@ -126,16 +119,6 @@ def _scanned_image(sample: Sample, dpi: int) -> Image.Image:
     return loaded if loaded.size == size else loaded.resize(size)
 
 
-def _cache_path(file: Path, page_number: int, dpi: int) -> Path:
-    try:
-        state = file.stat()
-    except OSError as error:
-        raise CorpusError(f"{file} cannot be opened as a PDF: {error.strerror or error}.") from error
-    identity = f"{file.resolve()}|{state.st_mtime_ns}|{state.st_size}|{page_number}|{dpi}"
-    name = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()
-    return cache_folder("pages") / name[:2] / f"{name}.png"
-
-
 QUALITY = 95
 """Of the JPEG inside of the PDF: high, because it is compressed for a second time."""
 WRAPPED = "pdf_from_picture"
@@ -152,10 +135,9 @@ def with_pdf(sample: Sample) -> Sample:
         return sample
     truth = sample.truth
     size = (truth.width, truth.height) if truth is not None else None
-    pdf = _cached_pdf(sample.image, size)
     if truth is not None:
         truth = replace(truth, attributes={**truth.attributes, WRAPPED: True})
-    return replace(sample, pdf=pdf, page_number=1, truth=truth)
+    return replace(sample, pdf=_cached_pdf(sample.image, size), page_number=1, truth=truth)
 
 
 def _cached_pdf(image: Path, size: tuple[float, float] | None) -> Path:
@@ -169,7 +151,7 @@ def _cached_pdf(image: Path, size: tuple[float, float] | None) -> Path:
     if not cached.is_file():
         picture = open_picture(image)
         with replacing(cached) as unfinished:
-            save_picture_pdf(
+            pdf.save_picture_pdf(
                 picture, unfinished, size or picture.size, quality=QUALITY, producer="parsemark picture"
             )
     return cached
@@ -238,7 +220,7 @@ def _look(file: Path, page_number: int, _changed: int, _size: int) -> FirstLook:
 @lru_cache(maxsize=256)
 def _of_file(file: Path) -> tuple[tuple[str, str], ...]:
     """What all pages of a file have in common."""
-    words = producer(file).split()
+    words = pdf.producer(file).split()
     named = " ".join(word for word in words if not any(c.isdigit() for c in word))
-    facts = {"producer": (named or " ".join(words))[:80], "taken_from": taken_from(file)}
+    facts = {"producer": (named or " ".join(words))[:80], "taken_from": pdf.taken_from(file)}
     return tuple((key, value) for key, value in facts.items() if value)

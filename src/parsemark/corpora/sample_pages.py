@@ -83,9 +83,12 @@ def sample_pages(
     Raises:
         UsageError: There is no PDF, nothing can be chosen, or the folder is in use.
     """
-    encode = _encoder(encoder) if encoder else _described
+    encode = _encoder(encoder) if encoder else _features
     new_folder(out)
-    files = _files(pdfs)
+    found = (sorted(path.rglob("*.pdf")) if path.is_dir() else [path] for path in pdfs)
+    files = list(dict.fromkeys(path for paths in found for path in paths))
+    if not files:
+        raise UsageError("No PDF was found.")
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:
         raise UsageError("There is no page to choose: give PDFs that can be read, and --pages 1 or more.")
@@ -93,22 +96,15 @@ def sample_pages(
     if features.ndim != 2 or len(features) != len(places) or not np.isfinite(features).all():
         raise UsageError(f"{encoder} must give one row of finite numbers for each of {len(places)} pictures.")
     wanted = clusters or max(2, min(20, round(math.sqrt(len(places) / 2))))
-    labels, distances = _clusters(_scaled(features), min(wanted, len(places)))
+    spread = features.std(axis=0)
+    scaled = (features - features.mean(axis=0)) / np.where(spread > 1e-9, spread, 1.0)
+    labels, distances = _clusters(scaled, min(wanted, len(places)))
     chosen = _draw(places, labels, distances, min(n_pages, len(places)))
     pages = tuple(
         SampledPage(pdf, number, int(labels[k]) + 1, k in chosen) for k, (pdf, number) in enumerate(places)
     )
     _write(out, pages, thumbnails)
     return Sampled(pages, tuple(unreadable))
-
-
-def _files(pdfs: Sequence[Path]) -> list[Path]:
-    found: list[Path] = []
-    for path in pdfs:
-        found += sorted(path.rglob("*.pdf")) if path.is_dir() else [path]
-    if not found:
-        raise UsageError("No PDF was found.")
-    return list(dict.fromkeys(found))
 
 
 def _thumbnails(
@@ -164,35 +160,21 @@ def _resnet50(torch: Any, models: Any) -> Encoder:
     return encode
 
 
-def _described(pictures: Sequence[Image.Image]) -> Features:
-    return np.stack([_features(picture) for picture in pictures])
-
-
-def _features(picture: Image.Image) -> Features:
-    """Shape, tones on a grid, ink by row and column, and how colourful a page is."""
-    small = np.asarray(picture.convert("RGB").resize((4 * _GRID, 4 * _GRID)), dtype=np.float64) / 255
-    grey = small.mean(axis=2)
-    tones = grey.reshape(_GRID, 4, _GRID, 4).mean(axis=(1, 3)).ravel()
-    ink = 1 - grey
-    colour = small.max(axis=2) - small.min(axis=2)
-    histogram = np.histogram(grey, bins=8, range=(0, 1))[0] / grey.size
-    edges = [np.abs(np.diff(grey, axis=axis)).mean() for axis in (0, 1)]
-    aspect = picture.width / max(1, picture.height)
-    return np.concatenate(
-        [
-            tones * 0.5,
-            ink.mean(axis=0),
-            ink.mean(axis=1),
-            histogram,
-            [colour.mean(), colour.max(), aspect],
-            edges,
-        ]
-    )
-
-
-def _scaled(features: Features) -> Features:
-    spread = features.std(axis=0)
-    return np.asarray((features - features.mean(axis=0)) / np.where(spread > 1e-9, spread, 1.0))
+def _features(pictures: Sequence[Image.Image]) -> Features:
+    """Shape, tones on a grid, ink by row and column, and how colourful each page is."""
+    rows = []
+    for picture in pictures:
+        small = np.asarray(picture.convert("RGB").resize((4 * _GRID, 4 * _GRID)), dtype=np.float64) / 255
+        grey = small.mean(axis=2)
+        tones = grey.reshape(_GRID, 4, _GRID, 4).mean(axis=(1, 3)).ravel()
+        ink = 1 - grey
+        colour = small.max(axis=2) - small.min(axis=2)
+        histogram = np.histogram(grey, bins=8, range=(0, 1))[0] / grey.size
+        edges = [np.abs(np.diff(grey, axis=axis)).mean() for axis in (0, 1)]
+        shape = [colour.mean(), colour.max(), picture.width / max(1, picture.height)]
+        profile = [ink.mean(axis=0), ink.mean(axis=1)]
+        rows.append(np.concatenate([tones * 0.5, *profile, histogram, shape, edges]))
+    return np.stack(rows)
 
 
 def _clusters(points: Features, k: int) -> tuple[NDArray[np.intp], Features]:
@@ -239,10 +221,7 @@ def _draw(
 def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.Image]) -> None:
     make_folder(out)
     folder, sheets = make_folder(out, "pdfs"), make_folder(out, "sheets")
-    with (
-        replacing(out / "pages.csv") as listing,
-        listing.open("w", newline="", encoding="utf-8") as file,
-    ):
+    with replacing(out / "pages.csv") as listing, listing.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["pdf", "page", "cluster", "chosen", "file"])
         for number, page in enumerate(pages, 1):

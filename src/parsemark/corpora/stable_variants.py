@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,14 +81,9 @@ def rewrite_corpus(
     variants: Sequence[str] = (),
     progress: Progress = silent,
 ) -> RewrittenCorpus:
-    """Write the variants of some pages; files that are there already are taken as they are.
+    """Write some variants of some pages, all of `VARIANTS` by default, into a folder.
 
-    Args:
-        corpus: Whose pages.
-        keys: Their ids.
-        folder: Where the files are written.
-        variants: Some of `VARIANTS`; all by default.
-        progress: Called with 1 after each page.
+    Files that are there already are taken as they are. `progress` is called with 1 after each page.
 
     Raises:
         CorpusError: None of the pages can be read.
@@ -97,8 +92,8 @@ def rewrite_corpus(
     for name in variants:
         require_known("variant", name, VARIANTS)
     make_folder(folder)
-    samples, remarks = list[Sample](), list[Remark]()
-    origin, documents, left_out = dict[str, tuple[str, str]](), dict[str, str](), list[LeftOutVariant]()
+    samples, remarks, left_out = list[Sample](), list[Remark](), list[LeftOutVariant]()
+    origin, documents = dict[str, tuple[str, str]](), dict[str, str]()
     for key in keys:
         sample = _readable(corpus, key)
         if isinstance(sample, Remark):
@@ -208,30 +203,22 @@ def rewrite_pdf(pdf: Path, variant: str, page_number: int = 1) -> bytes:
 def _rewritten(pdf: Path, variant: str) -> bytes:
     import pikepdf
 
-    def save(change: Callable[[Any], None] | None = None, **how: Any) -> bytes:
-        written = io.BytesIO()
-        with pikepdf.open(pdf) as document:
-            if change is not None:
-                change(document)
-            document.save(written, deterministic_id=True, **how)
-        return written.getvalue()
-
     plain = {
         "compress_streams": False,
         "stream_decode_level": pikepdf.StreamDecodeLevel.generalized,
         "object_stream_mode": pikepdf.ObjectStreamMode.disable,
     }
-    ways: dict[str, Callable[[], bytes]] = {
-        "objects": lambda: save(linearize=True),
-        "streams": lambda: save(**plain),
-        "claim": lambda: save(_claim),
-        "fonts": lambda: save(_subset_fonts),
-        "rotated": lambda: save(_rotate),
-    }
+    how: dict[str, Any] = {"objects": {"linearize": True}, "streams": plain}.get(variant, {})
+    changes = {"claim": _claim, "fonts": _subset_fonts, "rotated": _rotate}
+    written = io.BytesIO()
     try:
-        return ways[variant]()
+        with pikepdf.open(pdf) as document:
+            if variant in changes:
+                changes[variant](document)
+            document.save(written, deterministic_id=True, **how)
     except (pikepdf.PdfError, ValueError, TypeError, KeyError) as error:
         raise PdfError(f"it cannot be rewritten: {error}") from error
+    return written.getvalue()
 
 
 def _claim(document: Any) -> None:

@@ -66,8 +66,7 @@ def check_tables(count: int, position: int | None = None) -> None:
 def check_grid(n_rows: int, n_cols: int, position: int | None = None, limit: int = MAX_GRID) -> None:
     """Refuse a grid that is too large."""
     if n_rows > MAX_ROWS or n_cols > MAX_COLUMNS or n_rows * n_cols > limit:
+        limits = f"{limit:,} grid positions ({MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns)"
         raise FormatError(
-            f"A table of {n_rows:,} x {n_cols:,} is over the limit of {limit:,} grid positions "
-            f"({MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns)",
-            position=position,
+            f"A table of {n_rows:,} x {n_cols:,} is over the limit of {limits}", position=position
         )

@@ -61,7 +61,10 @@ def neutral(prediction: Prediction) -> Prediction:
             Element(f"p{number}", Category.TABLE, order=number, table=table, html=write_table(table, "html"))
             for number, table in enumerate(tables, start=1)
         )
-    return replace(prediction, elements=elements, text=_joined(blocks), format="markdown")
+    # Blank lines part blocks, and line ends the items of one list.
+    ends = ["\n" if _ITEM.match(a) and _ITEM.match(b) else "\n\n" for a, b in pairwise(blocks)]
+    text = "".join(chain(*zip(blocks, [*ends, "\n"], strict=True))) if blocks else ""
+    return replace(prediction, elements=elements, text=text, format="markdown")
 
 
 def _neutral_element(element: Element) -> Element:
@@ -235,9 +238,3 @@ def _goes_on(before: str, line: str) -> bool:
         return False
     bare = line.lstrip("*_")  # emphasis and formulas stand within sentences, wherever lines break
     return bare[:1].islower() or _FORMULA_START.match(bare) is not None or len(_spelled(before)) >= _LONG_LINE
-
-
-def _joined(blocks: list[str]) -> str:
-    """Blocks parted by blank lines, and the items of one list by line ends."""
-    ends = ["\n" if _ITEM.match(a) and _ITEM.match(b) else "\n\n" for a, b in pairwise(blocks)]
-    return "".join(chain(*zip(blocks, [*ends, "\n"], strict=True))) if blocks else ""

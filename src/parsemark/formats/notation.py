@@ -27,17 +27,9 @@ _BOLD = (
 )
 _EMPHASIS = re.compile(r"(?<![\w*)\].%\\])\*(?=[^\s*])([^*\n]+)(?<=[^\s*\\])\*(?![\w*])")
 _CODE = re.compile(r"`([^`\n]+)`|~~([^~\n]+)~~")
-_UNICODE_SCRIPTS = {
-    **{c: ("^", d) for c, d in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "0123456789+-=()ni", strict=True)},
-    **{
-        c: ("_", d)
-        for c, d in zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼ", "0123456789+-=()aeoxhklmnpstij", strict=True)
-    },
-}
-_UNICODE_SCRIPT_RUN = re.compile(
-    f"[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '^')}]+"
-    f"|[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '_')}]+"
-)
+_RAISED, _LOWERED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼ"
+_UNICODE_SCRIPTS = str.maketrans(_RAISED + _LOWERED, "0123456789+-=()ni0123456789+-=()aeoxhklmnpstij")
+_UNICODE_SCRIPT_RUN = re.compile(f"[{_RAISED}]+|[{_LOWERED}]+")
 _SAME_FILE = files("parsemark.formats").joinpath("same_characters.toml")
 _SAME_CHARACTER = str.maketrans(
     {sign: one for one, signs in tomllib.loads(_SAME_FILE.read_text("utf-8")).items() for sign in signs}
@@ -72,10 +64,15 @@ def fold_notation(text: str) -> str:
     if "<" in text:
         text = _fold_tags(text)
     text = _fold_markdown(text)
-    text = fold_latex(_UNICODE_SCRIPT_RUN.sub(_unicode_script, text))
+    text = _UNICODE_SCRIPT_RUN.sub(
+        lambda run: f"{'^' if run[0][0] in _RAISED else '_'}{{{run[0].translate(_UNICODE_SCRIPTS)}}}", text
+    )
+    text = fold_latex(text)
     text = _fold_characters(text)
-    text = _fold_numbers(text)
-    return _fold_space(text)
+    text = _DIGIT_GROUPS.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
+    text = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text)
+    text = _TIGHT.sub(r"\1", " ".join(text.split()))
+    return _AFTER_COMMA.sub("", text).strip()
 
 
 def without_accents(text: str) -> str:
@@ -126,12 +123,6 @@ def _unwrapped(line: str, opening: re.Pattern[str], closing: re.Pattern[str]) ->
     return "".join([*pieces, line[position:]])
 
 
-def _unicode_script(found: re.Match[str]) -> str:
-    run = found[0]
-    mark = _UNICODE_SCRIPTS[run[0]][0]
-    return mark + "{" + "".join(_UNICODE_SCRIPTS[c][1] for c in run) + "}"
-
-
 def _fold_characters(text: str) -> str:
     text = re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)  # 3½ is not 31/2
     text = _LONE_TILDE.sub("~", text)
@@ -140,13 +131,3 @@ def _fold_characters(text: str) -> str:
     text = _SLASHED.sub(lambda m: f"{' ' if m[1] else ''}{m[2]}/{m[3]}", text)  # a fraction set in scripts
     text = text.replace("``", '"').replace("''", '"')
     return re.sub(r"-{2,}", "-", text).replace("\ue000", "\u2009").replace("\ue001", "\xa0")
-
-
-def _fold_numbers(text: str) -> str:
-    text = _DIGIT_GROUPS.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
-    return re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text)
-
-
-def _fold_space(text: str) -> str:
-    text = _TIGHT.sub(r"\1", " ".join(text.split()))
-    return _AFTER_COMMA.sub("", text).strip()

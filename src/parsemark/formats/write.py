@@ -13,12 +13,7 @@ _NEEDS_QUOTES = re.compile(r"[,;\t\"\r\n]|^\s|\s$")
 
 
 def write_table(table: Table, format: str) -> str:
-    """The table as text.
-
-    Args:
-        table: What to write.
-        format: `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot hold.
-    """
+    """The table as `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot hold."""
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))
     if not isinstance(table, Table):
@@ -58,11 +53,8 @@ def _row_cells(table: Table, row: int) -> list[Cell]:
 
 def _html_cell(cell: Cell) -> str:
     tag = "th" if cell.header else "td"
-    spans = "".join(
-        f' {name}="{span}"'
-        for name, span in (("rowspan", cell.rowspan), ("colspan", cell.colspan))
-        if span > 1
-    )
+    sizes = {"rowspan": cell.rowspan, "colspan": cell.colspan}
+    spans = "".join(f' {name}="{size}"' for name, size in sizes.items() if size > 1)
     text = escape(cell.text, quote=False).replace("\n", "<br>")
     return f"<{tag}{spans}>{text}</{tag}>"
 
@@ -78,9 +70,8 @@ def write_markdown(table: Table) -> str:
     width = max(table.n_cols, 1)
     if not has_header or not any(rows[0]):
         rows.insert(0, [""] * width)
-    lines = [_pipe_line(cells) for cells in rows]
-    lines.insert(1, _pipe_line(["---"] * width))
-    return "\n".join(lines)
+    rows.insert(1, ["---"] * width)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def _texts(table: Table, row: int) -> list[str]:
@@ -96,23 +87,19 @@ def _pipe_text(text: str) -> str:
     return f"\\{escaped}" if delimiter_columns(f"|{escaped}|") is not None else escaped
 
 
-def _pipe_line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def write_csv(table: Table) -> str:
     r"""The table as RFC 4180 asks, with `\n` as line end; whatever any reader may divide at is quoted.
 
     CSV cannot say: spans (the text stands in the first position, the others are empty), headers, and holes
     other than at the end of a row, or a whole row of them (they become empty fields).
     """
-    lines = (",".join(map(_csv_field, _texts(table, row))) for row in range(table.n_rows))
+
+    def field(text: str) -> str:
+        return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+
+    lines = (",".join(map(field, _texts(table, row))) for row in range(table.n_rows))
     # Readers skip a line with nothing in it, so a row has to show that it is there.
     return "".join((line or '""') + "\n" for line in lines)
-
-
-def _csv_field(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 WRITERS = {"html": write_html, "markdown": write_markdown, "latex": write_latex, "csv": write_csv}

@@ -17,23 +17,8 @@ VERSION = 5
 """Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
 
 __all__ = [
-    "VERSION",
-    "align",
-    "close_matches",
-    "column_maxima",
-    "difflib_matched",
-    "lcs_length",
-    "levenshtein",
-    "match_span_grids",
-    "match_text_grids",
-    "monotone_pairs",
-    "ordered_tree",
-    "ordered_tree_distance",
-    "row_tree",
-    "row_tree_distance",
-    "similarity_matrix",
-    "span_grid",
-    "square_by_kinds",
-    "text_grid",
+    "VERSION", "align", "close_matches", "column_maxima", "difflib_matched", "lcs_length", "levenshtein",
+    "match_span_grids", "match_text_grids", "monotone_pairs", "ordered_tree", "ordered_tree_distance",
+    "row_tree", "row_tree_distance", "similarity_matrix", "span_grid", "square_by_kinds", "text_grid",
     "window_distance",
-]
+]  # fmt: skip

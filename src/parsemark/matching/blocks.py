@@ -70,15 +70,15 @@ def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | N
     fixed = _equal_in_order(truths[:n_ordered], preds)
     matches = [BlockMatch((t,), (p,)) for t, p in fixed.items()]
     open_truths, open_preds = _left(truths, preds, matches)
-    complete = _fits(truths, preds, open_truths, open_preds)
+    sizes = sum(len(truths[t]) for t in open_truths), sum(len(preds[p]) for p in open_preds)
+    complete = len(open_truths) * len(open_preds) <= MAX_PAIRS and max(sizes) <= MAX_CHARACTERS
     if complete:
         finder = _Finder(truths, preds)
         anchors = [(-1, -1), *sorted(fixed.items()), (n_ordered, len(preds))]
         stretches = [(range(t0 + 1, t1), range(p0 + 1, p1)) for (t0, p0), (t1, p1) in pairwise(anchors)]
         candidates = [finder.candidates(rows, columns) for rows, columns in stretches]
         # What the first stage leaves, at most all that is open, is compared once more in the second.
-        work = sum(len(truths[t]) for t in open_truths) * sum(len(preds[p]) for p in open_preds)
-        complete = work + sum(map(finder.work, candidates)) <= MAX_CHARACTER_PAIRS
+        complete = sizes[0] * sizes[1] + sum(map(finder.work, candidates)) <= MAX_CHARACTER_PAIRS
     if complete:
         for (rows, columns), found in zip(stretches, candidates, strict=True):
             matches += finder.align(rows, columns, found)
@@ -97,11 +97,6 @@ def _left(
     answered, used = {t for m in matches for t in m.truths}, {p for m in matches for p in m.preds}
     open_preds = [p for p in range(len(preds)) if p not in used]
     return [t for t in range(len(truths)) if t not in answered], open_preds
-
-
-def _fits(truths: Sequence[str], preds: Sequence[str], rows: list[int], columns: list[int]) -> bool:
-    longest = max(sum(len(truths[t]) for t in rows), sum(len(preds[p]) for p in columns))
-    return len(rows) * len(columns) <= MAX_PAIRS and longest <= MAX_CHARACTERS
 
 
 def _equal_in_order(truths: Sequence[str], preds: Sequence[str]) -> dict[int, int]:

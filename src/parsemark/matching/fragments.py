@@ -88,14 +88,11 @@ def claim_pieces(
     views: Sequence[tuple[Sequence[Bag], Sequence[Bag]]],
     pairs: set[tuple[int, int]],
 ) -> PieceClaims:
-    """Find out which predictions may be pieces of which truths.
+    """Find out which predictions may be pieces of which truths, both in reading order.
 
-    Args:
-        truth: In reading order.
-        pred: In reading order.
-        views: Bags of truths and of predictions: along rows, which survives cells that were run together, and
-            within cells, which survives columns that were taken apart.
-        pairs: (truth, prediction) that answer each other as a whole, however badly.
+    The views are bags of truths and of predictions: along rows, which survives cells that were run together,
+    and within cells, which survives columns that were taken apart. The pairs answer each other as a whole,
+    however badly.
     """
     shape = len(truth), len(pred)
     wholes, claims = [], []

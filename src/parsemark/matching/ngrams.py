@@ -45,12 +45,9 @@ class ContentMatching:
 
 def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> ContentMatching:
     """Match tables by their characters alone."""
-    truth_bags = [text_bag(element_text(t)) for t in truth]
-    pred_bags = [text_bag(element_text(p)) for p in pred]
-    groups = _group(truth, pred, truth_bags, pred_bags)
-    answers = {row: put_together(truth[row], [pred[col] for col in cols]) for row, cols in groups.items()}
-    merged = _find_merged(groups, answers, truth, truth_bags, pred, pred_bags)
-    return _result(truth, truth_bags, pred, groups, answers, merged)
+    matcher = _NgramMatcher(truth, pred)
+    matcher.find_merged()
+    return matcher.result()
 
 
 def rank_by_ngrams(
@@ -66,7 +63,7 @@ def ngram_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarit
     return jaccard_matrix(*([text_bag(element_text(e)) for e in side] for side in (truth, pred)))
 
 
-def _group(
+def _grouped(
     truth: Sequence[Element], pred: Sequence[Element], truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]
 ) -> dict[int, list[int]]:
     """The predictions that answer each truth: one, or its pieces in their order."""
@@ -95,66 +92,78 @@ def _cell_bag(element: Element) -> Bag:
     return bag
 
 
-def _find_merged(
-    groups: dict[int, list[int]],
-    answers: dict[int, Table | None],
-    truth: Sequence[Element],
-    truth_bags: Sequence[Bag],
-    pred: Sequence[Element],
-    pred_bags: Sequence[Bag],
-) -> dict[int, list[int]]:
-    """For each truth that was found in a merged prediction, the truths that it was merged with.
+class _NgramMatcher:
+    """Which predictions answer which truths, and with which table."""
 
-    Of the truths of a merged prediction the one whose rows are held best keeps it.
-    """
-    owner = {cols[0]: row for row, cols in groups.items() if len(cols) == 1}
-    members = {col: [row] for col, row in owner.items()}
-    held = {col: truth_bags[row] for col, row in owner.items()}
-    for row, bag in enumerate(truth_bags):
-        if row in groups or not bag:
-            continue
-        shares = [(_added_share(held[col], bag, pred_bags[col]), -col) for col in owner]
-        share, negative_col = max(shares, default=(0.0, 0))
-        if share >= MIN_MERGE_RECALL:
-            members[-negative_col].append(row)
-            held[-negative_col] = held[-negative_col] + bag
-    merged: dict[int, list[int]] = {}
-    for col, rows in members.items():
-        if len(rows) > 1:
-            kept = _keep_best(rows, col, answers, truth, truth_bags, pred)
-            del groups[owner[col]]
-            groups[kept] = [col]
-            merged[kept] = [row for row in rows if row != kept]
-    return merged
+    def __init__(self, truth: Sequence[Element], pred: Sequence[Element]) -> None:
+        self.truth, self.pred = truth, pred
+        self.truth_bags, self.pred_bags = (
+            [text_bag(element_text(e)) for e in side] for side in (truth, pred)
+        )
+        self.groups = _grouped(truth, pred, self.truth_bags, self.pred_bags)
+        pieces = {row: [pred[col] for col in cols] for row, cols in self.groups.items()}
+        self.answers = {row: put_together(truth[row], own) for row, own in pieces.items()}
+        self.merged: dict[int, list[int]] = {}
+        """For each truth that was found in a merged prediction, the truths that it was merged with."""
+
+    def find_merged(self) -> None:
+        """Give merged predictions to the truth, of all that they hold, whose rows are held best."""
+        owner = {cols[0]: row for row, cols in self.groups.items() if len(cols) == 1}
+        members = {col: [row] for col, row in owner.items()}
+        held = {col: self.truth_bags[row] for col, row in owner.items()}
+        for row, bag in enumerate(self.truth_bags):
+            if row in self.groups or not bag:
+                continue
+            shares = [(_added_share(held[col], bag, self.pred_bags[col]), -col) for col in owner]
+            share, negative_col = max(shares, default=(0.0, 0))
+            if share >= MIN_MERGE_RECALL:
+                members[-negative_col].append(row)
+                held[-negative_col] = held[-negative_col] + bag
+        for col, rows in members.items():
+            if len(rows) > 1:
+                kept = self._keep_best(rows, self.pred[col].table)
+                del self.groups[owner[col]]
+                self.groups[kept] = [col]
+                self.merged[kept] = [row for row in rows if row != kept]
+
+    def _keep_best(self, rows: Sequence[int], table: Table | None) -> int:
+        """The truth that keeps a merged prediction; its answer is its run of the prediction's rows."""
+        truths = [t for row in rows if (t := self.truth[row].table) is not None]
+        self.answers.pop(rows[0], None)
+        if table is None or len(truths) < len(rows):
+            self.answers[rows[0]] = table
+            return rows[0]
+        parts = [slice_rows(table, start, stop) for start, stop in _deal_rows(truths, table)]
+        bags = [text_bag(table_text(part)) for part in parts]
+        fits = [multiset_jaccard(self.truth_bags[row], bag) for row, bag in zip(rows, bags, strict=True)]
+        best = max(range(len(rows)), key=lambda k: (fits[k], -k))
+        self.answers[rows[best]] = parts[best]
+        return rows[best]
+
+    def result(self) -> ContentMatching:
+        """All matches, with the tables that answer."""
+        matches = []
+        for row, element in enumerate(self.truth):
+            found = [self.pred[col] for col in self.groups.get(row, ())]
+            if not found:
+                matches.append(Match((element.id,), ()))
+                continue
+            answer = self.answers.get(row)
+            text = " ".join(map(element_text, found)) if answer is None else table_text(answer)
+            overlap = multiset_jaccard(self.truth_bags[row], text_bag(text))
+            with_others = (element.id, *(self.truth[other].id for other in self.merged.get(row, ())))
+            matches.append(Match(with_others, tuple(e.id for e in found), overlap))
+        taken = {col for cols in self.groups.values() for col in cols}
+        matches += [Match((), (p.id,)) for col, p in enumerate(self.pred) if col not in taken]
+        known = ((row, table) for row, table in self.answers.items() if row in self.groups)
+        tables = {self.truth[row].id: table for row, table in known if table is not None}
+        return ContentMatching(Matching(RULE, tuple(matches)), tables)
 
 
 def _added_share(before: Bag, bag: Bag, pred_bag: Bag) -> float:
     """How much of a truth a prediction holds besides that of others: equal tables must be there twice."""
     added = shared_count(before + bag, pred_bag) - shared_count(before, pred_bag)
     return added / bag.total()
-
-
-def _keep_best(
-    rows: Sequence[int],
-    col: int,
-    answers: dict[int, Table | None],
-    truth: Sequence[Element],
-    truth_bags: Sequence[Bag],
-    pred: Sequence[Element],
-) -> int:
-    """The truth that keeps a merged prediction; its answer is its run of the prediction's rows."""
-    table = pred[col].table
-    truths = [t for row in rows if (t := truth[row].table) is not None]
-    answers.pop(rows[0], None)
-    if table is None or len(truths) < len(rows):
-        answers[rows[0]] = table
-        return rows[0]
-    parts = [slice_rows(table, start, stop) for start, stop in _deal_rows(truths, table)]
-    bags = [text_bag(table_text(part)) for part in parts]
-    fits = [multiset_jaccard(truth_bags[row], bag) for row, bag in zip(rows, bags, strict=True)]
-    best = max(range(len(rows)), key=lambda k: (fits[k], -k))
-    answers[rows[best]] = parts[best]
-    return rows[best]
 
 
 def _deal_rows(truths: Sequence[Table], merged: Table) -> list[tuple[int, int]]:
@@ -201,28 +210,3 @@ def put_together(truth: Element, found: Sequence[Element]) -> Table | None:
     beside = join_tables([piece.table for piece in from_left if piece.table is not None])
     fit = [sum(_row_affinity(candidate, truth.table)) for candidate in (below, beside)]
     return beside if fit[1] > fit[0] else below
-
-
-def _result(
-    truth: Sequence[Element],
-    truth_bags: Sequence[Bag],
-    pred: Sequence[Element],
-    groups: Mapping[int, Sequence[int]],
-    answers: Mapping[int, Table | None],
-    merged: Mapping[int, Sequence[int]],
-) -> ContentMatching:
-    matches = []
-    for row, element in enumerate(truth):
-        cols = groups.get(row, ())
-        if not cols:
-            matches.append(Match((element.id,), ()))
-            continue
-        answer = answers.get(row)
-        text = " ".join(element_text(pred[col]) for col in cols) if answer is None else table_text(answer)
-        overlap = multiset_jaccard(truth_bags[row], text_bag(text))
-        with_others = (element.id, *(truth[other].id for other in merged.get(row, ())))
-        matches.append(Match(with_others, tuple(pred[col].id for col in cols), overlap))
-    taken = {col for cols in groups.values() for col in cols}
-    matches += [Match((), (p.id,)) for col, p in enumerate(pred) if col not in taken]
-    tables = {truth[row].id: table for row, table in answers.items() if table is not None and row in groups}
-    return ContentMatching(Matching(RULE, tuple(matches)), tables)

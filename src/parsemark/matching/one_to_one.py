@@ -15,12 +15,8 @@ BOX_RULE = "bbox"
 
 def iou_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
     """IoU of every pair; 0 where a side has no box."""
-    matrix = np.zeros((len(truth), len(pred)))
-    for row, t in enumerate(truth):
-        for col, p in enumerate(pred):
-            if t.box is not None and p.box is not None:
-                matrix[row, col] = t.box.iou(p.box)
-    return matrix
+    values = [[t.box.iou(p.box) if t.box and p.box else 0.0 for p in pred] for t in truth]
+    return np.array(values).reshape(len(truth), len(pred))
 
 
 def match_by_box(
@@ -60,9 +56,7 @@ def table_text(table: Table) -> str:
 
 def element_text(element: Element) -> str:
     """The content of an element as text; empty where it has none."""
-    if element.table is not None:
-        return table_text(element.table)
-    return element.text or ""
+    return element.text or "" if element.table is None else table_text(element.table)
 
 
 def content_bag(table: Table, variant: Variant = "literal") -> Bag:

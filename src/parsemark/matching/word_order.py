@@ -47,11 +47,8 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
     turns = _turns(page)
     for degrees in sorted(set(turns)):
         boxes = {i: atom.box.turned(degrees) for i, atom in enumerate(page) if turns[i] == degrees}
-        steps = [
-            boxes[k].x0 > boxes[i].x0
-            for i, k in pairwise(boxes)
-            if page[i].line == page[k].line and boxes[i] != boxes[k]
-        ]
+        beside = [(boxes[i], boxes[k]) for i, k in pairwise(boxes) if page[i].line == page[k].line]
+        steps = [second.x0 > first.x0 for first, second in beside if first != second]
         if 2 * sum(steps) < len(steps):
             continue
         cells = [cell for cell in _cells(page, boxes) if not page[cell[0]].edge and page[cell[0]].line >= 0]

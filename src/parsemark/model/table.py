@@ -95,8 +95,9 @@ class Table:
         places = list(map(_place, cells))
         is_plain = _ONE_PLACE.issuperset(map(_spans, cells))
         n_rows, n_cols = (max(map(itemgetter(k), places), default=-1) + 1 for k in (0, 1))
-        if not is_plain or n_rows > self.n_rows or n_cols > self.n_cols:
-            self._check_inside(cells)
+        for cell in cells if not is_plain or n_rows > self.n_rows or n_cols > self.n_cols else ():
+            if cell.row + cell.rowspan > self.n_rows or cell.col + cell.colspan > self.n_cols:
+                raise ValueError(f"{_describe(cell)} leaves the {self.n_rows} x {self.n_cols} grid")
         if not all(map(lt, places, places[1:])):
             cells = tuple(sorted(cells, key=_place))
             is_plain = is_plain and len(set(places)) == len(places)
@@ -104,18 +105,11 @@ class Table:
             _check_disjoint(cells)
         object.__setattr__(self, "cells", cells)
 
-    def _check_inside(self, cells: Iterable[Cell]) -> None:
-        for cell in cells:
-            if cell.row + cell.rowspan > self.n_rows or cell.col + cell.colspan > self.n_cols:
-                raise ValueError(f"{_describe(cell)} leaves the {self.n_rows} x {self.n_cols} grid")
-
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], header_rows: int | None = None) -> Table:
         """A table without spans from rows of texts; short rows leave holes at their end.
 
-        Args:
-            rows: The texts, row by row.
-            header_rows: How many leading rows are headers; None if that is not known.
+        So many leading rows are headers; None if that is not known.
         """
         texts = tuple([tuple(row) for row in rows])
         widths = set(map(len, texts))

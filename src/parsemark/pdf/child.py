@@ -60,13 +60,8 @@ def in_child(cpu_s: int = CPU_S) -> Callable[[Callable[Given, Result]], Callable
     """Have a function at the top of a module, which opens PDFs, run where that is safe.
 
     Its arguments and result are plain values, paths, or dataclasses, tuples and enums of ours; it may read
-    files, and write none.
-
-    Args:
-        cpu_s: How much CPU time one call of it may take.
-
-    Raises (from the function):
-        PdfError: Its own, or the PDF has ended the child: by a crash, or by what it needs.
+    files, and write none. It raises PdfError: its own, or the PDF has ended the child, by a crash or by what
+    it needs (`cpu_s` is how much CPU time one call may take).
     """
 
     def mark(function: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -126,8 +121,7 @@ class _Child:
         return found
 
     def _number(self, deadline: float) -> int:
-        (number,) = _SIZE.unpack(self._read(_SIZE.size, deadline))
-        return int(number)
+        return int(_SIZE.unpack(self._read(_SIZE.size, deadline))[0])
 
     def _part(self, deadline: float) -> bytearray:
         size = self._number(deadline)

@@ -6,9 +6,9 @@ alone: the rules of Unicode (UAX #9), which lead from a text to places, the othe
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 _RIGHT = frozenset({"R", "AL"})
 _STRONG = _RIGHT | {"L"}
@@ -113,19 +113,17 @@ def _is_from_right(clusters: Sequence[_Cluster], mostly_right: bool) -> bool:
 
 def _is_apart(one: _Cluster, other: _Cluster) -> bool:
     """Whether a blank is missing between two glyphs."""
-    if one.signs[-1].text.isspace() or other.signs[0].text.isspace():
-        return False
-    return other.start - one.stop > _BLANK * max(one.signs[0].height, other.signs[0].height)
+    has_blank = one.signs[-1].text.isspace() or other.signs[0].text.isspace()
+    height = max(one.signs[0].height, other.signs[0].height)
+    return not has_blank and other.start - one.stop > _BLANK * height
 
 
 def _read(clusters: Sequence[_Cluster], from_right: bool) -> list[_Cluster]:
     """What stands together, from its places to the order of its text."""
     kinds = _resolved([cluster.kind for cluster in clusters])
     for k, (cluster, kind) in enumerate(zip(clusters, kinds, strict=True)):
-        inside = from_right or (
-            any(other in _RIGHT for other in _until_left(kinds[:k][::-1]))
-            and any(other in _RIGHT for other in _until_left(kinds[k + 1 :]))
-        )
+        sides = (takewhile(lambda other: other != "L", side) for side in (kinds[:k][::-1], kinds[k + 1 :]))
+        inside = from_right or all(not _RIGHT.isdisjoint(side) for side in sides)
         cluster.level = 1 if kind in _RIGHT else inside + (inside and kind in ("L", "EN", "AN"))
     found: list[_Cluster] = []
     for turned, group in groupby(clusters, key=lambda cluster: cluster.level > 0):
@@ -134,13 +132,6 @@ def _read(clusters: Sequence[_Cluster], from_right: bool) -> list[_Cluster]:
             inner = list(part)
             found += reversed(inner) if is_inner else inner
     return found
-
-
-def _until_left(kinds: Sequence[str]) -> Iterator[str]:
-    for kind in kinds:
-        if kind == "L":
-            return
-        yield kind
 
 
 def _resolved(kinds: Sequence[str]) -> list[str]:

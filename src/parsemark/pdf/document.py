@@ -176,22 +176,15 @@ def count_pages(pdf: Path) -> int:
 
 @in_child(cpu_s=600)
 def page_shapes(pdf: Path, *, turns: bool = False) -> list[PageShape]:
-    """The shape of each page of a PDF.
-
-    Args:
-        pdf: The document.
-        turns: Say how far each page is turned, for which all that is on it has to be read.
-    """
+    """The shape of each page of a PDF; how far it turns too, for which all that is on it has to be read."""
     shapes = []
     with open_document(pdf) as document:
         for index in range(len(document)):
-            width, height = document.get_page_size(index)
-            rotation = None
+            shapes.append(PageShape(*document.get_page_size(index)))
             if turns:
                 page = document[index]
-                rotation = page.get_rotation()
+                shapes[-1] = shapes[-1]._replace(rotation=page.get_rotation())
                 page.close()
-            shapes.append(PageShape(width, height, rotation))
     return shapes
 
 

@@ -131,15 +131,10 @@ def marked_page(pdf: Path, page_number: int) -> OwnedPage:
     """Read a page with its marks."""
     width, height, packed, owners, advances, hyphens, shapes = _marked(pdf, page_number)
     edges = iter(array("d", advances))
-    return OwnedPage(
-        width,
-        height,
-        unpack_glyphs(packed),
-        tuple(array("q", owners)),
-        tuple(zip(edges, edges, edges, edges, strict=True)),
-        frozenset(hyphens),
-        tuple((owner, picture, Box(*place)) for owner, picture, place in shapes),
-    )
+    rooms = tuple(zip(edges, edges, edges, edges, strict=True))
+    glyphs = unpack_glyphs(packed), tuple(array("q", owners)), rooms, frozenset(hyphens)
+    placed = tuple((owner, picture, Box(*place)) for owner, picture, place in shapes)
+    return OwnedPage(width, height, *glyphs, placed)
 
 
 Shape = tuple[int, bool, Edges]

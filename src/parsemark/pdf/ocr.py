@@ -40,22 +40,20 @@ def _by_tesseract(picture: Image.Image) -> Iterator[ReadWord]:
     data = io.BytesIO()
     picture.convert("L").save(data, format="PNG")
     command = ["tesseract", "stdin", "stdout", "--dpi", str(OCR_DPI), "--psm", "3", "tsv"]
+    env = {"PATH": "/usr/bin:/bin:/usr/local/bin", "OMP_THREAD_LIMIT": "1"}
+    how: dict[str, Any] = {
+        "input": data.getvalue(),
+        "capture_output": True,
+        "timeout": _TIMEOUT_S,
+        "env": env,
+    }
     try:
-        done = subprocess.run(
-            command,
-            input=data.getvalue(),
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=True,
-            env={"PATH": "/usr/bin:/bin:/usr/local/bin", "OMP_THREAD_LIMIT": "1"},
-        )
+        done = subprocess.run(command, check=True, **how)
     except (OSError, subprocess.SubprocessError):
         return
-    rows = csv.DictReader(
-        io.StringIO(done.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=csv.QUOTE_NONE
-    )
+    said = io.StringIO(done.stdout.decode("utf-8", "replace"))
     lines: dict[tuple[str, ...], int] = {}
-    for row in rows:
+    for row in csv.DictReader(said, delimiter="\t", quoting=csv.QUOTE_NONE):
         text = (row.get("text") or "").strip()
         if text and float(row["conf"]) >= _SURE:
             line = lines.setdefault((row["block_num"], row["par_num"], row["line_num"]), len(lines))

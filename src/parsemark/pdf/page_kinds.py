@@ -187,13 +187,7 @@ def _language(words: Sequence[str], counts: Mapping[str, int]) -> str:
 
 
 def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
-    """What the shapes of a page say.
-
-    Args:
-        size: Width and height of the page.
-        runs: Boxes of its text, run by run.
-        painted: Boxes of all else.
-    """
+    """What the shapes of a page say: its size, the boxes of its text run by run, and those of all else."""
     import numpy as np
 
     wide, high = painted[:, 2] - painted[:, 0], painted[:, 3] - painted[:, 1]
@@ -201,7 +195,9 @@ def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
     lying = int((thin & (wide > high)).sum())
     upright = int(thin.sum()) - lying
     ruled = "grid" if lying >= 3 and upright >= 3 else "lines" if lying + upright >= _RULED else "none"
-    is_turned = _is_turned(runs)
+    across, down = runs[:, 2] - runs[:, 0], runs[:, 3] - runs[:, 1]
+    is_tall = down > 2 * across  # a single letter is higher than wide, too
+    is_turned = bool(down[is_tall].sum() > across[~is_tall].sum())  # most text runs down the page
     rows = _table_rows(runs[:, [1, 0, 3, 2]] if is_turned else runs)
     return {
         "turned": "turned" if is_turned else "upright",
@@ -210,13 +206,6 @@ def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
         "lines": ruled,
         "tables": "none seen" if rows < _ROWS else "large" if rows > _MANY_ROWS else "small",
     }
-
-
-def _is_turned(runs: Boxes) -> bool:
-    """Whether most text runs down the page instead of across it."""
-    wide, high = runs[:, 2] - runs[:, 0], runs[:, 3] - runs[:, 1]
-    is_tall = high > 2 * wide  # a single letter is higher than wide, too
-    return bool(high[is_tall].sum() > wide[~is_tall].sum())
 
 
 def _table_rows(runs: Boxes) -> int:

@@ -152,11 +152,8 @@ class PageInk:
     def inside(self, frame: Box, tolerance: float) -> list[Box]:
         """What is painted in a frame, without the ground on which it stands.
 
-        A ground holds the whole frame and goes on at two opposite sides of it: a coloured box, a slide.
-
-        Args:
-            frame: Where to look.
-            tolerance: By how much something may leave the frame, in points.
+        A ground holds the whole frame, up to `tolerance` points, and goes on at two opposite sides of it: a
+        coloured box, a slide.
         """
 
         def is_ground(box: Box) -> bool:
@@ -211,12 +208,7 @@ def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
 
 
 def painted_objects(page: Any, but: int | None = None) -> Iterator[tuple[Any, Edges | None]]:
-    """What is painted on a page, with left, bottom, right and top where these are known.
-
-    Args:
-        page: An open page.
-        but: The type of objects that are passed over.
-    """
+    """What is painted on an open page, `but` one type, with left, bottom, right and top where known."""
     from pypdfium2 import raw
 
     edges = [ctypes.c_float() for _ in range(4)]

@@ -74,9 +74,7 @@ def running_lines(pdf: Path, page_number: int, words: Sequence[LayerWord], heigh
 def _edge_lines(heights: Mapping[int, tuple[float, float]], height: float) -> tuple[set[int], set[int]]:
     """Lines in the bands at top and end, or parted from the text by a gap; and those of the outermost rows.
 
-    Args:
-        heights: Top and end of each line.
-        height: Of the page.
+    Of each line top and end are given, and then the height of the page.
     """
     edges = {k for k, (y0, y1) in heights.items() if edge_of(y0, y1, height)}
     rows: list[tuple[float, float, set[int]]] = []

@@ -85,13 +85,10 @@ class SeenPage:
 
 
 def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
-    """What can be seen on a page.
+    """What can be seen on a page, by its number from 1.
 
-    Args:
-        pdf: The document.
-        page_number: From 1.
-        ocr: Whether pictures may be read where tesseract or rapidocr is installed: samples of the text layer
-            are compared with them, and pages whose layer cannot be believed are read so.
+    With `ocr`, and where tesseract or rapidocr is installed, samples of the text layer are compared with
+    what the picture says, and pages whose layer cannot be believed are read so.
     """
     return _seen_page(pdf, page_number, pdf.stat().st_mtime_ns, ocr and can_read())
 

@@ -16,15 +16,10 @@ def build_table(
 ) -> Table:
     """The table that a structure model's boxes and a page's words make.
 
-    Args:
-        parts: What the model saw, in the coordinates of the upright table.
-        words: Words of the page, in the page's coordinates; those outside of the table are left out. In
-            the order of the source, which decides only where two words lie at the same place.
-        frame: Where the table lies on the page; without one, parts and words share their coordinates.
-        rules: The numbers by which boxes are read.
-
-    Returns:
-        The table with the boxes of its cells on the page; 0 × 0 if there is no row or no column.
+    Parts are in the coordinates of the upright table, words in those of the page, unless there is no frame
+    that says where the table lies on it. Words outside of the table are left out; their order, that of the
+    source, decides only where two lie at the same place. Cells have their boxes on the page; without a row or
+    a column the table is 0 × 0.
     """
     place = frame if frame is not None else Frame(Box(0.0, 0.0, 0.0, 0.0))
     tables = [p for p in parts if p.kind is PartKind.TABLE]

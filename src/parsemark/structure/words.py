@@ -141,8 +141,11 @@ def _lines(words: Sequence[Word]) -> list[list[Word]]:
             relative = overlap / max(1e-9, min(box.height, band.height))
             if relative >= share:
                 best, share = number, relative
-        if index in small and index - 1 in line_of and _follows(words[index - 1].box, box):
-            best = line_of[index - 1]
+        if index in small and index - 1 in line_of:
+            base = words[index - 1].box
+            is_behind = -0.2 * base.height <= box.x0 - base.x1 <= base.height
+            if is_behind and min(base.y1, box.y1) > max(base.y0, box.y0):
+                best = line_of[index - 1]
         if best < 0:
             best = len(lines)
             lines.append(([], box))
@@ -150,9 +153,3 @@ def _lines(words: Sequence[Word]) -> list[list[Word]]:
         line_of[index] = best
     lines.sort(key=lambda line: line[1].y0 + line[1].y1)
     return [[words[i] for i in sorted(line, key=lambda i: (words[i].box.x0, i))] for line, _ in lines]
-
-
-def _follows(base: Box, mark: Box) -> bool:
-    """Whether a small word stands directly behind another one, raised or lowered at most."""
-    gap = mark.x0 - base.x1
-    return -0.2 * base.height <= gap <= base.height and min(base.y1, mark.y1) > max(base.y0, mark.y0)

@@ -28,9 +28,9 @@ _PAGE_DROP = "largest drop of a page"
 _FAILING = "failing pages"
 QUESTIONS = {
     BEYOND_CHANCE: "would other documents like these show a drop, too? The interval is over documents.",
-    _PLAIN: "how far did the figure fall on these very pages? Exact; chance plays no part.",
+    _PLAIN: "how much worse is the figure on these very pages? Exact; chance plays no part.",
     LOST: "which true tables were found before and are not found now? Exact.",
-    _PAGE_DROP: "how far did the page fall that fell most? Exact.",
+    _PAGE_DROP: "how much worse is the page that lost most? Exact.",
     _FAILING: "which pages fail that did not fail before? Exact.",
     "CPU time": "is it slower than allowed, and slower at all beyond the noise of timing?",
     "peak memory": "does it take more memory than allowed, and more at all beyond the noise?",
@@ -263,4 +263,4 @@ def _why(counts: Sequence[Mapping[str, Mapping[str, int]]], sample: str, kinds: 
     """Say which types of errors a page has more or fewer of than before."""
     before, now = (side.get(sample, {}) for side in counts)
     changed = [str(change) for change in changes_of(before, now, kinds) or () if change.old != change.new]
-    return ", ".join(changed) or ("same errors, lower scores" if kinds else "lower scores")
+    return ", ".join(changed) or ("same errors, worse scores" if kinds else "worse scores")

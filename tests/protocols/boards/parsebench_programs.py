@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from lxml import html
-from tests.protocols.boards.parsebench_forms import decide_field, form_text
 
 from parsemark.metrics.edit_tree import EditTree, reference_tree
 from parsemark.metrics.teds import tree_similarity
@@ -24,18 +23,30 @@ Answer = Mapping[str, Any]
 _WITHOUT_TABLES = ("grits_con", "table_record_match", "table_record_match_perfect", "grits_trm_composite")
 
 
+def form_text(rule: Mapping[str, Any], markdown: str, parsed: Mapping[str, Any]) -> str:
+    """The page that a rule speaks of, or the document."""
+    page = rule.get("page")
+    if not page or not (parsed.get("pages") or parsed.get("layout_pages")):
+        return markdown
+    for own in parsed.get("pages") or ():
+        if own.get("page_index") == page - 1:
+            return str(own.get("markdown") or "")
+    for own in parsed.get("layout_pages") or ():
+        if own.get("page_number") == page:
+            items = [i.get("md") or i.get("html") or i.get("value") or "" for i in own.get("items") or ()]
+            return str(own.get("md") or "\n\n".join(filter(None, items)))
+    return ""
+
+
 def run_rule(rule: Rule, markdown: str, parsed: Answer, raw: Answer) -> dict[str, Any]:
     """What came of a rule, also of one that looks at more than Markdown."""
     pages = list(parsed.get("layout_pages") or ())
     kind = rule["type"]
-    if not markdown or (kind not in rules.BESIDE_MARKDOWN and not pages):
-        return rules.run_rule(rule, AskedMarkdown(markdown))
     if kind == "form_field":
-        try:
-            passed = decide_field(rule, form_text(rule, markdown, parsed))
-        except ValueError as error:
-            return {"passed": False, "score": 0.0, "error": True, "why": str(error)}
-    elif kind == "rotate_check":
+        markdown = form_text(rule, markdown, parsed) if markdown else ""
+    if not markdown or kind == "form_field" or (kind not in rules.BESIDE_MARKDOWN and not pages):
+        return rules.run_rule(rule, AskedMarkdown(markdown))
+    if kind == "rotate_check":
         if rule.get("value") is None:
             return {"passed": False, "score": 0.0, "error": True}
         pages = pages or list(raw.get("pages") or ())

@@ -40,12 +40,9 @@ from parsemark.plain_words import counted
 _NAMED = 5
 """Words by which what has no place is named."""
 _ROLES = {
-    Category.LIST_GROUP: "L",
-    Category.TABLE: "Table",
-    Category.EQUATION_ISOLATED: "Formula",
-    Category.PAGE_FOOTNOTE: "Note",
-    **dict.fromkeys(CAPTIONS, "Caption"),
-}
+    Category.LIST_GROUP: "L", Category.TABLE: "Table", Category.EQUATION_ISOLATED: "Formula",
+    Category.PAGE_FOOTNOTE: "Note", **dict.fromkeys(CAPTIONS, "Caption"),
+}  # fmt: skip
 
 
 class _LaidContent(DocumentContent):

@@ -147,12 +147,9 @@ class PageLetters:
             at = self.text.find(key, at + 1, high)
 
     def follow(self, wanted: str, at: int, bounds: Sequence[int] = ()) -> list[LaidRun] | None:
-        """The runs of a text that begins at a place; None if it goes on otherwise there.
+        """The runs of a text of these letters that begins at a place; None if it goes on otherwise there.
 
-        Args:
-            wanted: Its letters.
-            at: The place.
-            bounds: Where items begin in it, before which a page may have a number.
+        At its `bounds` items begin, before which a page may have a number.
         """
         runs: list[LaidRun] = []
         i, inserted, after_gap, joined = 0, 0, False, True

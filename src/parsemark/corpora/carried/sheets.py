@@ -123,12 +123,14 @@ def _shown_number(value: float, form: str) -> str:
     ('-1,234.50', '12.5%', '2')
     >>> _shown_number(-1234.5, "$#,##0.00_);($#,##0.00)"), _shown_number(-5, '0.00 [$€-407]')
     ('($1,234.50)', '-5.00 €')
+    >>> _shown_number(7, "00000"), _shown_number(0.5, "00.00")
+    ('00007', '00.50')
     """
     sections = form.split(";")
     chosen = 1 if value < 0 else 2 if value == 0 else 0
     own = sections[chosen] if chosen < len(sections) else sections[0]
     if (found := _NUMBER.fullmatch(own)) is None or "General" in own:
-        return f"{value:.10g}" if re.search("General|@", own) else _literal(own)
+        return _general(value) if re.search("General|@", own) else _literal(own)
     before, digits, exponent, behind = found.groups()
     places = len(re.sub(r"[^0#?]", "", digits.partition(".")[2]))
     scale = Decimal(100 if "%" in _LITERAL.sub("", own) else 1)
@@ -136,17 +138,31 @@ def _shown_number(value: float, form: str) -> str:
     try:
         rounded = (Decimal(str(value)) * scale).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     except InvalidOperation:
-        return f"{value:.10g}"
+        return _general(value)
     text = f"{abs(rounded):,}" if "," in digits.rstrip(",") else str(abs(rounded))
     whole, _, part = digits.partition(".")
     if part and "0" not in part:
         text = text.rstrip("0").rstrip(".")
     if "0" not in whole and abs(rounded) < 1:
         text = text.removeprefix("0")
+    shown, point, rest = text.partition(".")
+    text = shown.zfill(0 if "," in whole else whole.count("0")) + point + rest
     if exponent:
         text = f"{abs(value):.{places}E}"
     sign = "-" if value < 0 and own is sections[0] else ""
     return " ".join(f"{sign}{_literal(before)}{text}{_literal(behind)}".split())
+
+
+def _general(value: float) -> str:
+    """A number without a format, in at most eleven signs.
+
+    >>> _general(1 / 3), _general(2.0), _general(123456789012), _general(-0.25)
+    ('0.333333333', '2', '1.23457E+11', '-0.25')
+    """
+    if abs(value) >= 1e11:
+        return f"{value:.5E}"
+    places = max(0, 10 - len(str(int(abs(value)))))
+    return f"{value:.{places}f}".rstrip("0").rstrip(".") if places else f"{value:.0f}"
 
 
 def _literal(part: str) -> str:
@@ -159,11 +175,13 @@ def _shown_date(value: datetime | date | time, form: str) -> str:
 
     >>> _shown_date(date(2024, 3, 5), "yyyy-mm-dd"), _shown_date(date(2024, 3, 5), "d. mmmm yyyy")
     ('2024-03-05', '5. March 2024')
+    >>> _shown_date(time(15, 30), "h:mm AM/PM"), _shown_date(time(15, 30), "hh:mm")
+    ('3:30 PM', '15:30')
     """
     plain = _LITERAL.sub(lambda m: m[1] or m[2] or "", form.partition(";")[0])
     if not _DATE_PART.search(plain):
         return value.isoformat()
-    before = ""
+    before, has_halves = "", "am/pm" in plain.lower()
     pieces: list[str] = []
     last = 0
     for part in _DATE_PART.finditer(plain):
@@ -171,7 +189,8 @@ def _shown_date(value: datetime | date | time, form: str) -> str:
         if code in ("mm", "m") and before.startswith("h"):
             shown = value.strftime("%M")  # minutes
         else:
-            shown = value.strftime(_DATE_CODES.get(code, "%Y"))
+            wanted = _DATE_CODES.get(code, "%Y")
+            shown = value.strftime(wanted.replace("H", "I") if has_halves else wanted)
         pieces += [plain[last : part.start()], shown]
         before, last = code, part.end()
     return "".join([*pieces, plain[last:]])

@@ -5,6 +5,7 @@ Letters and digits alone are compared, so that hyphens, blanks, ligatures and ac
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -140,7 +141,7 @@ def block_of(element: Element) -> LaidBlock:
 
 def place_all(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
     """First what follows what is before it, then what stands elsewhere."""
-    wholes = frozenset(block.letters for block in blocks)
+    texts = sorted({block.letters for block in blocks})
     for far in (False, True):
         low = 0
         for k, block in enumerate(blocks):
@@ -150,15 +151,15 @@ def place_all(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
                 later = (b.start for b in blocks[k + 1 :] if b.is_placed)
                 high = next((start for start in later if start >= low), len(letters.text))
                 if far and len(block.letters) >= KEY:
-                    _place(letters, block, 0, len(letters.text), wholes)
-                elif not far and _place(letters, block, low, high, wholes):
+                    _place(letters, block, 0, len(letters.text), texts)
+                elif not far and _place(letters, block, low, high, texts):
                     low = block.stop
 
 
-def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, wholes: frozenset[str]) -> bool:
+def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, texts: Sequence[str]) -> bool:
     """Lay a block down where its text begins between two places; numbers of items may be missing.
 
-    A line that is just another one of all texts (`wholes`) is none that a heading begins.
+    Where a longer one of all texts, which are sorted, begins with the same letters, that one stands.
     """
     is_list = block.element.category == Category.LIST_GROUP
     for strip in (False, True) if is_list else (False,):
@@ -174,8 +175,13 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, wholes: 
         tried = dict.fromkeys((surest, key[:SURE], key[:KEY])) if key else ()
         places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
         if block.element.category == Category.TITLE and len(wanted) < SURE:
-            places = _headings(letters, wanted, places, wholes)
+            places = _headings(letters, wanted, places)
+        behind = bisect_right(texts, wanted)
+        near = texts[behind : behind + _MAX_TRIES]
+        longer = [text[: len(wanted) + KEY] for text in near if text.startswith(wanted)]
         for at in islice(places, _MAX_TRIES):
+            if any(letters.text.startswith(other, at) for other in longer):
+                continue
             runs = letters.follow(wanted, at, bounds)
             if runs is not None:
                 _share(pieces, runs)
@@ -189,15 +195,12 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, wholes: 
     return False
 
 
-def _headings(
-    letters: PageLetters, wanted: str, places: Iterator[int], wholes: frozenset[str]
-) -> Iterator[int]:
+def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Iterator[int]:
     """Those of some places where a heading may stand: first lines of nothing else, then begins of lines."""
     listed = [(at, *letters.line_at(at)) for at in islice(places, _MAX_TRIES)]
     at_begin = [
         (at, stop) for at, start, stop in listed
-        if (at == start or _NUMBERED.fullmatch(letters.text, start, at))
-        and letters.text[at:stop] not in wholes - {wanted}
+        if at == start or _NUMBERED.fullmatch(letters.text, start, at)
     ]  # fmt: skip
     return iter([at for at, _ in sorted(at_begin, key=lambda place: place[1] - place[0] != len(wanted))])
 

@@ -19,14 +19,10 @@ from parsemark.plain_words import counted
 
 _CATEGORIES = {
     **dict.fromkeys(("H", "H1", "H2", "H3", "H4", "H5", "H6", "Title"), Category.TITLE),
-    **dict.fromkeys(("Note", "FENote"), Category.PAGE_FOOTNOTE),
-    "L": Category.LIST_GROUP,
-    "Figure": Category.FIGURE,
-    "Formula": Category.EQUATION_ISOLATED,
-    "Code": Category.CODE_TXT,
-    "BibEntry": Category.REFERENCE,
-    "Table": Category.TABLE,
-}
+    **dict.fromkeys(("Note", "FENote"), Category.PAGE_FOOTNOTE), "L": Category.LIST_GROUP,
+    "Figure": Category.FIGURE, "Formula": Category.EQUATION_ISOLATED, "Code": Category.CODE_TXT,
+    "BibEntry": Category.REFERENCE, "Table": Category.TABLE,
+}  # fmt: skip
 """What a role is; all others that hold text are blocks of text."""
 _GROUPS = frozenset(
     {"StructTreeRoot", "Document", "DocumentFragment", "Part", "Art", "Sect", "Div", "Aside", "TOC"}

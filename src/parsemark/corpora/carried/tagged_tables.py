@@ -83,10 +83,9 @@ def read_table(content: DocumentContent, index: int) -> TaggedTable:
     inside = {(c.page, k) for c in content.contents(index) for k in content.glyphs_of(c)}
     pages = tuple(sorted({page for page, _ in inside}))
     try:
-        parts = _checked_parts(content, index, inside)
+        return TaggedTable(index, pages, _checked_parts(content, index, inside), captions=captions)
     except RefusedError as error:
         return TaggedTable(index, pages, refused=str(error), captions=captions)
-    return TaggedTable(index, pages, parts, captions=captions)
 
 
 def _checked_parts(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -85,21 +86,14 @@ class FeatureFile(Strict):
     def _is_whole(self) -> FeatureFile:
         for spelling in (*self.kept, *self.changed):
             check_spelling(spelling)
-        silent_on = set(MAKERS) - set(self.makers) - set(self.cannot)
-        if silent_on:
-            raise ValueError(
-                f"has neither a page nor a reason under `cannot` for {', '.join(sorted(silent_on))}"
-            )
+        if silent_on := sorted(set(MAKERS) - set(self.makers) - set(self.cannot)):
+            raise ValueError(f"has neither a page nor a reason under `cannot` for {', '.join(silent_on)}")
         return self
 
     def facts(self, name: str, *, control: bool) -> tuple[Fact, ...]:
         """The fact of one of both pages."""
-        said: dict[str, Any] = {"title": self.title, "kept": self.kept}
-        said |= (
-            {"is_mark": self.is_mark}
-            if control
-            else {"means": self.means, "changed": self.changed, "unsupported": self.unsupported}
-        )
+        asked = {"is_mark"} if control else {"means", "changed", "unsupported"}
+        said = {key: getattr(self, key) for key in ("title", "kept", *sorted(asked))}
         return (Fact(name, "control" if control else "feature", RULES, said, 1, "generated", name),)
 
 
@@ -239,12 +233,7 @@ def _docx(written: Written, folder: Path) -> None:
         convert(folder, list(written), profile)
 
 
-_SETTERS: dict[str, Callable[[Written, Path], None]] = {
-    "html": _html,
-    "typst": _typst,
-    "latex": _latex,
-    "docx": _docx,
-}
+_SETTERS = {"html": _html, "typst": _typst, "latex": _latex, "docx": _docx}
 
 
 def docx_of(text: str) -> bytes:
@@ -296,23 +285,20 @@ def _paragraph_xml(block: str) -> str:
 
 
 def _runs_xml(text: str) -> Iterator[str]:
-    at = 0
-    for match in (*_RUN.finditer(text), None):
-        end = len(text) if match is None else match.start()
-        yield _run_xml("", text[at:end])
-        if match is not None:
-            at = match.end()
-            target = match[1].removeprefix("link=")
-            run = _run_xml("" if target != match[1] else match[1], match[2])
-            field = escape(f'HYPERLINK "{target}"')
-            yield f'<w:fldSimple w:instr="{field}">{run}</w:fldSimple>' if target != match[1] else run
+    parts = _RUN.split(text)  # plain text, and in turn the properties and the text of a run
+    for plain, properties, run in zip_longest(parts[::3], parts[1::3], parts[2::3], fillvalue=""):
+        yield _run_xml("", plain)
+        if properties.startswith("link="):
+            field = escape(f'HYPERLINK "{properties.removeprefix("link=")}"')
+            yield f'<w:fldSimple w:instr="{field}">{_run_xml("", run)}</w:fldSimple>'
+        else:
+            yield _run_xml(properties, run)
 
 
 def _run_xml(properties: str, text: str) -> str:
     if not text:
         return ""
-    pairs: list[Any] = [one.partition("=") for one in properties.split()]
-    inner = "".join(
-        f'<w:{key} w:val="{value}"/>' if equals else f"<w:{key}/>" for key, equals, value in pairs
-    )
+    inner = ""
+    for key, equals, value in (one.partition("=") for one in properties.split()):
+        inner += f'<w:{key} w:val="{value}"/>' if equals else f"<w:{key}/>"
     return f'<w:r><w:rPr>{inner}</w:rPr><w:t xml:space="preserve">{escape(text)}</w:t></w:r>'

@@ -2,8 +2,8 @@
 
 A cell's box is its slot: from column edge to column edge and from row edge to row edge, so that the slots of
 a table tile its box. Column edges are the middles of TeX's separators; row edges lie between the struts
-(and the ink) of neighbouring rows. All of it is computed in the table's own frame, so that rotation is
-undone first and redone last.
+(and the ink) of neighbouring rows. All of it is computed in the table's own frame: `upright` undoes a
+rotation first, and `place_cells` redoes it last.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MIN_LETTERS = 3
 """Letters and figures of a line between two rows that make it one of its own."""
 
 InkPiece = tuple[Box, str, int]
-"""Something painted: its box, its glyphs, and the angle of these."""
+"""Something painted: its box, its glyphs, and the angle of these in the frame of the box."""
 LooseCharacter = tuple[Box, int, Character]
 """A character in no cell: its box on the page, its angle, and itself."""
 
@@ -59,9 +59,8 @@ class RawCell:
     def text(self) -> str:
         """What a reader of the page sees in it."""
         drawn = (box.turned(_angle([self])) for box, text, _ in self.ink if not text)
-        return composed_text(
-            self.characters, [b for b in drawn if b.height < RULE_HEIGHT and b.width > b.height]
-        )
+        rules = [box for box in drawn if box.height < RULE_HEIGHT and box.width > box.height]
+        return composed_text(self.characters, rules)
 
     @property
     def marks(self) -> list[Box]:
@@ -71,8 +70,7 @@ class RawCell:
     @property
     def is_bold(self) -> bool:
         """Whether all letters and figures in it are."""
-        kinds = {c.is_bold for c in self.characters if c.text.isalnum()}
-        return kinds == {True}
+        return {c.is_bold for c in self.characters if c.text.isalnum()} == {True}
 
 
 @dataclass
@@ -86,6 +84,8 @@ class RawTable:
     edges: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
     box: Box | None = None
     """TeX's box; None for a long table."""
+    angle: int = 0
+    """By how much it was turned into its own frame (`upright`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +132,37 @@ class MarkedTable:
         """Row, column, rowspan and colspan of each cell."""
         return set(map(slot, self.cells))
 
+    @property
+    def rows(self) -> list[list[MarkedCell]]:
+        """The cells that begin in each row."""
+        rows: list[list[MarkedCell]] = [[] for _ in range(self.n_rows)]
+        for cell in self.cells:
+            rows[cell.row].append(cell)
+        return rows
+
+
+def upright(table: RawTable) -> RawTable:
+    """The table in its own frame: turned so that its text is not."""
+    angle = _angle(table.cells)
+    cells = []
+    for cell in table.cells:
+        ink = [(box.turned(angle), text, (own - angle) % 360) for box, text, own in cell.ink]
+        end = cell.end and cell.end.turned(angle)
+        cells.append(replace(cell, start=cell.start.turned(angle), end=end, ink=ink))
+    edges = {col: [box.turned(angle) for box in boxes] for col, boxes in table.edges.items()}
+    box = table.box and table.box.turned(angle)
+    return replace(table, cells=cells, edges=defaultdict(list, edges), box=box, angle=angle)
+
 
 def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:
     """Number the rows, join what is spanned, and give each cell its slot."""
-    angle = _angle(table.cells)
-    rows = _row_ranks(table, angle)
+    painted = [ink.turned(table.angle) for ink in page_ink]
+    rows = _row_ranks(table)
     cells = _without_covered(table.cells, rows)
     n_cols = max(c.col + c.colspan for c in table.cells)
-    box = _ink_box(table, page_ink, angle)
-    turned = box.turned(angle)
-    columns = _column_edges(table, n_cols, angle, turned)
-    bands = _row_edges(table.cells, rows, angle, turned)
+    box = _ink_box(table, painted)
+    columns = _column_edges(table, n_cols, box)
+    bands = _row_edges(table.cells, rows, box)
     spans = [min(abs(cell.rowspan), len(rows) - rows[cell.row]) for cell in cells]
     slots = [
         Box(
@@ -153,19 +173,19 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
         )
         for cell, span in zip(cells, spans, strict=True)
     ]
-    _follow_text(cells, slots, angle)
-    placed = []
+    _follow_text(cells, slots)
+    placed, back = [], 360 - table.angle
     for cell, span, own in zip(cells, spans, slots, strict=True):
-        ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
+        ink = Box.hull(b for b, _, _ in cell.ink).turned(back) if cell.ink else None
         grid = (rows[cell.row], cell.col, span, cell.colspan)
-        placed.append(MarkedCell(*grid, cell.text, own.turned(360 - angle), ink, cell.is_bold))
-    inside = tuple(ink.turned(angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
+        placed.append(MarkedCell(*grid, cell.text, own.turned(back), ink, cell.is_bold))
+    inside = tuple(ink for ink in painted if box.expanded(SLACK).contains(ink))
     rules = tuple(ink for ink in inside if min(ink.width, ink.height) < RULE_HEIGHT)
-    covered = sum(picture.intersection_area(box) for picture in pictures)
+    on_page = box.turned(back)
+    covered = sum(picture.intersection_area(on_page) for picture in pictures)
     share = min(1.0, covered / box.area) if box.area else 0.0
-    return MarkedTable(
-        table.id, angle, box, len(rows), n_cols, tuple(placed), table.parent, rules, share, inside
-    )
+    shape = (on_page, len(rows), n_cols, tuple(placed))
+    return MarkedTable(table.id, table.angle, *shape, table.parent, rules, share, inside)
 
 
 def columns_of(table: RawTable) -> list[RawTable]:
@@ -175,15 +195,14 @@ def columns_of(table: RawTable) -> list[RawTable]:
     """
     if table.box is not None:
         return [table]
-    angle = _angle(table.cells)
     rows: list[list[float]] = []
     before: RawCell | None = None
     for cell in table.cells:
-        start, end = cell.start.turned(angle), (cell.end or cell.start).turned(angle)
+        start, end = cell.start.x0, (cell.end or cell.start).x1
         if before is not None and before.row == cell.row and before.col < cell.col:
-            rows[-1] = [min(rows[-1][0], start.x0), max(rows[-1][1], end.x1)]
+            rows[-1] = [min(rows[-1][0], start), max(rows[-1][1], end)]
         else:
-            rows.append([start.x0, max(start.x0, end.x1)])
+            rows.append([start, max(start, end)])
         before = cell
     spans: list[list[float]] = []
     for x0, x1 in sorted(rows):
@@ -193,26 +212,24 @@ def columns_of(table: RawTable) -> list[RawTable]:
             spans.append([x0, x1])
     if len(spans) < 2:
         return [table]
-    parts = []
-    for x0, x1 in spans:
-        frame = (x0 - SLACK, x1 + SLACK)
-        cells = [_kept(cell, frame, angle) for cell in table.cells if _within(cell.start, frame, angle)]
-        edges = {
-            col: [box for box in boxes if _within(box, frame, angle)] for col, boxes in table.edges.items()
-        }
-        parts.append(replace(table, cells=cells, edges=defaultdict(list, edges)))
+    parts = [_between(table, x0 - SLACK, x1 + SLACK) for x0, x1 in spans]
     return [part for part in parts if part.cells]
 
 
-def _within(box: Box, frame: tuple[float, float], angle: int) -> bool:
-    turned = box.turned(angle)
-    return frame[0] <= turned.centre[0] <= frame[1]
+def _between(table: RawTable, left: float, right: float) -> RawTable:
+    """What of a table stands between two places of a line."""
 
+    def is_inside(box: Box) -> bool:
+        return left <= box.centre[0] <= right
 
-def _kept(cell: RawCell, frame: tuple[float, float], angle: int) -> RawCell:
-    ink = [piece for piece in cell.ink if _within(piece[0], frame, angle)]
-    characters = [c for c in cell.characters if frame[0] <= c.box.centre[0] <= frame[1]]
-    return replace(cell, ink=ink, characters=characters)
+    cells = []
+    for cell in table.cells:
+        if is_inside(cell.start):
+            ink = [piece for piece in cell.ink if is_inside(piece[0])]
+            characters = [c for c in cell.characters if is_inside(c.box)]
+            cells.append(replace(cell, ink=ink, characters=characters))
+    edges = {col: [box for box in boxes if is_inside(box)] for col, boxes in table.edges.items()}
+    return replace(table, cells=cells, edges=defaultdict(list, edges))
 
 
 def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
@@ -220,25 +237,24 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
 
     What stands between its rows (`\noalign`) becomes a row of its own.
     """
-    angle = _angle(table.cells)
-    if table.box is not None:
-        frame = table.box.expanded(SLACK)
-    else:
-        frame = Box.hull(box for cell in table.cells for box in cell.marks)
-    between: list[LooseCharacter] = []
-    bands = _row_bands(table, angle)
-    for box, own_angle, character in loose:
-        if own_angle != angle or not frame.contains(box, SLACK):
+    frame = Box.hull(box for cell in table.cells for box in cell.marks)
+    frame = frame if table.box is None else table.box.expanded(SLACK)
+    between: list[tuple[Box, Character]] = []
+    boxes = (
+        (cell.row, box) for cell in table.cells for box in (*cell.marks, *(ink for ink, _, _ in cell.ink))
+    )
+    bands = extents((row, box.y0, box.y1) for row, box in boxes)
+    for on_page, angle, character in loose:
+        box = on_page.turned(table.angle)
+        if angle != table.angle or not frame.contains(box, SLACK):
             continue
-        place = box.turned(angle)
-        x, y = place.centre
-        row = [c for c in table.cells if c.start.turned(angle).y0 <= y <= c.start.turned(angle).y1]
+        x, y = box.centre
         if not any(top <= y <= bottom for top, bottom in bands.values()):
-            between.append((box, angle, character))
+            between.append((box, character))
             continue
-        ends = [(c.end.turned(angle).x1, c) for c in row if c.end is not None]
-        before = [(end, c) for end, c in ends if end <= x + SLACK]
-        after = [(c.start.turned(angle).x0, c) for c in row if c.start.turned(angle).x0 >= x - SLACK]
+        row = [c for c in table.cells if c.start.y0 <= y <= c.start.y1]
+        before = [(c.end.x1, c) for c in row if c.end is not None and c.end.x1 <= x + SLACK]
+        after = [(c.start.x0, c) for c in row if c.start.x0 >= x - SLACK]
         if before:
             cell = max(before, key=lambda pair: pair[0])[1]
             cell.characters.append(character)
@@ -247,60 +263,39 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
             cell.characters.insert(0, character)
         else:
             continue
-        cell.ink.append((box, character.text, angle))
-
+        cell.ink.append((box, character.text, 0))
     if between:
-        _add_rows(table, between, bands, angle)
-
-
-def _row_bands(table: RawTable, angle: int) -> dict[int, tuple[float, float]]:
-    """From where to where the struts and the ink of each row reach."""
-    boxes = (
-        (cell.row, box.turned(angle))
-        for cell in table.cells
-        for box in (*cell.marks, *(ink for ink, _, _ in cell.ink))
-    )
-    return extents((row, box.y0, box.y1) for row, box in boxes)
+        _add_rows(table, between, bands)
 
 
 def _add_rows(
-    table: RawTable,
-    between: Sequence[LooseCharacter],
-    bands: dict[int, tuple[float, float]],
-    angle: int,
+    table: RawTable, between: Sequence[tuple[Box, Character]], bands: dict[int, tuple[float, float]]
 ) -> None:
     """Rows for lines of text that stand between those of the alignment, over all its columns."""
-    lines: dict[float, list[LooseCharacter]] = {}
+    lines: dict[float, list[tuple[Box, Character]]] = {}
     for piece in between:
-        character = piece[2]
+        character = piece[1]
         near = (y for y in lines if abs(y - character.baseline) < 0.6 * character.size)
         lines.setdefault(next(near, character.baseline), []).append(piece)
     n_cols = max(c.col + c.colspan for c in table.cells)
-    added: list[tuple[int, RawCell]] = []
-    for line in lines.values():
-        if sum(character.text.isalnum() for _, _, character in line) < MIN_LETTERS:
-            continue
-        frame = Box.hull(box for box, _, _ in line)
-        y = (frame.turned(angle).y0 + frame.turned(angle).y1) / 2
-        above = sum(bottom < y for _, bottom in bands.values())
-        ink = [(box, character.text, angle) for box, _, character in line]
-        cell = RawCell(above, 0, n_cols, frame, ink, [character for _, _, character in line], frame)
-        added.append((above, cell))
     order = sorted(bands, key=lambda row: bands[row] if table.box is None else (row, row))
-    numbers = {row: 2 * rank + 1 for rank, row in enumerate(order)}
-    added = [(above, cell) for above, cell in added if 0 < above < len(order)]
+    added: list[RawCell] = []
+    for line in lines.values():
+        frame = Box.hull(box for box, _ in line)
+        above = sum(bottom < frame.centre[1] for _, bottom in bands.values())
+        if 0 < above < len(order) and sum(c.text.isalnum() for _, c in line) >= MIN_LETTERS:
+            ink = [(box, character.text, 0) for box, character in line]
+            added.append(RawCell(2 * above, 0, n_cols, frame, ink, [c for _, c in line], frame))
     if added:
-        kept = [replace(cell, row=numbers[cell.row]) for cell in table.cells]
-        table.cells = [*kept, *(replace(cell, row=2 * above) for above, cell in added)]
+        numbers = {row: 2 * rank + 1 for rank, row in enumerate(order)}
+        table.cells = [*(replace(cell, row=numbers[cell.row]) for cell in table.cells), *added]
 
 
-def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
+def _row_ranks(table: RawTable) -> dict[int, int]:
     """TeX's row numbers to ours. A long table's foot is set before its body, so there the place counts."""
-    if table.box is not None:
-        return {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
-    starts = ((cell.row, cell.start.turned(angle)) for cell in table.cells)
-    tops = extents((row, box.y0, box.y0) for row, box in starts)
-    return {row: rank for rank, row in enumerate(sorted(tops, key=lambda row: (tops[row][0], row)))}
+    tops = extents((cell.row, cell.start.y0, cell.start.y0) for cell in table.cells)
+    order = sorted(tops, key=lambda row: (tops[row][0] if table.box is None else 0.0, row))
+    return {row: rank for rank, row in enumerate(order)}
 
 
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
@@ -340,26 +335,23 @@ def _angle(cells: Sequence[RawCell]) -> int:
     return votes.most_common(1)[0][0] if votes else 0
 
 
-def _ink_box(table: RawTable, page_ink: Iterable[Box], angle: int) -> Box:
+def _ink_box(table: RawTable, painted: Sequence[Box]) -> Box:
     inks = [box for cell in table.cells for box, _, _ in cell.ink]
     if table.box is not None:
-        for ink in page_ink:
+        for ink in painted:
             # what pdfium says of a rule has half of its width more at each end
             thin = min(ink.width, ink.height)
             is_inside = table.box.expanded(SLACK + min(thin, RULE_SLACK)).contains(ink)
             if is_inside or (thin < RULE_HEIGHT and table.box.expanded(SLACK).holds_centre(ink)):
                 inks.append(ink)  # a rule may be told to stick out at its ends
         return Box.hull(inks) if inks else table.box
-    marks = [box.turned(angle) for cell in table.cells for box in cell.marks]
-    rows = Box.hull([*marks, *(ink.turned(angle) for ink in inks)])
-    sides = (box.turned(angle) for boxes in table.edges.values() for box in boxes)
-    edges = [b for b in sides if rows.y0 <= (b.y0 + b.y1) / 2 <= rows.y1]
+    marks = [box for cell in table.cells for box in cell.marks]
+    rows = Box.hull([*marks, *inks])
+    edges = [b for boxes in table.edges.values() for b in boxes if rows.y0 <= b.centre[1] <= rows.y1]
     frame = Box.hull([rows, *edges])  # without the caption, which is a row without cells
     near = frame.expanded(NEAR)
-    painted = [ink.turned(angle) for ink in page_ink]
-    own = [ink.turned(angle) for ink in inks]
-    own += [ink for ink in painted if near.contains(ink) or _is_rule_of(ink, frame)]
-    return Box.hull(own or marks).turned(360 - angle)
+    inks += [ink for ink in painted if near.contains(ink) or _is_rule_of(ink, frame)]
+    return Box.hull(inks or marks)
 
 
 def _is_rule_of(ink: Box, frame: Box) -> bool:
@@ -369,31 +361,26 @@ def _is_rule_of(ink: Box, frame: Box) -> bool:
     return ink.height < RULE_HEIGHT and close and inside > 0.8 * frame.width
 
 
-def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[float]:
+def _column_edges(table: RawTable, n_cols: int, frame: Box) -> list[float]:
     """The left edge of each column, and the right edge of the last."""
-    middles: dict[int, float] = {}
-    for col, boxes in table.edges.items():
-        if 0 < col < n_cols:
-            middles[col] = _middle(box.turned(angle) for box in boxes)
-    begun = ((c.col, c.start.turned(angle)) for c in table.cells)
-    starts = extents((col, box.x0, box.x1) for col, box in begun)
-    ended = ((c.col + c.colspan, c.end.turned(angle)) for c in table.cells if c.end is not None)
-    ends = extents((col, box.x0, box.x1) for col, box in ended)
+    middles = {col: _middle(boxes) for col, boxes in table.edges.items() if 0 < col < n_cols}
+    starts = extents((c.col, c.start.x0, c.start.x1) for c in table.cells)
+    ends = extents((c.col + c.colspan, c.end.x0, c.end.x1) for c in table.cells if c.end is not None)
     for col in range(1, n_cols):
         if col not in middles and col in starts and col in ends:
             middles[col] = (ends[col][1] + starts[col][0]) / 2
-    _follow_ink(table, middles, angle)
+    _follow_ink(table, middles)
     edges = [frame.x0]
     for col in range(1, n_cols):
         edges.append(max(edges[-1], middles.get(col, edges[-1])))
     return [*(min(edge, frame.x1) for edge in edges), frame.x1]
 
 
-def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
+def _follow_ink(table: RawTable, middles: dict[int, float]) -> None:
     """Move an edge that the ink of a column runs over (`D{.}{.}{1}` is as wide as TeX is told) into the gap
     between the columns, if there is one.
     """
-    inks = [(cell, box.turned(angle)) for cell in table.cells for box, text, _ in cell.ink if text.strip()]
+    inks = [(cell, box) for cell in table.cells for box, text, _ in cell.ink if text.strip()]
     left = extents((cell.col, ink.x0, ink.x1) for cell, ink in inks)
     right = extents((cell.col + cell.colspan, ink.x0, ink.x1) for cell, ink in inks)
     for col in middles.keys() & left.keys() & right.keys():
@@ -402,7 +389,7 @@ def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
             middles[col] = (end + start) / 2
 
 
-def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None:
+def _follow_text(cells: Sequence[RawCell], slots: list[Box]) -> None:
     """Move an edge between two cells of a row that the text of one runs over into the gap between them.
 
     A list of citations or a number may be wider than TeX is told that its column is.
@@ -414,7 +401,7 @@ def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None
     for own in rows.values():
         reach = -inf
         for left, right in pairwise(own):
-            before, after = (_text_extent(cells[place], angle) for place in (left, right))
+            before, after = (_text_extent(cells[place]) for place in (left, right))
             reach, edge = max(reach, before[1]), slots[right].x0
             is_beside = cells[left].col + cells[left].colspan == cells[right].col
             if not is_beside or reach > after[0] or max(reach - edge, edge - after[0]) <= OVERHANG:
@@ -424,24 +411,22 @@ def _follow_text(cells: Sequence[RawCell], slots: list[Box], angle: int) -> None
             slots[left], slots[right] = replace(slots[left], x1=moved), replace(slots[right], x0=moved)
 
 
-def _text_extent(cell: RawCell, angle: int) -> tuple[float, float]:
+def _text_extent(cell: RawCell) -> tuple[float, float]:
     """From where to where the text of a cell reaches."""
-    inks = [box.turned(angle) for box, text, _ in cell.ink if text.strip()]
+    inks = [box for box, text, _ in cell.ink if text.strip()]
     return min((ink.x0 for ink in inks), default=inf), max((ink.x1 for ink in inks), default=-inf)
 
 
 def _middle(sides: Iterable[Box]) -> float:
     """The middle of a separator in most rows: a heading that was set apart must not move the others."""
-    rows: dict[int, list[float]] = defaultdict(list)
-    for side in sides:
-        rows[round(side.y0)].append(side.x0)
-    return median((min(xs) + max(xs)) / 2 for xs in rows.values())
+    rows = extents((round(side.y0), side.x0, side.x0) for side in sides)
+    return median((low + high) / 2 for low, high in rows.values())
 
 
-def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], angle: int, frame: Box) -> list[float]:
+def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], frame: Box) -> list[float]:
     """The top edge of each row, and the bottom edge of the last."""
     parts = (
-        (rows[cell.row], part.turned(angle))
+        (rows[cell.row], part)
         for cell in cells
         for part in (*cell.marks, *(box for box, _, _ in cell.ink if abs(cell.rowspan) == 1))
     )

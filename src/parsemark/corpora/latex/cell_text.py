@@ -149,34 +149,25 @@ def _with_accents(characters: Sequence[Character]) -> list[Character]:
     """Each accent that stands over or under a letter joined with it, wherever it is in the file: readers give
     those of capitals, which are raised, behind the line.
     """
-    places = [i for i, character in enumerate(characters) if character.text in _COMBINING]
-    if not places:
-        return list(characters)
-    joined: list[Character | None] = list(characters)
+    joined = dict(enumerate(characters))
+    places = [i for i, character in joined.items() if character.text in _COMBINING]
     for place in places:
         accent = characters[place]
         under = [i for i, c in enumerate(characters) if _carries(c, accent) and i not in places]
         if not under:
             continue
-        best = min(under, key=lambda i: abs(_middle(characters[i]) - _middle(accent)))
-        letter = joined[best]
-        assert letter is not None
-        if len(under) > 1 and accent.box.width > 1.2 * letter.box.width:
+        middle = accent.box.centre[0]
+        best = min(under, key=lambda i: abs(characters[i].box.centre[0] - middle))
+        if len(under) > 1 and accent.box.width > 1.2 * characters[best].box.width:
             best = min(under, key=lambda i: characters[i].box.x0)  # a wide one, over several letters
-            letter = joined[best]
-            assert letter is not None
-        joined[best] = replace(letter, text=accented(letter.text, _COMBINING[accent.text]))
-        joined[place] = None
-    return [character for character in joined if character is not None]
+        joined[best] = replace(joined[best], text=accented(joined[best].text, _COMBINING[accent.text]))
+        del joined[place]
+    return list(joined.values())
 
 
 def _carries(letter: Character, accent: Character) -> bool:
     shift = (letter.baseline - accent.baseline) / accent.size if accent.size else 0.0
     return letter.text.isalpha() and -0.05 <= shift <= ACCENT_SHIFT and _overlap(accent.box, letter.box)
-
-
-def _middle(character: Character) -> float:
-    return character.box.centre[0]
 
 
 def _with_stacks(characters: list[Character], rules: Sequence[Box]) -> list[Character]:
@@ -193,8 +184,7 @@ def _with_stacks(characters: list[Character], rules: Sequence[Box]) -> list[Char
         if sign is not None and below:
             inner = composed_text(below)
             text = f"√{inner}" if len(inner) == 1 or inner.isdecimal() else f"√({inner.replace(' ', '')})"
-            size = max(c.size for c in below)
-            base = next(c for c in below if c.size == size)
+            base = max(below, key=lambda c: c.size)
             whole = replace(base, text=text, box=Box.hull([sign.box, rule]))
             characters = _replaced(characters, [sign, *below], whole)
         elif above and below and _is_fraction(above, below, rule):
@@ -233,10 +223,9 @@ def _is_fraction(above: Sequence[Character], below: Sequence[Character], rule: B
     TeX sets what is underlined closer to its rule than a numerator; small fractions have their lines closer
     together than any text, large ones are further from their rule than what is underlined.
     """
-    size = max(c.size for c in above)
-    top = next(c.baseline for c in above if c.size == size)
-    bottom = next(c.baseline for c in below if c.size == max(d.size for d in below))
-    shift, distance = ((rule.y0 + rule.y1) / 2 - top) / size, (bottom - top) / size
+    top, bottom = (max(part, key=lambda c: c.size) for part in (above, below))
+    shift = (rule.centre[1] - top.baseline) / top.size
+    distance = (bottom.baseline - top.baseline) / top.size
     is_deep = any(c.text in _DEEP for c in above)
     if distance <= SMALL_FRACTION:
         return is_deep or shift > UNDERLINE
@@ -245,10 +234,9 @@ def _is_fraction(above: Sequence[Character], below: Sequence[Character], rule: B
 
 def _beside(characters: Sequence[Character], own: Sequence[Character], rule: Box) -> Character:
     """The character of the line in which a fraction stands; else one of its own as if it were of the line."""
-    axis = (rule.y0 + rule.y1) / 2
-    near = [
-        c for c in characters if c not in own and abs(c.baseline - axis - MATH_AXIS * c.size) < 0.1 * c.size
-    ]
+    axis = rule.centre[1]
+    others = (c for c in characters if c not in own)
+    near = [c for c in others if abs(c.baseline - axis - MATH_AXIS * c.size) < 0.1 * c.size]
     if near:
         return min(near, key=lambda c: max(c.box.x0 - rule.x1, rule.x0 - c.box.x1))
     size = max(c.size for c in own)
@@ -287,7 +275,7 @@ def _with_joined(line: Sequence[Character]) -> list[Character]:
     while index < len(line):
         run = [line[index]]
         for following in line[index + 1 : index + 3]:
-            if not _is_over(run[-1], following):
+            if _shared_width(run[-1].box, following.box) <= JOINT * following.size:
                 break
             run.append(following)
         sign = ""
@@ -305,48 +293,42 @@ def _sign(glyphs: str) -> str:
     return JOINED_SIGNS.get(glyphs, "")
 
 
-def _is_over(one: Character, other: Character) -> bool:
-    shared = min(one.box.x1, other.box.x1) - max(one.box.x0, other.box.x0)
-    return shared > JOINT * other.size
+def _shared_width(one: Box, other: Box) -> float:
+    return min(one.x1, other.x1) - max(one.x0, other.x0)
 
 
 def _overlap(accent: Box, letter: Box) -> bool:
-    shared = min(accent.x1, letter.x1) - max(accent.x0, letter.x0)
-    return shared > 0.5 * min(accent.width, letter.width)
+    return _shared_width(accent, letter) > 0.5 * min(accent.width, letter.width)
 
 
 def _line_text(line: Sequence[Character]) -> str:
     if not line:
         return ""
     size = _text_size(line)
-    pieces: list[tuple[str, str]] = []  # the script ("", "^" or "_") and the text
-    starts: list[float] = []
-    ends: list[float] = []
-    end: float | None = None
+    pieces: list[tuple[str, str, float, float]] = []  # the script ("", "^" or "_"), the text, its extent
+    end = line[0].box.x0
     for index, character in enumerate(line):
-        script = _script(line, index, size)
-        gap = 0.0 if end is None else character.box.x0 - end
-        blank = " " if gap > GAP * max(character.size, 0.7 * size) else ""
-        end = character.box.x1
+        script, (start, _, behind, _) = _script(line, index, size), character.box.as_tuple()
+        blank = " " if start - end > GAP * max(character.size, 0.7 * size) else ""
+        end = behind
         if pieces and pieces[-1][0] == script:
-            pieces[-1] = (script, pieces[-1][1] + blank + character.text)
-            ends[-1] = end
-            continue
-        starts.append(character.box.x0)
-        ends.append(end)
-        pieces.append((script, character.text if script else blank + character.text))
+            _, text, begin, _ = pieces.pop()
+            pieces.append((script, text + blank + character.text, begin, end))
+        else:
+            pieces.append((script, character.text if script else blank + character.text, start, end))
+    ends = [behind for *_, behind in pieces]
+    starts = [begin for _, _, begin, _ in pieces]
     for place in range(1, len(pieces)):
         if (pieces[place - 1][0], pieces[place][0]) == ("^", "_") and starts[place] < ends[place - 1]:
             pieces[place - 1], pieces[place] = pieces[place], pieces[place - 1]
-    return "".join(_written(script, text) for script, text in pieces)
+    braced = ((script, f"{{{text}}}" if script and len(text) != 1 else text) for script, text, _, _ in pieces)
+    return "".join(script + text for script, text in braced)
 
 
 def _text_size(line: Sequence[Character]) -> float:
     """Of the text, which is the largest of a line, but for marks that stand far above what they follow."""
-    size = max(c.size for c in line)
-    first = line[0]
-    largest = next(c for c in line if c.size == size)
-    return first.size if first.size < size and _is_mark(largest, first) else size
+    first, largest = line[0], max(line, key=lambda c: c.size)
+    return first.size if first.size < largest.size and _is_mark(largest, first) else largest.size
 
 
 def _is_mark(character: Character, first: Character) -> bool:
@@ -370,9 +352,3 @@ def _script(line: Sequence[Character], index: int, size: float) -> str:
     if abs(shift) < SCRIPT_SHIFT * size:
         return ""
     return "_" if shift > 0 else "^"
-
-
-def _written(script: str, text: str) -> str:
-    if not script:
-        return text
-    return script + (text if len(text) == 1 else f"{{{text}}}")

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.model import Box, Cell, Table
+from parsemark.model.geometry import extents
 
 NEAR_LINE = 3.0
 """A line this close to the edge between two rows parts them, in points."""
@@ -26,17 +27,15 @@ MANY_BOLD = 0.25
 
 
 def header_rows(table: Table, marked: MarkedTable) -> int | None:
-    """How many rows at the top are headers; None where the page does not say.
-
-    Args:
-        table: With the boxes of its cells.
-        marked: The table as TeX set it, with its lines and type.
-    """
+    """How many rows at the top of a table with boxes are headers; None where the page does not say."""
     if table.n_rows < 2:
         return None
     rows = _RowContents(table, marked)
-    by_lines = _by_lines(rows)
-    head = by_lines if by_lines is not None else _by_type(rows)
+    head = _by_lines(rows)
+    if head is None:  # else by the rows at the top that are bold, where the others are not
+        others = range(rows.bold_rows(), rows.count)
+        is_told = sum(rows.is_bold(row) for row in others) <= MANY_BOLD * len(others)
+        head = others.start if others.start and is_told and rows.can_be_header(others.start) else None
     return None if head is None or head >= table.n_rows or rows.is_cut(head) else head
 
 
@@ -45,7 +44,9 @@ def repeated_heads(parts: Sequence[MarkedTable]) -> list[int | None]:
 
     A note such as "continued" may stand above them. None for each part if nothing is repeated.
     """
-    texts = [_row_texts(part) for part in parts]
+    texts = [
+        [[c.text for c in sorted(row, key=lambda c: c.col) if c.text] for row in part.rows] for part in parts
+    ]
     found: list[tuple[int, int]] = []
     for own in texts[1:]:
         start = next((row for row, cells in enumerate(own) if len(cells) > 1), 0)
@@ -55,15 +56,6 @@ def repeated_heads(parts: Sequence[MarkedTable]) -> list[int | None]:
     if not count or any(start > MAX_NOTES for start, _ in found):
         return [None] * len(parts)
     return [count, *(start + count for start, _ in found)]
-
-
-def _row_texts(marked: MarkedTable) -> list[list[str]]:
-    """The texts of each row, without empty cells."""
-    rows: list[list[str]] = [[] for _ in range(marked.n_rows)]
-    for cell in sorted(marked.cells, key=lambda c: c.col):
-        if cell.text:
-            rows[cell.row].append(cell.text)
-    return rows
 
 
 def _by_lines(rows: _RowContents) -> int | None:
@@ -81,15 +73,6 @@ def _by_lines(rows: _RowContents) -> int | None:
     return head if is_block or rows.bold_rows() >= head else None
 
 
-def _by_type(rows: _RowContents) -> int | None:
-    """The rows at the top that are bold, where the others are not."""
-    head = rows.bold_rows()
-    if not head or not rows.can_be_header(head):
-        return None
-    others = range(head, rows.count)
-    return head if sum(rows.is_bold(row) for row in others) <= MANY_BOLD * len(others) else None
-
-
 class _RowContents:
     """What stands in each row of a table, and how many lines are below it."""
 
@@ -99,23 +82,18 @@ class _RowContents:
         for cell in table.cells:
             self.cells[cell.row].append(cell)
         self.marked = marked
-        tops: dict[int, float] = {}
-        bottoms: dict[int, float] = {}
-        for cell in table.cells:
-            if cell.box is not None:
-                box, last = cell.box.turned(marked.angle), cell.row + cell.rowspan - 1
-                tops[cell.row] = min(box.y0, tops.get(cell.row, box.y0))
-                bottoms[last] = max(box.y1, bottoms.get(last, box.y1))
+        boxed = [(c, c.box.turned(marked.angle)) for c in table.cells if c.box is not None]
+        begins = extents((c.row, box.y0, box.y1) for c, box in boxed)
+        ends = extents((c.row + c.rowspan - 1, box.y0, box.y1) for c, box in boxed)
         frame = marked.box.turned(marked.angle)
-        self.lines = [
-            self._lines_between(bottoms.get(row), tops.get(row + 1), frame) for row in range(self.count - 1)
-        ]
+        self.lines = [0] * (self.count - 1)
+        for row in ends.keys() & set(range(self.count - 1)):
+            bottom = ends[row][1]
+            top = begins.get(row + 1, (bottom, bottom))[0]
+            self.lines[row] = self._lines_between(bottom - NEAR_LINE, max(bottom, top) + NEAR_LINE, frame)
 
-    def _lines_between(self, bottom: float | None, top: float | None, frame: Box) -> int:
-        """How many lines across the table lie between two rows: 0, 1 or 2."""
-        if bottom is None:
-            return 0
-        low, high = bottom - NEAR_LINE, max(bottom, bottom if top is None else top) + NEAR_LINE
+    def _lines_between(self, low: float, high: float, frame: Box) -> int:
+        """How many lines across the table lie between two places: 0, 1 or 2."""
         lengths: dict[float, float] = defaultdict(float)
         starts: list[float] = []
         for rule in self.marked.rules:
@@ -159,17 +137,14 @@ class _RowContents:
         if head < 2 or self.bold_rows() >= head or not self._is_labelled_group(0, head):
             return False
         body = range(head, self.count)
-        numbers = [col for col in self._columns() if self._has_numbers(body, col)]
+        behind = {cell.col for own in self.cells.values() for cell in own if cell.col > 0}
+        numbers = [col for col in behind if self._has_numbers(body, col)]
         if numbers:
-            return all(
-                2 * sum(self._has_numbers([row], col) for col in numbers) > len(numbers)
-                for row in range(head)
-            )
+            counts = (sum(self._has_numbers([row], col) for col in numbers) for row in range(head))
+            return all(2 * count > len(numbers) for count in counts)
         following = [row for row in body if any(c.col == 0 and c.text for c in self.cells[row])]
-        ends = [*following[1:], self.count]
-        return len(following) > 0 and all(
-            self._is_labelled_group(row, end) for row, end in zip(following, ends, strict=True)
-        )
+        groups = zip(following, [*following[1:], self.count], strict=True)
+        return len(following) > 0 and all(self._is_labelled_group(*group) for group in groups)
 
     def _is_labelled_group(self, first: int, end: int) -> bool:
         """Whether some rows have one label before them all and plain cells with text behind it."""
@@ -179,14 +154,11 @@ class _RowContents:
         is_plain = all(cell.colspan == cell.rowspan == 1 and cell.text for cell in others)
         return end > first + 1 and bool(others) and is_plain and [c.row for c in labels] == [first]
 
-    def _columns(self) -> set[int]:
-        """The columns behind that of the labels."""
-        return {cell.col for own in self.cells.values() for cell in own if cell.col > 0}
-
     def _has_numbers(self, rows: Iterable[int], col: int) -> bool:
-        """Whether most cells of a column are numbers in these rows."""
+        """Whether most cells of a column have more figures than letters in these rows."""
         texts = [cell.text for row in rows for cell in self.cells[row] if cell.col == col and cell.text]
-        return 2 * sum(_is_number(text) for text in texts) > len(texts)
+        numbers = (sum(c.isdecimal() for c in text) > sum(c.isalpha() for c in text) for text in texts)
+        return 2 * sum(numbers) > len(texts)
 
     def bold_rows(self) -> int:
         """How many rows at the top are bold."""
@@ -194,16 +166,6 @@ class _RowContents:
 
     def is_bold(self, row: int) -> bool:
         """Whether all text of a row is bold, and there is some."""
-        texts = [cell for cell in self.cells[row] if any(c.isalnum() for c in cell.text)]
-        return bool(texts) and all(self._is_bold_cell(cell) for cell in texts)
-
-    def _is_bold_cell(self, cell: Cell) -> bool:
-        own = [
-            m for m in self.marked.cells if m.text and cell.box is not None and cell.box.holds_centre(m.box)
-        ]
-        return bool(own) and all(m.is_bold for m in own)
-
-
-def _is_number(text: str) -> bool:
-    """Whether a text has more figures than letters."""
-    return sum(c.isdecimal() for c in text) > sum(c.isalpha() for c in text)
+        boxes = [cell.box for cell in self.cells[row] if any(c.isalnum() for c in cell.text)]
+        marks = [[m for m in self.marked.cells if m.text and b and b.holds_centre(m.box)] for b in boxes]
+        return bool(marks) and all(own and all(m.is_bold for m in own) for own in marks)

@@ -26,12 +26,9 @@ _RAISED = re.compile(r"\^(?:\{([^{}]*)\}|(\S))")
 
 def is_to_sign(marked: MarkedTable) -> bool:
     """Whether names stand under lines: at least every second row has nothing but leaders and lone lines."""
-    rows: dict[int, list[MarkedCell]] = {}
-    for cell in marked.cells:
-        if cell.text or cell.ink is not None:
-            rows.setdefault(cell.row, []).append(cell)
-    lines = [row for row, cells in rows.items() if all(_is_line(cell, marked.angle) for cell in cells)]
-    return bool(lines) and 2 * len(lines) >= len(rows)
+    shown = ([cell for cell in row if cell.text or cell.ink is not None] for row in marked.rows)
+    is_line = [all(_is_line(cell, marked.angle) for cell in row) for row in shown if row]
+    return any(is_line) and 2 * sum(is_line) >= len(is_line)
 
 
 def _is_line(cell: MarkedCell, angle: int) -> bool:
@@ -43,14 +40,8 @@ def _is_line(cell: MarkedCell, angle: int) -> bool:
 
 def names_authors(marked: MarkedTable) -> bool:
     """Whether people stand beside each other, with a row of their addresses below, and no lines."""
-    rows: dict[int, list[str]] = {}
-    for cell in marked.cells:
-        if cell.text:
-            rows.setdefault(cell.row, []).append(cell.text)
-    has_addresses = any(
-        row > 0 and len(texts) > 1 and all(_ADDRESS.search(text) for text in texts)
-        for row, texts in rows.items()
-    )
+    rows = ([cell.text for cell in row if cell.text] for row in marked.rows[1:])
+    has_addresses = any(len(texts) > 1 and all(map(_ADDRESS.search, texts)) for texts in rows)
     return has_addresses and not marked.rules
 
 
@@ -67,11 +58,10 @@ def has_notes_of(marked: MarkedTable, others: Iterable[MarkedTable]) -> bool:
 
 
 def _is_above(other: MarkedTable, marked: MarkedTable) -> bool:
-    if other.angle != marked.angle:
-        return False
     upper, lower = other.box.turned(other.angle), marked.box.turned(marked.angle)
     beside = min(upper.x1, lower.x1) - max(upper.x0, lower.x0)
-    return beside > 0.5 * min(upper.width, lower.width) and abs(lower.y0 - upper.y1) <= NEAR_TABLE
+    is_near = beside > 0.5 * min(upper.width, lower.width) and abs(lower.y0 - upper.y1) <= NEAR_TABLE
+    return is_near and other.angle == marked.angle
 
 
 def _raised_marks(table: MarkedTable) -> set[str]:
@@ -94,18 +84,13 @@ ACROSS = 0.95
 
 
 def is_ruled_grid(texts: Sequence[Box], paths: Sequence[Box], lines: Iterable[Box]) -> bool:
-    """Whether a drawing of words can be taken for a table with lines.
-
-    Args:
-        texts: Its words.
-        paths: All else that it paints.
-        lines: The thin lines of the page, of which some may be drawn over it.
-    """
+    """Whether a drawing of words can be taken for a table, by its paths and the thin lines of the page."""
     if len(texts) < MIN_CELLS:
         return False
     frames = [path for path in dict.fromkeys(paths) if _frames_one_cell(path, texts)]
     beside = [f for f in frames if any(_touches(f, other) for other in frames)]
-    framed = [f for f in beside if any(_touches(_turned(f), _turned(other)) for other in frames)]
+    turned = [f.turned(90) for f in frames]  # what stands above is beside
+    framed = [f for f in beside if any(_touches(f.turned(90), other) for other in turned)]
     return len(framed) >= MIN_CELLS or any(_parts_rows(line, texts) for line in lines)
 
 
@@ -119,10 +104,6 @@ def _touches(one: Box, other: Box) -> bool:
     shared = min(one.y1, other.y1) - max(one.y0, other.y0)
     gap = max(one.x0, other.x0) - min(one.x1, other.x1)
     return shared > 0.5 * min(one.height, other.height) and abs(gap) <= TOUCHING
-
-
-def _turned(box: Box) -> Box:
-    return Box(box.y0, box.x0, box.y1, box.x1)
 
 
 def _parts_rows(line: Box, texts: Sequence[Box]) -> bool:

@@ -12,17 +12,8 @@ from typing import Any, NamedTuple
 
 from pypdfium2 import raw
 
-from parsemark.corpora.latex.cell_boxes import (
-    RULE_HEIGHT,
-    InkPiece,
-    LooseCharacter,
-    MarkedTable,
-    RawCell,
-    RawTable,
-    columns_of,
-    place_cells,
-    take_loose,
-)
+from parsemark.corpora.latex import cell_boxes
+from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedTable, RawCell, RawTable
 from parsemark.corpora.latex.cell_text import MATH_AXIS, Character, character_of
 from parsemark.corpora.latex.glyphs import EXTENSION_FONT, extension_sign
 from parsemark.corpora.latex.layout import is_ruled_grid
@@ -86,15 +77,15 @@ class _Ink:
     """Lines that are drawn in cells, and no rules: those of a diagram."""
     straight: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     """How many of them are one straight line each."""
-    matrices: dict[int, tuple[list[Box], list[Box]]] = field(
-        default_factory=lambda: defaultdict(lambda: ([], []))
-    )
-    """The words of each matrix of TikZ, and what is drawn in it."""
+    words: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
+    """Of each matrix of TikZ."""
+    paths: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
+    """What is drawn in each matrix of TikZ."""
     lines: list[Box] = field(default_factory=list)
     """Everything thin that is no text."""
-    cells: dict[int, list[InkPiece]] = field(default_factory=lambda: defaultdict(list))
+    cells: dict[int, list[cell_boxes.InkPiece]] = field(default_factory=lambda: defaultdict(list))
     characters: dict[int, list[Character]] = field(default_factory=lambda: defaultdict(list))
-    loose: list[LooseCharacter] = field(default_factory=list)
+    loose: list[cell_boxes.LooseCharacter] = field(default_factory=list)
     """Characters in no cell: those between columns (`r@{.}l`), and all outside of tables."""
     blocks: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
 
@@ -117,30 +108,24 @@ def _read_page(page: Any, number: int) -> MarkedPage:
     width, height = page.get_size()
     ink = _read_ink(page)
     tables, unmarked = _read_tables(page, ink)
-    for words, paths in ink.matrices.values():
-        if is_ruled_grid(words, paths, ink.lines):
+    for matrix, words in ink.words.items():
+        if is_ruled_grid(words, ink.paths[matrix], ink.lines):
             unmarked += ["TikZ matrix with lines"] * 2  # it begins and ends here
     diagrams = (
         boxes for cell, boxes in ink.drawings.items() if not len(boxes) == ink.straight[cell] <= MAX_DIVIDING
     )
     pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in diagrams)]
     frame = Box(0, 0, width, height)
-    placed = [_noted(place_cells(table, ink.boxes, pictures), table, frame) for table in tables]
-    return MarkedPage(
-        number,
-        width,
-        height,
-        tuple(table for table in placed if table.parent is None),
-        {block: Box.hull(boxes) for block, boxes in ink.blocks.items()},
-        tuple(table for table in placed if table.parent is not None),
-        tuple(unmarked),
-    )
-
-
-def _noted(placed: MarkedTable, table: RawTable, page: Box) -> MarkedTable:
-    """The table, and whether it runs over the edge of its page; what lies beside the page was not read."""
-    beside = any(not page.contains(cell.start, OVER_EDGE) for cell in table.cells)
-    return replace(placed, leaves_page=beside or not page.contains(placed.box, OVER_EDGE))
+    placed = []
+    for table in tables:
+        own, turned = cell_boxes.place_cells(table, ink.boxes, pictures), frame.turned(table.angle)
+        inside = frame.contains(own.box, OVER_EDGE)  # without what lies beside the page, which was not read
+        inside = inside and all(turned.contains(cell.start, OVER_EDGE) for cell in table.cells)
+        placed.append(replace(own, leaves_page=not inside))
+    outer = tuple(table for table in placed if table.parent is None)
+    nested = tuple(table for table in placed if table.parent is not None)
+    blocks = {block: Box.hull(boxes) for block, boxes in ink.blocks.items()}
+    return MarkedPage(number, width, height, outer, blocks, nested, tuple(unmarked))
 
 
 def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
@@ -171,9 +156,10 @@ def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
             unmarked.append(rest[0])
         elif kind == "P":
             ink.pictures.append(box)
-    found = [part for table in tables.values() if table.cells for part in columns_of(table)]
+    turned = (cell_boxes.upright(table) for table in tables.values() if table.cells)
+    found = [part for table in turned for part in cell_boxes.columns_of(table)]
     for table in found:
-        take_loose(table, ink.loose)
+        cell_boxes.take_loose(table, ink.loose)
     return found, unmarked
 
 
@@ -199,7 +185,7 @@ def _notes(page: Any) -> Iterator[tuple[str, Box]]:
 
 def _read_ink(page: Any) -> _Ink:
     ink = _Ink()
-    text_page = page.get_textpage()
+    text_page, (width, height) = page.get_textpage(), page.get_size()
     edges = [ctypes.c_float() for _ in range(4)]
     cells_of: dict[int, tuple[list[int], int, _Font]] = {}
     fonts: dict[int, _Font] = {}
@@ -216,8 +202,11 @@ def _read_ink(page: Any) -> _Ink:
         font = _font(item, fonts) if is_text else _Font()
         if is_text and not text.strip() and not font.is_extension:  # there, codes of blanks are signs
             continue
-        if _is_beside(page, box) or (not is_text and _is_unseen(item, box)):
+        filled, stroked = _painting(item)
+        if not stroked and (not filled or min(box.width, box.height) <= 0):
             continue
+        if box.x1 < 0 or box.y1 < 0 or box.x0 > width or box.y0 > height:
+            continue  # beside the page, where beamer puts what it covers
         ink.boxes.append(box)
         if kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_SHADING):
             ink.pictures.append(box)
@@ -228,14 +217,15 @@ def _read_ink(page: Any) -> _Ink:
         for tag, number in _tags(item):
             if tag == CELL_TAG:
                 ink.cells[number].append((box, text, angle))
-                if kind == raw.FPDF_PAGEOBJ_PATH and _is_drawn(item, box):
+                is_path = kind == raw.FPDF_PAGEOBJ_PATH and stroked
+                if is_path and min(box.width, box.height) > RULE_HEIGHT:  # no rule, no edge of a filled cell
                     ink.drawings[number].append(box)
                     ink.straight[number] += raw.FPDFPath_CountSegments(item) == 2
                 cells.append(number)
             elif tag == BLOCK_TAG:
                 ink.blocks[number].append(box)
             elif tag == MATRIX_TAG:
-                ink.matrices[number][not is_text].append(box)
+                (ink.words if is_text else ink.paths)[number].append(box)
         if is_text:
             cells_of[ctypes.addressof(item.contents)] = cells, angle, font
             has_cells |= bool(cells)
@@ -245,29 +235,13 @@ def _read_ink(page: Any) -> _Ink:
     return ink
 
 
-def _is_drawn(item: Any, box: Box) -> bool:
-    """A line that is neither a rule nor the edge of a filled cell."""
+def _painting(item: Any) -> tuple[bool, bool]:
+    """Whether a path is filled, and whether it is stroked; what is no path counts as both."""
     mode, stroke = ctypes.c_int(), ctypes.c_int()
-    is_read = raw.FPDFPath_GetDrawMode(item, mode, stroke)
-    return bool(is_read and stroke.value) and min(box.width, box.height) > RULE_HEIGHT
-
-
-def _is_beside(page: Any, box: Box) -> bool:
-    """Whether it lies beside the page, where beamer puts what it covers."""
-    width, height = page.get_size()
-    return box.x1 < 0 or box.y1 < 0 or box.x0 > width or box.y0 > height
-
-
-def _is_unseen(item: Any, box: Box) -> bool:
-    """A path that paints nothing: without area, or neither filled nor stroked."""
-    if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
-        return False
-    mode, stroke = ctypes.c_int(), ctypes.c_int()
-    if not raw.FPDFPath_GetDrawMode(item, mode, stroke):
-        return False
-    if mode.value == raw.FPDF_FILLMODE_NONE and not stroke.value:
-        return True
-    return not stroke.value and (box.width <= 0 or box.height <= 0)
+    is_path = raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH
+    if not is_path or not raw.FPDFPath_GetDrawMode(item, mode, stroke):
+        return True, True
+    return mode.value != raw.FPDF_FILLMODE_NONE, bool(stroke.value)
 
 
 def _read_characters(

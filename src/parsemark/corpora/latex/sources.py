@@ -21,16 +21,10 @@ from typing import IO, Self
 from parsemark.errors import CorpusError
 from parsemark.system import BROKEN_ARCHIVE
 
-MAX_FILES = 5_000
-"""Files of one document."""
-MAX_FILE_BYTES = 64 * 2**20
-"""Bytes of one file."""
-MAX_DOCUMENT_BYTES = 256 * 2**20
-"""Unpacked bytes of one document."""
-MAX_HEADER_BYTES = 2**20
-"""Of a member's long name or of its further attributes."""
-MAX_DIRECTORY_BYTES = 8 * 2**20
-"""Of a zip: its list of entries."""
+MAX_FILES, MAX_FILE_BYTES, MAX_DOCUMENT_BYTES = 5_000, 64 * 2**20, 256 * 2**20
+"""Files of one document, bytes of one file, and of one document when it is unpacked."""
+MAX_HEADER_BYTES, MAX_DIRECTORY_BYTES = 2**20, 8 * 2**20
+"""Of a member's long name or of its further attributes, and of a zip's list of entries."""
 MAX_MEMBERS = 20_000
 """Entries of one archive, also those that are passed over."""
 MAX_NAME = 200
@@ -44,11 +38,8 @@ _ZIP_ENCRYPTED = 0x1
 _ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
 _ENDINGS = ("", ".tex", ".bib", ".pdf", ".png", ".jpg", ".eps", ".sty", ".cls")
 _HEADERS = (
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
 _LICENCE_FILE = re.compile(r"licen[cs]e(\.txt|\.md)?|copying", re.IGNORECASE)
 
@@ -128,13 +119,10 @@ def locate(paths: Iterable[Path]) -> list[FoundDocument]:
     located = []
     for path in paths:
         if not path.exists():
-            raise CorpusError(
-                f"{path} does not exist; give LaTeX files, folders, or .tar.gz and .zip archives."
-            )
-        located += [
-            FoundDocument(_unique(_stem(found), taken), found, path)
-            for found in _documents_below(path, is_given=True)
-        ]
+            hint = "give LaTeX files, folders, or .tar.gz and .zip archives"
+            raise CorpusError(f"{path} does not exist; {hint}.")
+        for found in _documents_below(path, is_given=True):
+            located.append(FoundDocument(_unique(_stem(found), taken), found, path))
     return located
 
 
@@ -151,17 +139,11 @@ def safe_name(name: str) -> str | None:
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part != "."]
     is_unsafe = path.is_absolute() or ".." in parts or not parts or "\0" in name or len(name) > 500
-    if is_unsafe or ":" in parts[0] or not _is_storable(parts):
-        return None
-    return "/".join(parts)
-
-
-def _is_storable(parts: Iterable[str]) -> bool:
-    """Whether file systems and reports can hold the names: Unicode, and not too long."""
-    try:
-        return all(len(part.encode()) <= 255 for part in parts)
+    try:  # file systems and reports hold names that are Unicode and not too long
+        is_unsafe = is_unsafe or ":" in parts[0] or any(len(part.encode()) > 255 for part in parts)
     except UnicodeEncodeError:  # bytes that are not UTF-8
-        return False
+        return None
+    return None if is_unsafe else "/".join(parts)
 
 
 def _printable(name: str) -> str:
@@ -223,7 +205,7 @@ def _read_above(folder: Path, within: Path, document: SourceDocument) -> None:
     limit = within.resolve()
     for text in document.tex_files().values():
         for name in dict.fromkeys(_ABOVE.findall(text)):
-            depth = len(PurePosixPath(name).parts) - len([p for p in PurePosixPath(name).parts if p != ".."])
+            depth = PurePosixPath(name).parts.count("..")
             for ending in _ENDINGS:
                 path = (folder / f"{name}{ending}").resolve()
                 is_ours = path.is_relative_to(limit) and not path.is_relative_to(folder.resolve())
@@ -352,8 +334,7 @@ class _ShortReads:
     """A file of which no more than `limit` bytes are read at once, as zipfile does with a whole directory."""
 
     def __init__(self, file: IO[bytes], limit: int) -> None:
-        self._file = file
-        self._limit = limit
+        self._file, self._limit = file, limit
         self.seek, self.tell, self.seekable, self.close = file.seek, file.tell, file.seekable, file.close
 
     def read(self, size: int = -1) -> bytes:
@@ -366,9 +347,7 @@ class _Bounded(io.RawIOBase):
     """Reads from a stream and raises once more than `limit` bytes came out of it."""
 
     def __init__(self, stream: io.BufferedIOBase | IO[bytes], limit: int) -> None:
-        self._stream = stream
-        self._left = limit
-        self._limit = limit
+        self._stream, self._left, self._limit = stream, limit, limit
 
     def readable(self) -> bool:
         return True

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, read_marks
@@ -46,18 +47,17 @@ def covers(placed: PlacedTable, marked: MarkedTable) -> bool:
 
     Cells that show nothing may have no place in the table: it leaves out what is only space.
     """
-    taken = {
-        (r, c): slot
-        for slot in placed.tex_slots
-        for r in range(slot[0], slot[0] + slot[2])
-        for c in range(slot[1], slot[1] + slot[3])
-    }
+    taken = {place: slot for slot in placed.tex_slots for place in places(slot)}
     for cell in marked.cells:
-        cols = range(cell.col, cell.col + cell.colspan)
-        places = {taken.get((r, c)) for r in range(cell.row, cell.row + cell.rowspan) for c in cols}
-        if len(places) != 1 or (places == {None} and cell.text):
+        found = {taken.get(place) for place in places((cell.row, cell.col, cell.rowspan, cell.colspan))}
+        if len(found) != 1 or (found == {None} and cell.text):
             return False
     return len(marked.slots) >= len(placed.tex_slots)
+
+
+def places(slot: Slot) -> Iterator[tuple[int, int]]:
+    """The grid positions that a slot covers."""
+    return product(range(slot[0], slot[0] + slot[2]), range(slot[1], slot[1] + slot[3]))
 
 
 def is_normalised(source: str, spans: set[Slot], marked: MarkedTable) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.model import Box, Table
+from parsemark.model.table import slot
 
 NEAR_EDGE = 3.0
 """A rule this close to the edge of a row or column is its line, in points."""
@@ -38,7 +38,7 @@ def cuts_numbers(cols: Iterable[int], marked: MarkedTable) -> bool:
 def _is_seam(marked: MarkedTable, col: int) -> bool:
     """Whether each number before a column goes on in it: at least two do, and nothing else stands there."""
     seams: list[float] = []
-    for row in _rows(marked).values():
+    for row in marked.rows:
         before = next((c for c in row if c.col + c.colspan == col and c.text), None)
         after = next((c for c in row if c.col == col and c.text), None)
         if before is None or after is None:
@@ -52,13 +52,6 @@ def _is_seam(marked: MarkedTable, col: int) -> bool:
     return len(seams) > 1 and median(seams) <= SEAM and max(seams) <= WIDEST_SEAM
 
 
-def _rows(marked: MarkedTable) -> Mapping[int, list[MarkedCell]]:
-    rows: dict[int, list[MarkedCell]] = defaultdict(list)
-    for cell in marked.cells:
-        rows[cell.row].append(cell)
-    return rows
-
-
 def _is_number(before: str, after: str) -> bool:
     """Whether figures, or a figure and the mark of a number, stand at the seam."""
     ends, begins = before[-1], after[0]
@@ -69,18 +62,17 @@ def _is_number(before: str, after: str) -> bool:
 
 def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
     cells: list[MarkedCell] = []
-    for row in _rows(marked).values():
+    for row in marked.rows:
         own = sorted(row, key=lambda cell: cell.col)
         for before, cell in pairwise([None, *own]):
             assert cell is not None
+            pair = [(cell.row, place, cell.rowspan, 1) for place in (col - 1, col)]
             if cell.col < col < cell.col + cell.colspan:
                 cells.append(replace(cell, colspan=cell.colspan - 1))
             elif cell.col < col:
                 cells.append(cell)
-            elif cell.col > col or before is None or before.col + before.colspan != col:
+            elif before is None or [slot(before), slot(cell)] != pair:
                 cells.append(replace(cell, col=cell.col - 1))
-            elif before.colspan > 1 or cell.colspan > 1 or before.rowspan != cell.rowspan:
-                cells.append(replace(cell, col=cell.col - 1, colspan=cell.colspan))
             else:
                 inks = [ink for ink in (before.ink, cell.ink) if ink is not None]
                 cells[-1] = replace(
@@ -112,30 +104,20 @@ def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -
     boxes = [cell.box.turned(marked.angle) for cell in own if cell.box is not None]
     if not boxes:
         return True
-    share = Box.hull(boxes).height / (_usual_height(table, marked) or 1.0)
+    with_text = (c.box for c in table.cells if c.text and c.rowspan == 1 and c.box is not None)
+    usual = median([box.turned(marked.angle).height for box in with_text] or [0.0])
+    share = Box.hull(boxes).height / (usual or 1.0)
     if not is_col and (share < THIN or (share < LOW and len(own) < table.n_cols)):
         return True
     return not _is_framed(Box.hull(boxes), marked, is_col=is_col)
 
 
-def _usual_height(table: Table, marked: MarkedTable) -> float:
-    """Of rows with text."""
-    heights = [
-        cell.box.turned(marked.angle).height
-        for cell in table.cells
-        if cell.text and cell.rowspan == 1 and cell.box is not None
-    ]
-    return median(heights) if heights else 0.0
-
-
 def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
     """Whether lines stand on both sides of a column, or above and below a row."""
-    if is_col:
-        flat = [((r.x0 + r.x1) / 2, r.y0, r.y1) for r in marked.rules if r.height > r.width]
-        edges, (low, high) = (box.x0, box.x1), (box.y0, box.y1)
-    else:
-        flat = [((r.y0 + r.y1) / 2, r.x0, r.x1) for r in marked.rules if r.width > r.height]
-        edges, (low, high) = (box.y0, box.y1), (box.x0, box.x1)
-    lines = [(middle, max(0.0, min(stop, high) - max(start, low))) for middle, start, stop in flat]
+    turn = 90 if is_col else 0  # a column is a row of the table that lies on its side
+    frame, rules = box.turned(turn), [rule.turned(turn) for rule in marked.rules]
+    flat = [rule for rule in rules if rule.width > rule.height]
+    lines = [(r.centre[1], max(0.0, min(r.x1, frame.x1) - max(r.x0, frame.x0))) for r in flat]
+    edges = (frame.y0, frame.y1)
     sides = [sum(length for at, length in lines if abs(at - edge) <= NEAR_EDGE) for edge in edges]
-    return all(length > 0.5 * (high - low) for length in sides)
+    return all(length > 0.5 * frame.width for length in sides)

@@ -146,11 +146,7 @@ def read_each(
     read: Callable[[Path, SampleIds], Iterable[Sample]],
     remarks: list[Remark],
 ) -> list[Sample]:
-    """The samples of all files; one that cannot be read costs itself.
-
-    Raises:
-        CorpusError: None can be.
-    """
+    """The samples of all files; one that cannot be read costs itself. CorpusError if none can be."""
     ids = SampleIds()
     samples: list[Sample] = []
     for path in paths:
@@ -200,13 +196,8 @@ def files_inside(
 ) -> list[Path]:
     """The files below `root` that match, sorted; links that lead out of it are refused.
 
-    One whose name is no Unicode is left out, with a remark.
-
-    Args:
-        root: The folder.
-        pattern: Of names.
-        remarks: Get what is left out.
-        of: The corpus that has such files; without any, CorpusError asks whether this is it.
+    One whose name is no Unicode is left out, with a remark. Where a corpus `of` this name has such files and
+    there are none, CorpusError asks whether this is it.
     """
     found = sorted(path for path in root.rglob(pattern) if path.is_file())
     if remarks is not None:

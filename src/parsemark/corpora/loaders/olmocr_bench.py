@@ -42,7 +42,10 @@ def load(root: Path) -> Corpus:
     tests += [(baseline_of(pdf), BASELINE) for pdf in named if pdf not in based]
     by_page: dict[tuple[str, int], list[Fact]] = {}
     for test, group in tests:
-        by_page.setdefault((test["pdf"], test["page"]), []).append(_fact(test, group))
+        arguments = {key: value for key, value in test.items() if key not in _PLACE}
+        identifier = f"{group.removesuffix('.jsonl')}/{test['id']}"  # ids repeat between files
+        fact = Fact(identifier, test["type"], RULES, arguments, test["page"], group=group)
+        by_page.setdefault((test["pdf"], test["page"]), []).append(fact)
     ids = SampleIds()
     samples: list[Sample] = []
     for pdf in sorted(named):
@@ -91,12 +94,6 @@ def _lines(path: Path, lines: FactLines) -> Iterator[tuple[int, Any]]:
                 yield number, json.loads(line)
             except (ValueError, RecursionError) as error:
                 lines.refused(f"it is not JSON: {error}", number)
-
-
-def _fact(test: dict[str, Any], group: str) -> Fact:
-    arguments = {key: value for key, value in test.items() if key not in _PLACE}
-    identifier = f"{group.removesuffix('.jsonl')}/{test['id']}"  # ids repeat between files
-    return Fact(identifier, test["type"], RULES, arguments, test["page"], group=group)
 
 
 def _samples(

@@ -56,14 +56,8 @@ def load(path: Path) -> Corpus:
             samples.append(_sample(page, file, index, ids))
     require_some(samples, remarks, file)
     remarks += [*_twins(samples), *_unknown_categories(samples)]
-    return Corpus.of(
-        "omnidocbench",
-        samples,
-        root=file.parent,
-        version=file.stem,
-        licence="research use only",
-        remarks=remarks,
-    )
+    root, licence = file.parent, "research use only"
+    return Corpus.of("omnidocbench", samples, root=root, version=file.stem, licence=licence, remarks=remarks)
 
 
 def _twins(samples: list[Sample]) -> Iterator[Remark]:

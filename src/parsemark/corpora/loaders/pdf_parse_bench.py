@@ -18,10 +18,9 @@ from parsemark.model import Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
 
 _CATEGORIES = {
-    "text": Category.TEXT_BLOCK,
-    "display-formula": Category.EQUATION_ISOLATED,
+    "text": Category.TEXT_BLOCK, "display-formula": Category.EQUATION_ISOLATED,
     "inline-formula": "equation_inline",
-}
+}  # fmt: skip
 
 
 def load(root: Path) -> Corpus:

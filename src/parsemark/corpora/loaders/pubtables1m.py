@@ -32,16 +32,9 @@ def load(root: Path) -> Corpus:
     files = files_inside(root, "*.xml", remarks, of="a folder of PubTables-1M")
     ids = SampleIds()
     by_id = {ids.make(path.stem): path for path in files}
-    return Corpus(
-        "pubtables1m",
-        "1",
-        listing_hash(root, files),
-        root,
-        tuple(by_id),
-        partial(read_sample, by_id),
-        "CDLA-Permissive-2.0",
-        remarks=tuple(remarks),
-    )
+    version = "1", listing_hash(root, files)
+    samples = tuple(by_id), partial(read_sample, by_id)
+    return Corpus("pubtables1m", *version, root, *samples, "CDLA-Permissive-2.0", remarks=tuple(remarks))
 
 
 def read_sample(files: dict[str, Path], identifier: str) -> Sample:

@@ -51,17 +51,10 @@ def load(root: Path) -> Corpus:
     ids = SampleIds()
     by_id = {ids.make(page.stem): page for page in pages}
     files = [f for page in pages for f in (page.image, page.xml, *page.html) if f is not None]
-    reader = _SoricReader(root, by_id, _first_numbers(pages))
-    return Corpus(
-        root.resolve().name,
-        "1",
-        listing_hash(root, files),
-        root,
-        tuple(by_id),
-        reader.read,
-        "see the dataset's card",
-        remarks=tuple(remarks),
-    )
+    version = "1", listing_hash(root, files)
+    samples = tuple(by_id), _SoricReader(root, by_id, _first_numbers(pages)).read
+    name, licence = root.resolve().name, "see the dataset's card"
+    return Corpus(name, *version, root, *samples, licence, remarks=tuple(remarks))
 
 
 def _pages(root: Path, remarks: list[Remark]) -> list[_PageFiles]:

@@ -41,14 +41,8 @@ def load(root: Path) -> Corpus:
         return [_sample(path, own)]
 
     samples = read_each(root, sorted(found), read, remarks)
-    return Corpus.of(
-        f"{pages.name} (sources)",
-        samples,
-        root=root,
-        version=pages.version,
-        licence=pages.licence,
-        remarks=remarks,
-    )
+    name, version, licence = f"{pages.name} (sources)", pages.version, pages.licence
+    return Corpus.of(name, samples, root=root, version=version, licence=licence, remarks=remarks)
 
 
 def _sample(source: Path, pages: Sequence[Sample]) -> Sample:

@@ -68,15 +68,9 @@ def table_from_structure(objects: Iterable[VocObject], words: Sequence[PlacedWor
     rows = sorted(boxes[ROW], key=lambda b: b.y0 + b.y1)
     columns = sorted(boxes[COLUMN], key=lambda b: b.x0 + b.x1)
     if len(rows) * len(columns) * max(len(words), 1) > MAX_COMPARISONS:
-        raise CorpusError(
-            f"A table of {len(rows)} x {len(columns)} with {len(words)} words is over what is read "
-            f"({MAX_COMPARISONS:,} pairs of a cell and a word)."
-        )
-    headers = {
-        r
-        for r, row in enumerate(rows)
-        if any(_share(row.y0, row.y1, header.y0, header.y1) >= 0.5 for header in boxes[HEADER])
-    }
+        what = f"A table of {len(rows)} x {len(columns)} with {len(words)} words"
+        raise CorpusError(f"{what} is over what is read ({MAX_COMPARISONS:,} pairs of a cell and a word).")
+    headers = {r for header in boxes[HEADER] for r in _rows_in(header, rows)}
     spans = [_spanned(box, rows, columns) for label in SPANNING for box in boxes[label]]
     cells = _cells(rows, columns, [s for s in spans if s is not None])
     texts = _texts(cells, words)
@@ -87,8 +81,12 @@ def table_from_structure(objects: Iterable[VocObject], words: Sequence[PlacedWor
     return table
 
 
+def _rows_in(box: Box, rows: list[Box]) -> list[int]:
+    return [i for i, row in enumerate(rows) if _share(row.y0, row.y1, box.y0, box.y1) >= 0.5]
+
+
 def _spanned(box: Box, rows: list[Box], columns: list[Box]) -> tuple[range, range] | None:
-    in_rows = [i for i, row in enumerate(rows) if _share(row.y0, row.y1, box.y0, box.y1) >= 0.5]
+    in_rows = _rows_in(box, rows)
     in_columns = [i for i, col in enumerate(columns) if _share(col.x0, col.x1, box.x0, box.x1) >= 0.5]
     if len(in_rows) * len(in_columns) < 2:
         return None
@@ -154,12 +152,8 @@ def read_voc(path: Path) -> VocFile:
     objects = [
         VocObject((o.findtext("name") or "").strip().lower(), _box(o, path)) for o in root.iter("object")
     ]
-    return VocFile(
-        _number(root.find("size/width"), path),
-        _number(root.find("size/height"), path),
-        (root.findtext("filename") or "").strip() or None,
-        tuple(objects),
-    )
+    width, height = (_number(root.find(f"size/{side}"), path) for side in ("width", "height"))
+    return VocFile(width, height, (root.findtext("filename") or "").strip() or None, tuple(objects))
 
 
 def _box(element: etree._Element, path: Path) -> Box:

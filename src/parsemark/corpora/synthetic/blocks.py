@@ -51,14 +51,9 @@ def text_block(*lines: Piece) -> TextBlock:
 def paragraph_block(
     rng: random.Random, language: str, count: int | None = None, *, see: bool = False, rich: bool = False
 ) -> TextBlock:
-    """Some sentences.
+    """Some sentences, 2 to 6 where no `count` is given; with `see` they refer to the table that follows.
 
-    Args:
-        rng: Where chance comes from.
-        language: Of the text.
-        count: How many sentences; 2 to 6 where it is not given.
-        see: Refer to the table that follows.
-        rich: Some sentences have a formula or a share, and some paragraphs a footnote.
+    Some sentences of `rich` paragraphs have a formula or a share, and some paragraphs a footnote.
     """
     words = vocabulary(language)
     joint = plain(" ") if words.spaced else EMPTY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from parsemark.corpora.synthetic.language import Vocabulary, vocabulary
@@ -14,12 +14,7 @@ from parsemark.errors import MakingError
 from parsemark.model import AttributeValue, Category, Table
 from parsemark.model.table import complexity
 
-OMNIDOCBENCH_LINE = {
-    FULL: "full_line",
-    BOOKTABS: "fewer_line",
-    PARTIAL: "less_line",
-    NONE: "wireless_line",
-}
+OMNIDOCBENCH_LINE = {FULL: "full_line", BOOKTABS: "fewer_line", PARTIAL: "less_line", NONE: "wireless_line"}
 NUMBER, NEXT_TABLE = "@N@", "@T@"
 """Stand for the number of a table, figure, formula or footnote, and for that of the table that follows."""
 
@@ -85,11 +80,6 @@ class TableBlock:
         return self.layout.table()
 
     @property
-    def has_math(self) -> bool:
-        """Whether it has formulas."""
-        return any(c.piece.has_math for c in self.layout.cells.values())
-
-    @property
     def has_text(self) -> bool:
         """Whether a column has running text over several lines."""
         return any(a.startswith("p") for a in self.layout.draft.alignments)
@@ -132,8 +122,9 @@ class TableBlock:
             "table_layout": "vertical" if self.rotate else "horizontal",
             "with_span": self.table.has_spans,
             "line": OMNIDOCBENCH_LINE[self.look.line],
-            "language": table_language(language),
-            "include_equation": self.has_math,
+            # OmniDocBench's spelling where it has the language: `table_en`, `table_simplified_chinese`
+            "language": f"table_{language if language.endswith('_chinese') else vocabulary(language).code}",
+            "include_equation": any(c.piece.has_math for c in self.layout.cells.values()),
             "include_background": bool(self.look.head_fill or self.look.stripe),
             "include_photo": False,
             "with_structured_text": self.has_text,
@@ -174,7 +165,7 @@ class DocumentDraft:
     running_head: str = ""
     page_numbers: bool = True
     first_page: int = 1
-    sheets: tuple[SheetDraft, ...] = field(default=())
+    sheets: tuple[SheetDraft, ...] = ()
 
     @property
     def words(self) -> Vocabulary:
@@ -182,22 +173,18 @@ class DocumentDraft:
         return vocabulary(self.language)
 
     def characters(self) -> set[str]:
-        """All that it shows, but for page numbers."""
-        return {c for text in self._texts() for c in text}
-
-    def _texts(self) -> Iterator[str]:
-        yield self.running_head
+        """All that it shows, but for page numbers and formulas."""
+        texts, pieces = [self.running_head], list[Piece]()
         for block in self.blocks:
-            pieces: list[Piece] = []
             if isinstance(block, TextBlock):
-                yield from block.marks
-                pieces = [*block.lines, block.note]
+                texts += block.marks
+                pieces += [*block.lines, block.note]
             elif isinstance(block, TableBlock):
-                pieces = [block.caption, block.notes, *(c.piece for c in block.layout.cells.values())]
+                pieces += [block.caption, block.notes, *(c.piece for c in block.layout.cells.values())]
             elif isinstance(block, FigureBlock):
-                yield from block.labels
-                pieces = [block.caption]
-            yield from (run.text for piece in pieces for run in piece.runs)
+                texts += block.labels
+                pieces.append(block.caption)
+        return {*"".join(texts), *(c for piece in pieces for run in piece.runs for c in run.text)}
 
 
 def flowing_blocks(draft: DocumentDraft) -> Iterator[tuple[int, FlowingBlock]]:
@@ -216,22 +203,10 @@ def with_numbers(blocks: Iterable[Block]) -> tuple[Block, ...]:
         kind = type(block)
         if isinstance(block, TextBlock):
             counts[kind] += bool(block.note.runs)
-            lines = tuple(
-                line.filled(NEXT_TABLE, counts[TableBlock] + 1).filled(NUMBER, counts[kind])
-                for line in block.lines
-            )
-            numbered.append(replace(block, lines=lines, note=block.note.filled(NUMBER, counts[kind])))
+            lines = (line.filled(NEXT_TABLE, counts[TableBlock] + 1) for line in block.lines)
+            own = tuple(line.filled(NUMBER, counts[kind]) for line in lines)
+            numbered.append(replace(block, lines=own, note=block.note.filled(NUMBER, counts[kind])))
         else:
             counts[kind] += bool(block.caption.runs) or isinstance(block, FigureBlock)
             numbered.append(replace(block, caption=block.caption.filled(NUMBER, counts[kind])))
     return tuple(numbered)
-
-
-def table_language(language: str) -> str:
-    """OmniDocBench's spelling where it has the language: `table_en`, `table_simplified_chinese`."""
-    return f"table_{language if language.endswith('_chinese') else vocabulary(language).code}"
-
-
-def text_attributes(language: str) -> dict[str, AttributeValue]:
-    """OmniDocBench's attributes of text."""
-    return {"text_language": f"text_{language}", "text_background": "white", "text_rotate": "normal"}

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from parsemark.corpora.synthetic import blocks as draw
 from parsemark.corpora.synthetic import business
-from parsemark.corpora.synthetic.blocks import (
-    captioned,
-    figure_block,
-    heading_block,
-    list_block,
-    paragraph_block,
-    section_heading,
-    table_draft,
-    text_block,
-)
 from parsemark.corpora.synthetic.document import Block, DocumentDraft, TableBlock, with_numbers
 from parsemark.corpora.synthetic.language import heading, vocabulary
 from parsemark.corpora.synthetic.looks import FULL, Look, TableLook, draw_look, draw_table_look
@@ -36,22 +27,25 @@ class DocumentDrawer:
     def report(self, long: bool = False) -> DocumentDraft:
         """A report: title, authors, sections of text with tables, lists and figures, a running head."""
         rng, language = self.rng, self.language
-        blocks: list[Block] = [heading_block(rng.choice(self.words.titles), 0)]
+        blocks: list[Block] = [draw.heading_block(rng.choice(self.words.titles), 0)]
         if rng.random() < 0.7:
             names = self.words.list_mark.join(rng.sample(self.words.people, k=rng.randint(1, 3)))
-            blocks.append(text_block(plain(names)))
+            blocks.append(draw.text_block(plain(names)))
         for section in range(1, max(2, round(self.pages * 2.2)) + 1):
-            blocks += [section_heading(rng, language, section), paragraph_block(rng, language)]
+            blocks += [draw.section_heading(rng, language, section), draw.paragraph_block(rng, language)]
             extra = rng.random()
             if extra < 0.65:
-                blocks += [paragraph_block(rng, language, see=True), self._any_table()]
+                blocks.append(draw.paragraph_block(rng, language, see=True))
+                rows, cols = rng.choice([3, 4, 5, 6, 8, 10, 12]), rng.choice([3, 4, 5, 6])
+                blocks.append(self._captioned(draw.table_draft(rng, language, rows, cols)))
             elif extra < 0.8:
-                blocks.append(list_block(rng, language))
+                blocks.append(draw.list_block(rng, language))
             elif extra < 0.92:
-                blocks.append(figure_block(rng, language, self.look.figures))
-            blocks.append(paragraph_block(rng, language))
+                blocks.append(draw.figure_block(rng, language, self.look.figures))
+            blocks.append(draw.paragraph_block(rng, language))
         if long:
-            blocks.insert(-1, self._long_table())
+            inventory = KINDS["inventory"](rng, language, rng.randint(45, 70), rng.randint(4, 6))
+            blocks.insert(-1, replace(self._captioned(inventory, below=False), long=True))
         head = rng.choice(self.words.running_heads) if rng.random() < 0.7 else ""
         return self._document("report", self.look, blocks, head)
 
@@ -66,12 +60,12 @@ class DocumentDrawer:
         )
         draft = business.invoice(rng, self.language, rng.randint(3, 10))
         blocks: list[Block] = [
-            text_block(plain(rng.choice(lists["suppliers"])).bold(), *self._address()),
-            text_block(plain(rng.choice(self.words.people)), *self._address()),
-            heading_block(self.words.words["invoice"], 0),
-            text_block(*_facts(lists["invoice_fields"], values)),
+            draw.text_block(plain(rng.choice(lists["suppliers"])).bold(), *self._address()),
+            draw.text_block(plain(rng.choice(self.words.people)), *self._address()),
+            draw.heading_block(self.words.words["invoice"], 0),
+            draw.text_block(*_facts(lists["invoice_fields"], values)),
             TableBlock(lay_out(draft), replace(self._table_look(look, draft), full_width=True)),
-            text_block(plain(rng.choice(lists["terms_of_payment"]))),
+            draw.text_block(plain(rng.choice(lists["terms_of_payment"]))),
         ]
         return self._document("invoice", look, blocks, "", page_numbers=rng.random() < 0.5)
 
@@ -80,16 +74,16 @@ class DocumentDrawer:
         rng, lists = self.rng, self.words.lists
         look = replace(self.look, serif=False)
         blocks: list[Block] = [
-            heading_block(rng.choice(lists["form_titles"]), 0),
-            paragraph_block(rng, self.language),
+            draw.heading_block(rng.choice(lists["form_titles"]), 0),
+            draw.paragraph_block(rng, self.language),
         ]
         for section in range(rng.randint(1, 3)):
             draft = business.form(rng, self.language, rng.randint(2, 6))
             table_look = replace(self._table_look(look, draft), full_width=True, line=FULL)
             blocks += [
-                heading_block(f"{'ABC'[section]}. {rng.choice(lists['form_parts'])}", 1),
+                draw.heading_block(f"{'ABC'[section]}. {rng.choice(lists['form_parts'])}", 1),
                 TableBlock(lay_out(draft), table_look),
-                paragraph_block(rng, self.language),
+                draw.paragraph_block(rng, self.language),
             ]
         return self._document("form", look, blocks, "")
 
@@ -97,16 +91,16 @@ class DocumentDrawer:
         """A financial report: statements with totals, comments between them."""
         rng, language = self.rng, self.language
         blocks: list[Block] = [
-            heading_block(rng.choice(self.words.titles), 0),
-            paragraph_block(rng, language),
+            draw.heading_block(rng.choice(self.words.titles), 0),
+            draw.paragraph_block(rng, language),
         ]
         for _ in range(max(1, round(self.pages * 1.4))):
             draft = KINDS["finance"](rng, language, rng.randint(6, 16), rng.randint(3, 6))
             blocks += [
-                heading_block(heading(rng, language), 1),
-                paragraph_block(rng, language),
-                captioned(rng, language, draft, self._table_look(self.look, draft)),
-                paragraph_block(rng, language),
+                draw.heading_block(heading(rng, language), 1),
+                draw.paragraph_block(rng, language),
+                self._captioned(draft),
+                draw.paragraph_block(rng, language),
             ]
         return self._document("statement", self.look, blocks, rng.choice(self.words.running_heads))
 
@@ -118,10 +112,10 @@ class DocumentDrawer:
         draft = business.laboratory(rng, self.language, rng.randint(6, 16))
         table_look = replace(self._table_look(look, draft), full_width=rng.random() < 0.7)
         blocks: list[Block] = [
-            heading_block(self.words.words["laboratory"], 0),
-            text_block(*_facts(lists["laboratory_fields"], values)),
+            draw.heading_block(self.words.words["laboratory"], 0),
+            draw.text_block(*_facts(lists["laboratory_fields"], values)),
             TableBlock(lay_out(draft), table_look, notes=plain(lists["laboratory_notes"][0])),
-            paragraph_block(rng, self.language),
+            draw.paragraph_block(rng, self.language),
         ]
         return self._document("laboratory", look, blocks, rng.choice(self.words.running_heads))
 
@@ -133,16 +127,9 @@ class DocumentDrawer:
     def _table_look(self, look: Look, draft: TableDraft) -> TableLook:
         return draw_table_look(self.rng, look, self.family, n_cols=draft.n_cols)
 
-    def _any_table(self) -> TableBlock:
-        rows, cols = self.rng.choice([3, 4, 5, 6, 8, 10, 12]), self.rng.choice([3, 4, 5, 6])
-        draft = table_draft(self.rng, self.language, rows, cols)
-        return captioned(self.rng, self.language, draft, self._table_look(self.look, draft))
-
-    def _long_table(self) -> TableBlock:
-        rng = self.rng
-        draft = KINDS["inventory"](rng, self.language, rng.randint(45, 70), rng.randint(4, 6))
-        block = captioned(rng, self.language, draft, self._table_look(self.look, draft), below=False)
-        return replace(block, long=True)
+    def _captioned(self, draft: TableDraft, below: bool | None = None) -> TableBlock:
+        look = self._table_look(self.look, draft)
+        return draw.captioned(self.rng, self.language, draft, look, below=below)
 
     def _address(self) -> tuple[Piece, ...]:
         rng, lists = self.rng, self.words.lists
@@ -159,22 +146,17 @@ def _facts(fields: Sequence[str], values: tuple[str, ...]) -> tuple[Piece, ...]:
     return tuple(plain(f"{field}: {value}") for field, value in zip(fields, values, strict=True))
 
 
-DOCUMENT_KINDS: dict[str, Callable[[DocumentDrawer], DocumentDraft]] = {
-    "report": DocumentDrawer.report,
-    "invoice": DocumentDrawer.invoice,
-    "form": DocumentDrawer.form,
-    "statement": DocumentDrawer.statement,
-    "laboratory": DocumentDrawer.laboratory,
+_NEEDED_LIST = {
+    DocumentDrawer.report: "methods",
+    DocumentDrawer.invoice: "invoice",
+    DocumentDrawer.form: "form",
+    DocumentDrawer.statement: "finance",
+    DocumentDrawer.laboratory: "laboratory",
 }
-NEEDED_LIST = {
-    "report": "methods",
-    "invoice": "invoice",
-    "form": "form",
-    "statement": "finance",
-    "laboratory": "laboratory",
-}
+DOCUMENT_KINDS = {draw_kind.__name__: draw_kind for draw_kind in _NEEDED_LIST}
 
 
 def document_kinds(language: str) -> list[str]:
     """The kinds of documents for which a language has words."""
-    return [kind for kind in DOCUMENT_KINDS if NEEDED_LIST[kind] in vocabulary(language).lists]
+    lists = vocabulary(language).lists
+    return [kind for kind, drawn in DOCUMENT_KINDS.items() if _NEEDED_LIST[drawn] in lists]

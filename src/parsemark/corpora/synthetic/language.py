@@ -13,14 +13,8 @@ from typing import Any
 WRITTEN_WITH_LATEX = ("english", "french")
 """Languages of the pages that LaTeX makes."""
 LANGUAGES = (
-    *WRITTEN_WITH_LATEX,
-    "simplified_chinese",
-    "japanese",
-    "korean",
-    "arabic",
-    "hebrew",
-    "russian",
-    "greek",
+    *(*WRITTEN_WITH_LATEX, "simplified_chinese", "japanese", "korean"),
+    *("arabic", "hebrew", "russian", "greek"),
 )
 
 
@@ -110,15 +104,13 @@ def heading(rng: random.Random, language: str) -> str:
     """A heading."""
     words = vocabulary(language)
     text = rng.choice(words.headings)
-    if not words.heading_topics:
-        return text
-    return f"{text} {rng.choice(words.heading_topics)}" if rng.random() < 0.6 else text
+    has_topic = words.heading_topics and rng.random() < 0.6
+    return f"{text} {rng.choice(words.heading_topics)}" if has_topic else text
 
 
 def number(value: float, decimals: int, language: str, grouped: bool = True) -> str:
     """A number as the language writes it: 1,234.5 or 1 234,5; the minus is a real one."""
     words = vocabulary(language)
     text = f"{abs(value):,.{decimals}f}" if grouped else f"{abs(value):.{decimals}f}"
-    marks = {",": words.group_mark, ".": words.decimal_mark}
-    text = "".join(marks.get(c, c) for c in text)
+    text = text.translate({ord(","): words.group_mark, ord("."): words.decimal_mark})
     return f"−{text}" if value < 0 and float(f"{abs(value):.{decimals}f}") != 0 else text

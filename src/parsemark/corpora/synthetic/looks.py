@@ -26,9 +26,8 @@ class Look:
     size: float
     serif: bool = True
     font: str = ""
-    """Of LaTeX."""
     document_class: str = ""
-    """Of LaTeX."""
+    """This and the font are LaTeX's."""
     accent: str = "#000000"
     """Of titles, rules and filled heads."""
     columns: int = 1
@@ -102,15 +101,7 @@ def draw_look(rng: random.Random, family: str, columns: int = 1) -> Look:
 def draw_table_look(
     rng: random.Random, look: Look, family: str, *, n_cols: int, lines: dict[str, float] | None = None
 ) -> TableLook:
-    """Draw the look of a table in a document.
-
-    Args:
-        rng: Where chance comes from.
-        look: Of the document.
-        family: `latex` or `flow`.
-        n_cols: Columns of the table; many of them stand closer.
-        lines: Weights of the line styles, where they are asked for.
-    """
+    """Draw the look of a table in a document; `lines` are weights of the line styles, where asked for."""
     drawn = _drawn(rng, looks()["tables"][family])
     if lines is not None:
         names, weights = zip(*sorted(lines.items()), strict=True)
@@ -131,13 +122,13 @@ def draw_table_look(
 
 
 def _drawn(rng: random.Random, choices: dict[str, Any]) -> dict[str, Any]:
-    return {key: _draw(rng, value) for key, value in choices.items()}
-
-
-def _draw(rng: random.Random, value: Any) -> Any:
-    if isinstance(value, list):
-        chosen = rng.choice(value)
-        return tuple(chosen) if isinstance(chosen, list) else chosen
-    if "chance" in value:
-        return rng.random() < value["chance"]
-    return round(rng.uniform(*value["between"]), 1)
+    drawn = dict[str, Any]()
+    for key, value in choices.items():
+        if isinstance(value, list):
+            chosen = rng.choice(value)
+            drawn[key] = tuple(chosen) if isinstance(chosen, list) else chosen
+        elif "chance" in value:
+            drawn[key] = rng.random() < value["chance"]
+        else:
+            drawn[key] = round(rng.uniform(*value["between"]), 1)
+    return drawn

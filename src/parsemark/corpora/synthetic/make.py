@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import count
@@ -50,7 +50,10 @@ def make_synthetic(
     disagreement is drawn again. Documents that were replaced are listed with the reason in the settings of
     the corpus. Raises MakingError, after all others were tried, if a document cannot be made at all.
     """
-    _require(options)
+    require("makers", "Making pages", RENDERERS[options.renderer].packages)
+    if options.renderer == "latex":
+        require_pdflatex("Making synthetic pages")
+        _module("latex").precompile()
     new_folder(out, "pdfs", "truth")
     replaced: dict[str, str] = {}
     failures: list[str] = []
@@ -70,6 +73,7 @@ def make_synthetic(
                 break
     if failures:
         raise MakingError(f"{len(failures)} of the documents failed. {' '.join(sorted(failures)[:3])}")
+    settings = {key: value for key, value in asdict(options).items() if key not in ("seed", "name")}
     return write_manifest(
         out,
         name=options.name,
@@ -77,16 +81,8 @@ def make_synthetic(
         description=f"Synthetic pages with exact truth, set with {options.renderer}.",
         generator=f"parsemark {GENERATOR}",
         seed=options.seed,
-        settings={**options.settings(), **({"replaced": dict(sorted(replaced.items()))} if replaced else {})},
+        settings=settings | ({"replaced": dict(sorted(replaced.items()))} if replaced else {}),
     )
-
-
-def _require(options: Options) -> None:
-    """Raise if a program or package is missing, before anything is made."""
-    require("makers", "Making pages", RENDERERS[options.renderer].packages)
-    if options.renderer == "latex":
-        require_pdflatex("Making synthetic pages")
-        _module("latex").precompile()
 
 
 def _module(renderer: str) -> Any:
@@ -131,8 +127,8 @@ def _make_batch(options: Options, folder: Path, batch: Sequence[int]) -> list[_O
                 continue
             how = options.replacement(attempt)
             why = f"replaced {how} after {attempt} draws: {_by_count(reasons[index])}" if how else None
-            suffix = rendered.source_suffix
-            done[index] = _Outcome(rendered.draft.name, samples, rendered.source, suffix, why)
+            made = rendered.draft.name, samples, rendered.source, rendered.source_suffix
+            done[index] = _Outcome(*made, why)
     return [done.get(index) or _failed(options, index, reasons[index]) for index in batch]
 
 

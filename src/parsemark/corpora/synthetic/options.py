@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from parsemark.corpora.making import require_name
+from parsemark.corpora.synthetic import plan
 from parsemark.corpora.synthetic.document import DocumentDraft
 from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS, DocumentDrawer, document_kinds
 from parsemark.corpora.synthetic.language import LANGUAGES, WRITTEN_WITH_LATEX
-from parsemark.corpora.synthetic.plan import (
-    DocumentPlan,
-    PlanOptions,
-    plan_documents,
-    require_pages,
-    simpler,
-    stream,
-)
 from parsemark.corpora.synthetic.planned_document import PlannedDrawer
 from parsemark.errors import UsageError
 
@@ -48,7 +40,7 @@ RENDERERS = {
 
 
 @dataclass(frozen=True)
-class SyntheticOptions(PlanOptions):
+class SyntheticOptions(plan.PlanOptions):
     """Pages of LaTeX whose traits are planned."""
 
     renderer = "latex"
@@ -58,9 +50,9 @@ class SyntheticOptions(PlanOptions):
     attempts = 3 * draws
 
     @cached_property
-    def plans(self) -> list[DocumentPlan]:
+    def plans(self) -> list[plan.DocumentPlan]:
         """What each document must have."""
-        return plan_documents(self)
+        return plan.plan_documents(self)
 
     @property
     def n_documents(self) -> int | None:
@@ -69,20 +61,15 @@ class SyntheticOptions(PlanOptions):
 
     def draft(self, index: int, attempt: int) -> DocumentDraft:
         """Document `index`; what could not be set is drawn again, at last with fewer and upright tables."""
-        plan = self.plans[index]
-        return PlannedDrawer(self, simpler(plan) if attempt >= 2 * self.draws else plan, attempt).draw()
+        planned = self.plans[index]
+        planned = plan.simpler(planned) if attempt >= 2 * self.draws else planned
+        return PlannedDrawer(self, planned, attempt).draw()
 
     def replacement(self, attempt: int) -> str:
         """What a document of this attempt is, if it is not what was planned."""
         if attempt < self.draws:
             return ""
         return "by a simpler document" if attempt >= 2 * self.draws else "by another of the same plan"
-
-    def settings(self) -> dict[str, Any]:
-        """What is recorded in the corpus."""
-        settings = asdict(self)
-        del settings["seed"], settings["name"]
-        return settings
 
 
 @dataclass(frozen=True)
@@ -109,7 +96,7 @@ class DocumentOptions:
         if self.renderer not in RENDERERS:
             raise UsageError(f"There is no renderer {self.renderer!r}; there are {', '.join(RENDERERS)}.")
         require_name(self.name)
-        require_pages(self.pages)
+        plan.require_pages(self.pages)
         for chosen, known, what in (
             (self.languages, RENDERERS[self.renderer].languages, "language"),
             (self.kinds, tuple(DOCUMENT_KINDS), "kind of document"),
@@ -117,26 +104,20 @@ class DocumentOptions:
             unknown = [value for value in chosen if value not in known]
             if unknown or not chosen:
                 raise UsageError(f"There is no {what} {unknown or 'given'}; there are {', '.join(known)}.")
-        if not self._choices():
+        if not self._choices:
             raise UsageError("None of these languages has words for these kinds of documents.")
 
+    @property
     def _choices(self) -> list[tuple[str, str]]:
-        return [
-            (language, kind)
-            for language in self.languages
-            for kind in document_kinds(language)
-            if kind in self.kinds
-        ]
+        return [(own, kind) for own in self.languages for kind in document_kinds(own) if kind in self.kinds]
 
     def draft(self, index: int, attempt: int) -> DocumentDraft:
         """Document `index`: languages and kinds in turn, the rest drawn."""
-        language = self.languages[index % len(self.languages)]
-        kinds = [kind for found, kind in self._choices() if found == language]
-        if not kinds:
-            language, kind = self._choices()[index % len(self._choices())]
-        else:
-            kind = kinds[index // len(self.languages) % len(kinds)]
-        rng = stream(self.name, self.renderer, self.seed, index, attempt)
+        turn, place = divmod(index, len(self.languages))
+        choices = [choice for choice in self._choices if choice[0] == self.languages[place]]
+        turn, choices = (turn, choices) if choices else (index, self._choices)
+        language, kind = choices[turn % len(choices)]
+        rng = plan.stream(self.name, self.renderer, self.seed, index, attempt)
         name, family = f"{self.name}-{index + 1:04d}", RENDERERS[self.renderer].family
         drawer = DocumentDrawer(rng, name, language, self.document_pages, family)
         if kind == "report":
@@ -146,12 +127,6 @@ class DocumentOptions:
     def replacement(self, attempt: int) -> str:
         """What a document of this attempt is, if it is not the one that was drawn first."""
         return "by another draw" if attempt else ""
-
-    def settings(self) -> dict[str, Any]:
-        """What is recorded in the corpus."""
-        settings = asdict(self)
-        del settings["seed"], settings["name"]
-        return settings
 
 
 Options = SyntheticOptions | DocumentOptions

@@ -6,11 +6,12 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+from itertools import groupby
 
 _SIGNS = files("parsemark.corpora.synthetic").joinpath("latex_signs.toml")
 _SPECIAL = str.maketrans(tomllib.loads(_SIGNS.read_text("utf-8")))
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
-_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+_RAISED, _LOWERED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "₀₁₂₃₄₅₆₇₈₉"
+_SCRIPTS = dict(zip(_RAISED + _LOWERED, "0123456789-+0123456789", strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +104,9 @@ def formula(latex: str) -> Piece:
 def to_latex(text: str) -> str:
     """Escape text for LaTeX."""
     out: list[str] = []
-    position = 0
-    while position < len(text):
-        character = text[position]
-        for scripts, command in ((_RAISED, "^"), (_LOWERED, "_")):
-            if character in scripts:
-                end = position
-                while end < len(text) and text[end] in scripts:
-                    end += 1
-                out.append(f"${command}{{{''.join(scripts[c] for c in text[position:end])}}}$")
-                position = end
-                break
+    for command, run in groupby(text, key=lambda c: "^" if c in _RAISED else "_" if c in _LOWERED else ""):
+        if command:
+            out.append(f"${command}{{{''.join(_SCRIPTS[c] for c in run)}}}$")
         else:
-            out.append(character.translate(_SPECIAL))
-            position += 1
+            out.append("".join(run).translate(_SPECIAL))
     return "".join(out)

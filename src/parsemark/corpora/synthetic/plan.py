@@ -94,12 +94,11 @@ def plan_documents(options: PlanOptions) -> list[DocumentPlan]:
     rng = stream(options.name, options.seed, "plan")
     long_lengths = _long_lengths(rng, options)
     normal = _normal_pages(rng, options, options.pages - sum(long_lengths))
-    bodies: list[tuple[PagePlan, ...]] = []
+    kinds: list[tuple[tuple[PagePlan, ...], bool]] = []
     while normal:
         length = min(rng.choice([1, 2, 2, 3, 4]), options.document_pages)
-        bodies.append(tuple(normal[:length]))
+        kinds.append((tuple(normal[:length]), False))
         normal = normal[length:]
-    kinds = [(pages, False) for pages in bodies]
     kinds += [((PagePlan(1),) * length, True) for length in long_lengths]
     rng.shuffle(kinds)
     french = _spread(rng, len(kinds), options.french)

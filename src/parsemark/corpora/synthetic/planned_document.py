@@ -6,16 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from parsemark.corpora.synthetic.blocks import (
-    captioned,
-    figure_block,
-    formula_block,
-    list_block,
-    paragraph_block,
-    section_heading,
-    table_caption,
-    table_draft,
-)
+from parsemark.corpora.synthetic import blocks as draw
 from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraft, TableBlock
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.looks import draw_look, draw_table_look
@@ -61,17 +52,17 @@ class PlannedDrawer:
     def _texts(self, pages: int) -> Iterator[Block]:
         rng, language = self.stream("text"), self.plan.language
         for section in range(1, pages * self.look.columns * 3 + 1):
-            yield section_heading(rng, language, section)
+            yield draw.section_heading(rng, language, section)
             for _ in range(rng.randint(1, 3)):
-                yield paragraph_block(rng, language, rich=True)
+                yield draw.paragraph_block(rng, language, rich=True)
                 extra = rng.random()
                 if extra < 0.15:
-                    yield list_block(rng, language)
+                    yield draw.list_block(rng, language)
                 elif extra < 0.3:
-                    yield formula_block(rng)
+                    yield draw.formula_block(rng)
                 elif extra < 0.4:
-                    yield figure_block(rng, language, self.look.figures)
-            yield paragraph_block(rng, language, 1, rich=True)
+                    yield draw.figure_block(rng, language, self.look.figures)
+            yield draw.paragraph_block(rng, language, 1, rich=True)
 
     def _tables(self, index: int, page: PagePlan) -> Iterator[TableBlock]:
         """The wanted tables of a page, then smaller ones in case those do not fit."""
@@ -82,7 +73,7 @@ class PlannedDrawer:
         spare = max(1, page.tables // 2)
         sizes += [(rng.randint(2, limit), rng.randint(2, 4)) for limit in (8, 4) for _ in range(spare)]
         for rows, cols in sizes:
-            block = self._block(rng, table_draft(rng, self.plan.language, rows, cols))
+            block = self._block(rng, draw.table_draft(rng, self.plan.language, rows, cols))
             yield replace(block, rotate=rng.choice([90, 270]) if page.rotated else 0)
 
     def _table_size(self, rng: random.Random, page: PagePlan) -> tuple[int, int]:
@@ -96,11 +87,11 @@ class PlannedDrawer:
 
     def _block(self, rng: random.Random, draft: TableDraft) -> TableBlock:
         look = draw_table_look(rng, self.look, "latex", n_cols=draft.n_cols, lines=self.options.lines)
-        return captioned(rng, self.plan.language, draft, look, below=self.look.caption_below)
+        return draw.captioned(rng, self.plan.language, draft, look, below=self.look.caption_below)
 
     def _long_table(self) -> TableBlock:
         rng = self.stream("tables", 0)
-        draft = table_draft(rng, self.plan.language, LONG_ROWS, rng.randint(3, 6), vary=False)
+        draft = draw.table_draft(rng, self.plan.language, LONG_ROWS, rng.randint(3, 6), vary=False)
         block = self._block(rng, draft)
-        caption = block.caption if block.caption.runs else table_caption(rng, self.plan.language)
+        caption = block.caption if block.caption.runs else draw.table_caption(rng, self.plan.language)
         return replace(block, caption=caption, caption_below=False, notes=EMPTY, long=True)

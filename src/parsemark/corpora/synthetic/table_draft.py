@@ -104,25 +104,18 @@ def lay_out(draft: TableDraft) -> Layout:
         for group in level:
             put(Placed(row, col, group.piece, colspan=group.span, header=True))
             col += group.span
-    row = head
-    for item in draft.rows:
+    for row, item in enumerate(draft.rows, start=head):
         if item.kind == "section":
             put(Placed(row, 0, item.pieces[0], colspan=draft.n_cols, header=True))
         else:
-            first = 1 if draft.row_groups else 0
-            for col in range(first, draft.n_cols):
+            for col in range(1 if draft.row_groups else 0, draft.n_cols):
                 piece = item.pieces[col] if col < len(item.pieces) else EMPTY
                 put(Placed(row, col, piece, header=col < stub))
-        row += 1
-    _put_row_groups(draft, cells, head)
-    return Layout(draft, row, cells)
-
-
-def _put_row_groups(draft: TableDraft, cells: dict[tuple[int, int], Placed], head: int) -> None:
     row = head
     for piece, count in draft.row_groups:
-        cells[row, 0] = Placed(row, 0, piece, rowspan=count, header=True)
+        put(Placed(row, 0, piece, rowspan=count, header=True))
         row += count
+    return Layout(draft, head + len(draft.rows), cells)
 
 
 def one_level(pieces: Sequence[Piece]) -> tuple[tuple[RowGroup, ...], ...]:

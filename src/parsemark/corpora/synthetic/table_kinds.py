@@ -118,18 +118,13 @@ def inventory(rng: random.Random, language: str, rows: int, cols: int) -> TableD
         ]
         body.append([plain(text) for text in texts])
     count = max(3, min(7, cols))
-    keep = sorted(rng.sample(range(7), k=count) if count < 7 else range(7))
-    keep = sorted({1, 4, *keep})
+    keep = sorted({1, 4, *(rng.sample(range(7), k=count) if count < 7 else range(7))})
     kept = [DraftRow(tuple(row[i] for i in keep)) for row in body]
-    value_at = keep.index(4)
-    last = [EMPTY] * len(keep)
-    last[keep.index(1)] = plain(vocabulary(language).words["total"]).bold()
-    last[value_at] = plain(number(total, 2, language)).bold()
+    last = {1: plain(vocabulary(language).words["total"]).bold(), 4: plain(number(total, 2, language)).bold()}
+    kept.append(DraftRow(tuple(last.get(i, EMPTY) for i in keep), "total"))
     alignments = tuple("llrrrcl"[i] for i in keep)
     levels = one_level([plain(names[i]) for i in keep[1:]])
-    return TableDraft(
-        "inventory", (plain(names[keep[0]]),), levels, (*kept, DraftRow(tuple(last), "total")), alignments
-    )
+    return TableDraft("inventory", (plain(names[keep[0]]),), levels, tuple(kept), alignments)
 
 
 MORNING, LESSONS = 8 * 60, 12
@@ -188,9 +183,8 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
         total = plain(f"{vocabulary(language).words['total']}").bold()
         sums = _amounts([sum(column) for column in zip(*amounts, strict=True)], language, with_change)
         body.append(DraftRow((total, *(piece.bold() for piece in sums)), "total"))
-    heads = [plain(str(year)) for year in years] + (
-        [plain(f"{words['finance'][3]} (%)")] if with_change else []
-    )
+    heads = [plain(str(year)) for year in years]
+    heads += [plain(f"{words['finance'][3]} (%)")] if with_change else []
     stub = plain(words["finance"][4]) if rng.random() < 0.6 else EMPTY
     return TableDraft("finance", (stub,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
 
@@ -222,11 +216,10 @@ def geology(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
         pieces = [plain(label), plain(rng.choice(words["rocks"])), *map(plain, (*values, *parts))]
         body.append(DraftRow(tuple(pieces)))
     count = len(leaf) + len(oxides)
-    bottom = tuple(RowGroup(piece) for piece in (*leaf, *map(plain, oxides)))
-    levels: tuple[tuple[RowGroup, ...], ...] = (bottom,)
+    levels = one_level([*leaf, *map(plain, oxides)])
     if len(oxides) > 1:
         top = (*(RowGroup(EMPTY) for _ in leaf), RowGroup(plain(f"{names[7]} (wt%)"), len(oxides)))
-        levels = (top, bottom)
+        levels = (top, *levels)
     stub = (plain(names[0]), plain(names[1]))
     return TableDraft("geology", stub, levels, tuple(body), ("l", "l", *("r" * count)))
 
@@ -243,10 +236,14 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableD
     words = vocabulary(language).lists
     names = words["chemistry"]
     formulas = "H₂O NaCl H₂SO₄ NH₃ CH₄ C₂H₅OH CaCO₃ CO₂ C₆H₁₂O₆ HNO₃ C₆H₆ Fe₂O₃"
+    powers = ["10⁻³", "10⁻²", "10⁻⁵", "10²", "10³", "10⁻⁹"]
     columns: list[tuple[str, Callable[[], str]]] = [
         (f"{names[2]} (g mol⁻¹)", lambda: number(rng.uniform(16, 260), 2, language)),
         (f"{names[3]} (°C)", lambda: number(rng.uniform(-180, 1500), 1, language)),
-        (f"{names[4]} (mol L⁻¹)", lambda: f"{number(rng.uniform(1, 9.9), 1, language)} × 10{_power(rng)}"),
+        (
+            f"{names[4]} (mol L⁻¹)",
+            lambda: f"{number(rng.uniform(1, 9.9), 1, language)} × {rng.choice(powers)}",
+        ),
         (f"{names[5]} (%)", lambda: number(rng.uniform(20, 99), 0, language)),
         ("pH", lambda: number(rng.uniform(1, 13), 1, language)),
         ("λ (nm)", lambda: number(rng.uniform(200, 800), 0, language)),
@@ -265,10 +262,6 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableD
     return TableDraft("chemistry", stub, levels, tuple(body), ("l", "l", *("r" * len(chosen))))
 
 
-def _power(rng: random.Random) -> str:
-    return rng.choice(["⁻³", "⁻²", "⁻⁵", "²", "³", "⁻⁹"])
-
-
 def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
     """Terms with descriptions that run over several lines."""
     words = vocabulary(language).lists
@@ -283,27 +276,24 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDr
     return TableDraft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
 
 
-_KINDS: tuple[Kind, ...] = (
-    *(results, ablation, statistics, inventory, schedule, finance, geology, chemistry, glossary),
-)
-KINDS = {kind.__name__: kind for kind in _KINDS}
-NEEDED_LISTS: dict[str, tuple[str, ...]] = {
-    "results": ("methods", "datasets", "metrics", "method_titles"),
-    "ablation": ("parts", "metrics"),
-    "statistics": ("variables", "statistics", "variable_titles"),
-    "inventory": ("items", "inventory", "suppliers"),
-    "schedule": ("days", "courses", "rooms", "schedule"),
-    "finance": ("assets", "liabilities", "equity", "finance"),
-    "geology": ("rocks", "geology"),
-    "chemistry": ("compounds", "chemistry"),
-    "glossary": ("terms", "glossary"),
+_NEEDED_LISTS: dict[Kind, str] = {
+    results: "methods datasets metrics method_titles",
+    ablation: "parts metrics",
+    statistics: "variables statistics variable_titles",
+    inventory: "items inventory suppliers",
+    schedule: "days courses rooms schedule",
+    finance: "assets liabilities equity finance",
+    geology: "rocks geology",
+    chemistry: "compounds chemistry",
+    glossary: "terms glossary",
 }
+KINDS = {kind.__name__: kind for kind in _NEEDED_LISTS}
 
 
 def kinds_in(language: str) -> list[str]:
     """The kinds for which the language has all words."""
-    lists = vocabulary(language).lists
-    return sorted(kind for kind in KINDS if all(name in lists for name in NEEDED_LISTS[kind]))
+    lists = vocabulary(language).lists.keys()
+    return sorted(name for name, kind in KINDS.items() if lists >= set(_NEEDED_LISTS[kind].split()))
 
 
 def _labels(rng: random.Random, names: Sequence[str], count: int) -> list[str]:

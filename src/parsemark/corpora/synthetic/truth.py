@@ -10,18 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from parsemark.corpora.check_page import check_page
-from parsemark.corpora.synthetic.document import (
-    DocumentDraft,
-    FigureBlock,
-    FormulaBlock,
-    TableBlock,
-    TextBlock,
-    text_attributes,
-)
+from parsemark.corpora.synthetic.document import Block, DocumentDraft, FormulaBlock, TableBlock, TextBlock
+from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.errors import MakingError
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample, Table
@@ -31,7 +26,8 @@ from parsemark.pdf.document import count_pages
 WITHOUT_ORDER = frozenset({Category.PAGE_FOOTNOTE, Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER})
 REACH = 2.5
 """How far ink may stick out of its area: descenders below a line's box, half of a rule. Points."""
-FORMULA_ATTRIBUTES: dict[str, AttributeValue] = {"formula_type": "print", "equation_language": "equation_en"}
+TEXT_ATTRIBUTES = {"text_background": "white", "text_rotate": "normal"}
+FORMULA_ATTRIBUTES = {"formula_type": "print", "equation_language": "equation_en"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +79,12 @@ def locate(rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
         ink = page_ink(rendered.pdf, number)
         page = _PageTruth(rendered, ink, places[number], number, parts).page(maker)
         samples.append(Sample(page.id, draft.name, number, page, rendered.pdf))
-        _require_faithful(samples[-1], ink)
+        figures = check_page(samples[-1], ink)
+        for problem in (*figures.problems, *figures.disagreements):
+            raise MakingError(problem)
+        if outside := figures.glyphs - figures.glyphs_inside:
+            raise MakingError(f"{page.id}: {outside} glyphs stick out of their cells.")
     return tuple(samples)
-
-
-def _require_faithful(sample: Sample, ink: PageInk) -> None:
-    """Hold a page against its own PDF."""
-    figures = check_page(sample, ink)
-    for problem in (*figures.problems, *figures.disagreements):
-        raise MakingError(problem)
-    if figures.glyphs_inside != figures.glyphs:
-        outside = figures.glyphs - figures.glyphs_inside
-        raise MakingError(f"{sample.id}: {outside} glyphs stick out of their cells.")
 
 
 def _missing(draft: DocumentDraft, keys: set[str]) -> list[str]:
@@ -117,7 +107,7 @@ class _PageTruth:
         self.where = f"{self.draft.name}, page {number}"
         self.elements: list[Element] = []
         self.relations: list[Relation] = []
-        self.text_attributes = text_attributes(self.draft.language)
+        self.text_attributes = {**TEXT_ATTRIBUTES, "text_language": f"text_{self.draft.language}"}
         self._order = 0
         self._glyphs = _by_area([g.box for g in ink.glyphs], places)
 
@@ -132,19 +122,15 @@ class _PageTruth:
             self._text("head", Category.FOOTER if at_foot else Category.HEADER, self.draft.running_head)
         if "number" in self.places:
             self._text("number", Category.PAGE_NUMBER, str(self.draft.first_page + self.number - 1))
-        self._require_room()
-        size = (round(self.ink.width, 2), round(self.ink.height, 2))
-        name = f"{self.draft.name}-p{self.number}"
-        return Page(name, *size, tuple(self.elements), tuple(self.relations), self._attributes(maker))
-
-    def _require_room(self) -> None:
         frame = Box(0, 0, self.ink.width, self.ink.height)
         for element in self.elements:
             if element.box is not None and not frame.contains(element.box):
                 raise MakingError(f"{self.where}: a {element.category} leaves the page.")
-        overlap = first_overlap(self.elements)
-        if overlap is not None:
+        if (overlap := first_overlap(self.elements)) is not None:
             raise MakingError(f"{self.where}: {overlap}")
+        size = (round(self.ink.width, 2), round(self.ink.height, 2))
+        name = f"{self.draft.name}-p{self.number}"
+        return Page(name, *size, tuple(self.elements), tuple(self.relations), self._attributes(maker))
 
     def _attributes(self, maker: str) -> dict[str, AttributeValue]:
         look, tables = self.draft.look, [e for e in self.elements if e.category == Category.TABLE]
@@ -167,7 +153,7 @@ class _PageTruth:
             **own,
         }
 
-    def _block(self, index: int, block: TextBlock | FormulaBlock | FigureBlock) -> None:
+    def _block(self, index: int, block: Block) -> None:
         if isinstance(block, TextBlock):
             self._text(str(index), block.category, block.text)
             if block.note.runs:
@@ -175,13 +161,10 @@ class _PageTruth:
             return
         box = self._hull(self.places[str(index)])
         if isinstance(block, FormulaBlock):
-            category = Category.EQUATION_CAPTION
-            head = self._append(
-                Category.EQUATION_ISOLATED, box, latex=block.latex, attributes=FORMULA_ATTRIBUTES
-            )
+            category, said = Category.EQUATION_CAPTION, {"latex": block.latex}
+            head = self._append(Category.EQUATION_ISOLATED, box, attributes=FORMULA_ATTRIBUTES, **said)
         else:
-            category = Category.FIGURE_CAPTION
-            head = self._append(Category.FIGURE, box)
+            category, head = Category.FIGURE_CAPTION, self._append(Category.FIGURE, box)
         if block.caption.runs:
             self._belongs(head, self._text(f"{index}.caption", category, block.caption.text))
 
@@ -193,17 +176,18 @@ class _PageTruth:
         }
         if not slots:
             return
-        caption: Element | None = None
-        if f"{index}.caption" in self.places and not block.caption_below:
-            caption = self._text(f"{index}.caption", Category.TABLE_CAPTION, block.caption.text)
+
+        def beside(part: str, category: Category, piece: Piece) -> list[Element]:
+            key = f"{index}.{part}"
+            return [self._text(key, category, piece.text)] if key in self.places else []
+
+        caption = "caption", Category.TABLE_CAPTION, block.caption
+        above = [] if block.caption_below else beside(*caption)
         element = self._table(index, block, slots)
-        if f"{index}.notes" in self.places:
-            notes = self._text(f"{index}.notes", Category.TABLE_FOOTNOTE, block.notes.text)
-            self._belongs(element, notes)
-        if f"{index}.caption" in self.places and block.caption_below:
-            caption = self._text(f"{index}.caption", Category.TABLE_CAPTION, block.caption.text)
-        if caption is not None:
-            self._belongs(element, caption)
+        below = beside("notes", Category.TABLE_FOOTNOTE, block.notes)
+        below += beside(*caption) if block.caption_below else []
+        for son in (*below, *above):
+            self._belongs(element, son)
 
     def _table(self, index: int, block: TableBlock, slots: dict[tuple[int, int], Box]) -> Element:
         """The table, or the part of it that stands on this page, which is a table of its own."""
@@ -219,8 +203,7 @@ class _PageTruth:
         if len(slots) != len(shown.table.cells):
             raise MakingError(f"{self.where}: cells of a table were not set together.")
         box = self._hull(self.places.get(str(index)) or Box.hull(slots.values()))
-        rank = {row: position for position, row in enumerate(rows)}
-        boxes = {(rank[row], col): slot.clipped(box).rounded() for (row, col), slot in slots.items()}
+        boxes = {(rows.index(row), col): slot.clipped(box).rounded() for (row, col), slot in slots.items()}
         cells = tuple(replace(c, box=boxes[c.row, c.col]) for c in shown.table.cells)
         return self._append(
             Category.TABLE,
@@ -246,24 +229,11 @@ class _PageTruth:
             raise MakingError(f"{self.where}: a table, figure or formula has no ink.")
         return Box.hull(inside)
 
-    def _append(
-        self,
-        category: Category,
-        box: Box,
-        *,
-        text: str | None = None,
-        latex: str | None = None,
-        html: str | None = None,
-        table: Table | None = None,
-        attributes: dict[str, AttributeValue] | None = None,
-    ) -> Element:
+    def _append(self, category: Category, box: Box, **content: Any) -> Element:
         order = None
         if category not in WITHOUT_ORDER:
             order, self._order = self._order, self._order + 1
-        name = str(len(self.elements) + 1)
-        element = Element(
-            name, category, box.rounded(), order, text, latex, html, table, attributes=attributes or {}
-        )
+        element = Element(str(len(self.elements) + 1), category, box.rounded(), order, **content)
         self.elements.append(element)
         return element
 

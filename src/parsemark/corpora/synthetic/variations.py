@@ -53,13 +53,8 @@ def _with_row_groups(rng: random.Random, draft: TableDraft, language: str) -> Ta
     names = vocabulary(language).lists[rng.choice(["groups", "seasons", "regions", "sites"])]
     groups = tuple((plain(names[i % len(names)]), count) for i, count in enumerate(counts))
     rows = tuple(DraftRow((EMPTY, *row.pieces), row.kind) for row in draft.rows)
-    return replace(
-        draft,
-        stub=(EMPTY, *draft.stub),
-        rows=rows,
-        alignments=("l", *draft.alignments),
-        row_groups=groups,
-    )
+    stub, alignments = (EMPTY, *draft.stub), ("l", *draft.alignments)
+    return replace(draft, stub=stub, rows=rows, alignments=alignments, row_groups=groups)
 
 
 def _with_sections(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
@@ -87,13 +82,12 @@ def _with_empty_cells(rng: random.Random, draft: TableDraft) -> TableDraft:
 
 
 def _with_marked_note(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
-    levels = list(draft.levels)
-    last = list(levels[-1])
+    *above, last = draft.levels
     target = rng.randrange(len(last))
-    last[target] = RowGroup(last[target].piece + raised("a"), last[target].span)
-    levels[-1] = tuple(last)
+    marked = RowGroup(last[target].piece + raised("a"), last[target].span)
     note = plain("a " + rng.choice(vocabulary(language).notes))
-    return replace(draft, levels=tuple(levels), notes=(*draft.notes, note))
+    levels = (*above, (*last[:target], marked, *last[target + 1 :]))
+    return replace(draft, levels=levels, notes=(*draft.notes, note))
 
 
 def _split(rng: random.Random, count: int) -> Sequence[int]:

@@ -19,11 +19,9 @@ __all__ = [
 ]  # fmt: skip
 
 _READERS: dict[str, Callable[[str], list[Block]]] = {
-    "markdown": read_markdown_blocks,
-    "html": read_html_blocks,
-    "latex": read_latex_blocks,
+    "markdown": read_markdown_blocks, "html": read_html_blocks, "latex": read_latex_blocks,
     "text": read_text_blocks,
-}
+}  # fmt: skip
 DOCUMENT_FORMATS = tuple(_READERS)
 """The formats of `read_document`."""
 

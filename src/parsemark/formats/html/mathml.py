@@ -81,12 +81,9 @@ def _leaf(name: str, text: str) -> str:
 
 _SHAPES = {"mfrac": r"\frac{{}}{{}}", "mroot": r"\sqrt[{}]{{}}"}
 _AROUND = {
-    "msqrt": (r"\sqrt{", "", "}"),
-    "mfenced": ("(", ",", ")"),
-    "mtable": (r"\begin{matrix}", r" \\ ", r"\end{matrix}"),
-    "mtr": ("", " & ", ""),
-    "mlabeledtr": ("", " & ", ""),
-}
+    "msqrt": (r"\sqrt{", "", "}"), "mfenced": ("(", ",", ")"), "mtr": ("", " & ", ""),
+    "mtable": (r"\begin{matrix}", r" \\ ", r"\end{matrix}"), "mlabeledtr": ("", " & ", ""),
+}  # fmt: skip
 """What stands before, between and after what is in an element."""
 
 

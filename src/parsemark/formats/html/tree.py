@@ -39,28 +39,22 @@ def has_stray_angles(text: str) -> bool:
     return not all(name.lower() in _KNOWN for name in names) and _NO_TAG.search(text) is not None
 
 
-def _with_open_comment(text: str) -> str:
-    """The text with a comment that is never closed as text: a parser would lose all that follows it."""
-    closed = max((comment.end for comment in read_comments(text)), default=0)
-    return text[:closed] + text[closed:].replace("<!--", "&lt;!--")
-
-
 def parse_html(
     text: str, position: int | None = None, *, keep_stray_angles: bool = True
 ) -> etree._Element | None:
-    """The root of the tree of `text`, or None where there is nothing in it.
+    """The root of the tree of HTML, whole or a part of it, well formed or not; None where nothing is in it.
 
-    Args:
-        text: HTML, whole or a part of it, well formed or not.
-        position: Where `text` begins in what the caller reads, for errors.
-        keep_stray_angles: Whether a `<` that begins no element is text; lxml alone takes `<H` for a tag.
+    Errors name the position at which it begins. A `<` that begins no element may be kept as text; lxml alone
+    takes `<H` for a tag.
     """
     check_size(text)
     source = without_controls(text)
     if keep_stray_angles and has_stray_angles(source):
         source = _NO_TAG.sub("&lt;", source)
     if keep_stray_angles and "<!--" in source:
-        source = _with_open_comment(source)
+        # A comment that is never closed is text: a parser would lose all that follows it.
+        closed = max((comment.end for comment in read_comments(source)), default=0)
+        source = source[:closed] + source[closed:].replace("<!--", "&lt;!--")
     if not source.strip():
         return None
     parser = etree.HTMLParser(

@@ -72,7 +72,8 @@ class _CellPrinter:
             text = self._cell_text(placed, column)
             own = self._decoration(column.before) + text
             last_col = placed.col + cell.colspan - 1
-            after = self._decoration(column.after) if cell.is_multicolumn else self._between(last_col)
+            between = self.between[last_col] if last_col < len(self.between) else ""
+            after = self._decoration(column.after) if cell.is_multicolumn else between
             is_last = number == len(row) - 1
             if not cell.is_multicolumn and (is_last or last_col not in seams):
                 own += after
@@ -81,15 +82,11 @@ class _CellPrinter:
                 joined = clean_limited(left.text + glue + own)
                 cells[-1] = PrintedCell(left.row, left.col, joined, left.rowspan, left.colspan + cell.colspan)
             else:
-                cells.append(
-                    PrintedCell(placed.row, placed.col, clean_limited(own), cell.rowspan, cell.colspan)
-                )
+                spans = (cell.rowspan, cell.colspan)
+                cells.append(PrintedCell(placed.row, placed.col, clean_limited(own), *spans))
             is_glued = last_col in seams and not is_last
             glue = (" " if cell.is_multicolumn else after) if is_glued else None
         return cells
-
-    def _between(self, col: int) -> str:
-        return self.between[col] if col < len(self.between) else ""
 
     def _column(self, placed: PlacedCell) -> ColumnSpec:
         if placed.cell.is_multicolumn:
@@ -107,14 +104,9 @@ class _CellPrinter:
         if column.is_number and len(content) == 1:
             text = number_cell(self.printer, content[0])
         else:
-            text = "".join(self._printed(part) for part in content)
-        if not column.prefix and not column.suffix:
-            return text
+            plain = [(self.grid.source.plain_text(part), part) for part in content]
+            text = "".join(self.printer.text(part) if said is None else said for said, part in plain)
         return self._decoration(column.prefix) + text + self._decoration(column.suffix)
-
-    def _printed(self, part: Range) -> str:
-        plain = self.grid.source.plain_text(part)
-        return self.printer.text(part) if plain is None else plain
 
     def _has_dollar(self, parts: tuple[Range, ...]) -> bool:
         tokens = self.grid.source.tokens

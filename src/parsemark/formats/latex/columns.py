@@ -15,7 +15,6 @@ from parsemark.formats.limits import MAX_COLUMNS
 
 _ARGUMENTS = {**dict.fromkeys("pmb", "om"), **dict.fromkeys("wW", "omm")}
 """Of columns with a width; others may have an option."""
-_SEPARATORS = frozenset("@!")
 _COUNT = re.compile(r"[0-9]{1,9}")
 
 
@@ -87,9 +86,9 @@ class _SpecificationReader:
         last = self.columns[-1] if self.columns else None
         if mark == ">":
             self.pending.prefix += (argument,)
-        elif mark == "<" and last is not None:
+        elif last is None:
+            self.pending.before += (argument,) if mark != "<" else ()
+        elif mark == "<":
             last.suffix += (argument,)
-        elif mark in _SEPARATORS and last is not None:
+        else:
             last.after += (argument,)
-        elif mark in _SEPARATORS:
-            self.pending.before += (argument,)

@@ -139,15 +139,15 @@ class _Expander:
                 pieces.append(text[token.start : token.end])
                 index += 1
                 continue
-            arguments, index = self._arguments(source, definition, index + 1, end)
-            self._count(token.start, depth, definition.body, arguments)
-            body = _PARAMETER.sub(_filler(arguments), definition.body)
+            body, index = self._body(source, definition, index + 1, end, depth)
             pieces.append(self.expand(body, depth + 1))
         return "".join(pieces)
 
-    def _arguments(
-        self, source: LatexSource, definition: Definition, index: int, end: int
-    ) -> tuple[dict[int, str], int]:
+    def _body(
+        self, source: LatexSource, definition: Definition, index: int, end: int, depth: int
+    ) -> tuple[str, int]:
+        """The body of a macro with the arguments that follow, a missing one empty, and the index behind."""
+        position, body = source.tokens[index - 1].start, definition.body
         arguments: dict[int, str] = {}
         for number in range(1, definition.n_arguments + 1):
             if number == 1 and definition.default is not None:
@@ -156,19 +156,9 @@ class _Expander:
             else:
                 argument, index = source.argument(index, end)
                 arguments[number] = source.raw(argument)
-        return arguments, index
-
-    def _count(self, position: int, depth: int, body: str, arguments: Mapping[int, str]) -> None:
         self.n_uses += 1
         self.n_chars += len(body) + sum(len(a) * body.count(f"#{n}") for n, a in arguments.items())
-        if (
-            self.n_uses > MAX_LATEX_EXPANSIONS
-            or depth > MAX_LATEX_DEPTH
-            or self.n_chars > MAX_LATEX_EXPANDED_CHARS
-        ):
+        is_long = self.n_uses > MAX_LATEX_EXPANSIONS or self.n_chars > MAX_LATEX_EXPANDED_CHARS
+        if is_long or depth > MAX_LATEX_DEPTH:
             raise FormatError("The macros of this LaTeX source expand without end", position=position)
-
-
-def _filler(arguments: Mapping[int, str]) -> Callable[[re.Match[str]], str]:
-    """What puts arguments in place of `#1` to `#9`; a missing one is empty."""
-    return lambda parameter: arguments.get(int(parameter[1]), "")
+        return _PARAMETER.sub(lambda parameter: arguments.get(int(parameter[1]), ""), body), index

@@ -108,16 +108,10 @@ def column_specification(source: LatexSource, name: str, index: int, end: int) -
         if kind == "o":
             _, index = source.optional(index, end)
         elif kind == "t":
-            index = _skip_to_group(source, index, end)
+            near = range(index, min(index + _MAX_WIDTH_TOKENS, end))
+            index = next((i for i in near if source.tokens[i].kind is TokenKind.OPEN), index)
         else:
             argument, index = source.argument(index, end)
             if kind == "M":
                 specification = argument
     return specification, index
-
-
-def _skip_to_group(source: LatexSource, index: int, end: int) -> int:
-    for here in range(index, min(index + _MAX_WIDTH_TOKENS, end)):
-        if source.tokens[here].kind is TokenKind.OPEN:
-            return here
-    return index

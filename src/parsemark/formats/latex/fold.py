@@ -150,17 +150,14 @@ class _InlinePrinter(Printer):
     def command(self, index: int, end: int, math: bool) -> Printed:
         """An accent with nothing to stand on is a character."""
         name = self.source.tokens[index].text
-        if not math and name in _BARE_ACCENTS and not self._is_letter(index + 1, end):
+        following = self.source.tokens[index + 1 : min(index + 2, end)]
+        is_bare = not any(
+            kind in (TokenKind.OPEN, TokenKind.COMMAND) or (kind is TokenKind.CHAR and text[0].isalpha())
+            for kind, text, _, _ in following
+        )
+        if not math and name in _BARE_ACCENTS and is_bare:
             return Atom(name, Class.ORDINARY), index + 1
         return super().command(index, end, math)
-
-    def _is_letter(self, index: int, end: int) -> bool:
-        if index >= end:
-            return False
-        token = self.source.tokens[index]
-        return token.kind in (TokenKind.OPEN, TokenKind.COMMAND) or (
-            token.kind is TokenKind.CHAR and token.text[0].isalpha()
-        )
 
 
 _BARE_ACCENTS = frozenset("'`^\"~=.")
@@ -216,11 +213,10 @@ def _script(mark: str, content: str, following: str) -> str:
 def _closing_braces(text: str) -> dict[int, int]:
     """Where each brace that is closed is closed."""
     closing: dict[int, int] = {}
-    if "{" in text:
-        unclosed: list[int] = []
-        for brace in re.finditer("[{}]", text):
-            if brace[0] == "{":
-                unclosed.append(brace.start())
-            elif unclosed:
-                closing[unclosed.pop()] = brace.start()
+    unclosed: list[int] = []
+    for brace in re.finditer("[{}]", text):
+        if brace[0] == "{":
+            unclosed.append(brace.start())
+        elif unclosed:
+            closing[unclosed.pop()] = brace.start()
     return closing

@@ -83,9 +83,7 @@ def read_formula(source: str) -> Symbols:
 
 
 def _read(source: str) -> Symbols:
-    text = unicodedata.normalize("NFC", source.strip())
-    for _ in range(2):
-        text = _undelimited(text)
+    text = _undelimited(_undelimited(unicodedata.normalize("NFC", source.strip())))
     scanned = LatexSource(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)
     symbols = _FormulaReader(scanned).sequence(scanned.whole, 0)
     return _without_final_punctuation(_laid_out(symbols))
@@ -108,11 +106,8 @@ class _FormulaReader:
         tokens, char, space = self.source.tokens, TokenKind.CHAR, TokenKind.SPACE
         while index < end:
             kind, text, _, _ = tokens[index]
-            if kind is space:
-                index += 1
-                continue
-            if kind is char and text not in ("'", "$"):
-                out += _characters(text)
+            if kind is space or (kind is char and text not in ("'", "$")):
+                out += _characters(text) if kind is char else ()
                 index += 1
                 continue
             if kind is TokenKind.COMMAND and text in _STACKED_BY:
@@ -244,10 +239,6 @@ def _general_fraction(*arguments: list[str]) -> list[str]:
     return [*opening, *_stack(top, bottom, None), *closing]
 
 
-def _accented(accent: str, covered: list[str]) -> list[str]:
-    return [f"{accent}(", *covered, CLOSE]
-
-
 def _negated(sign: list[str]) -> list[str]:
     return _characters(unicodedata.normalize("NFC", "".join(sign) + "\u0338")) if sign else []
 
@@ -269,7 +260,10 @@ _SPECIAL: dict[str, tuple[str, Callable[..., list[str]]]] = {
         ("xrightarrow", "xlongrightarrow"), ("om", lambda below, above: ["→", *_scripts(below, above)])
     ),
     **dict.fromkeys(("pmod", "pod"), ("m", lambda inner: ["(", *"mod", *inner, ")"])),
-    **{name: ("m", partial(_accented, accent)) for name, accent in _ACCENTS.items()},
+    **{
+        name: ("m", lambda covered, accent=accent: [f"{accent}(", *covered, CLOSE])
+        for name, accent in _ACCENTS.items()
+    },
     "not": ("m", _negated),
 }
 """Commands with a way of their own: how their arguments are read (`o` in brackets), and what they show."""
@@ -381,8 +375,7 @@ def _written_out(text: str) -> str:
     return _ROOT_SIGN.sub(r"\\sqrt ", _ROOT_OF_GROUP.sub(r"\\sqrt{\1}", text))
 
 
-def _plain(characters: str) -> str:
-    return unicodedata.normalize("NFKC", characters)
+_plain = partial(unicodedata.normalize, "NFKC")
 
 
 def _with_chemistry(text: str) -> str:

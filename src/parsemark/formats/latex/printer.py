@@ -24,13 +24,8 @@ Printed = tuple[Atom, int]
 Special = Callable[["Printer", int, int, bool], Printed]
 """A command with its own way of printing: printer, index behind its name, end, whether in math mode."""
 
-_LIGATURES = {
-    "-": ("---", "—", "--", "–"),
-    "`": ("``", "“"),
-    "'": ("''", "”"),
-    "?": ("?`", "¿"),
-    "!": ("!`", "¡"),
-}
+_LIGATURES = {"-": ("---", "—", "--", "–"), **{s[0]: (s[:2], s[2]) for s in ("``“", "''”", "?`¿", "!`¡")}}
+"""By their first character: sources, each followed by what it prints."""
 _MATH_CHARACTERS = {"-": "−"}
 _MATH_NAMES = """math displaymath equation align alignat gather multline eqnarray aligned gathered split cases
 dcases matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix subarray array"""
@@ -200,16 +195,13 @@ class Printer:
 
     def _formula(self, token: Token, index: int, end: int) -> tuple[str, int]:
         r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
-        is_dollar = token.kind is TokenKind.MATH
-        closes = self._closing_dollar(index, end) if is_dollar else self.source.partner[index]
+        is_dollar, closes = token.kind is TokenKind.MATH, self.source.partner[index]
+        if is_dollar:
+            outer = self.source.outer((index + 1, end))
+            closes = next((i for i in outer if self.source.tokens[i][:2] == token[:2]), ALONE)
         if closes == ALONE or closes >= end:
             return "$" * is_dollar, index + 1
         return self.formula((index + 1, closes)), closes + 1
-
-    def _closing_dollar(self, index: int, end: int) -> int:
-        tokens = self.source.tokens
-        dollar = tokens[index][:2]
-        return next((i for i in self.source.outer((index + 1, end)) if tokens[i][:2] == dollar), ALONE)
 
     def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
         if token.kind is TokenKind.CHAR:

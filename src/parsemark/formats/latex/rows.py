@@ -83,7 +83,10 @@ def split_body(source: LatexSource, span: Range) -> Body:
         token = source.tokens[mark]
         if token.kind is TokenKind.ALIGN:
             cells.append((cell_start, mark))
-            _check_count(count, len(cells), token.start)
+            if len(cells) > MAX_COLUMNS:
+                raise FormatError(f"A table row has more than {MAX_COLUMNS:,} cells", position=token.start)
+            if count + len(cells) > MAX_GRID:
+                raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=token.start)
             index = cell_start = mark + 1
         elif token.kind is TokenKind.COMMAND and token.text in ROW_ENDS:
             cells.append((cell_start, mark))
@@ -106,13 +109,6 @@ def split_body(source: LatexSource, span: Range) -> Body:
     return body
 
 
-def _check_count(n_before: int, n_in_row: int, position: int) -> None:
-    if n_in_row > MAX_COLUMNS:
-        raise FormatError(f"A table row has more than {MAX_COLUMNS:,} cells", position=position)
-    if n_before + n_in_row > MAX_GRID:
-        raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=position)
-
-
 def _row(source: LatexSource, cells: list[Range], line: RowLine) -> TexRow:
     stripped = [source.strip(cell) for cell in cells]
     is_blank = len(stripped) == 1 and stripped[0][0] == stripped[0][1]
@@ -122,12 +118,9 @@ def _row(source: LatexSource, cells: list[Range], line: RowLine) -> TexRow:
 def _read_rules(source: LatexSource, index: int, end: int, body: Body) -> tuple[int, RowLine]:
     """Everything between two rows, and the strongest full-width rule among it."""
     full_rules, has_midrule = 0, False
-    while True:
-        index = source.skip_space(index, end)
-        if index >= end or source.tokens[index].kind is not TokenKind.COMMAND:
-            break
-        name = source.tokens[index].text
-        if name not in RULES:
+    while (index := source.skip_space(index, end)) < end:
+        kind, name = source.tokens[index][:2]
+        if kind is not TokenKind.COMMAND or name not in RULES:
             break
         if name in LONGTABLE_MARKS:
             body.marks.setdefault(name, len(body.rows))

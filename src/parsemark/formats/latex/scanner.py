@@ -53,37 +53,15 @@ class Token(NamedTuple):
     end: int
 
 
-_SPECIAL_KINDS = {
-    "{": TokenKind.OPEN,
-    "}": TokenKind.CLOSE,
-    "&": TokenKind.ALIGN,
-    "^": TokenKind.SUPER,
-    "_": TokenKind.SUB,
-    "~": TokenKind.TIE,
-}
+_SPECIAL_KINDS = {mark: TokenKind(mark) for mark in "{}&^_~"}
 _ENVIRONMENT = r"(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})(?:\}|\Z))"
 _VERBATIM = r"(?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))"
 _COMMAND = r"\\(?P<command>[A-Za-z]+|.|$)"
 _COMMENT = r"(?P<comment>%[^\n]*(?:\n[ \t]*)?)"
 _RUN = r"(?P<run>[^\\{}&$%^_~\s\[\]()*=\#@!?<>'`|\"-]+)"
-_TOKEN = re.compile(
-    "|".join(
-        [
-            _RUN,
-            r"(?P<space>\s+)",
-            _ENVIRONMENT,
-            _VERBATIM,
-            _COMMAND,
-            _COMMENT,
-            r"(?P<math>\$\$?)",
-            "(?P<char>.)",
-        ]
-    ),
-    re.DOTALL,
-)
-_INLINE_TOKEN = re.compile(
-    "|".join([_RUN, r"(?P<space>[ \t\r\n]+)", _ENVIRONMENT, _COMMAND, "(?P<char>.)"]), re.DOTALL
-)
+_OTHERS = rf"{_VERBATIM}|{_COMMAND}|{_COMMENT}|(?P<math>\$\$?)|(?P<char>.)"
+_TOKEN = re.compile(rf"{_RUN}|(?P<space>\s+)|{_ENVIRONMENT}|{_OTHERS}", re.DOTALL)
+_INLINE_TOKEN = re.compile(rf"{_RUN}|(?P<space>[ \t\r\n]+)|{_ENVIRONMENT}|{_COMMAND}|(?P<char>.)", re.DOTALL)
 """In text that need not be LaTeX: a per cent sign or a dollar is one, and only plain blanks are space."""
 _TAKE_ARGUMENTS = frozenset("}]^_")
 _MOST_ARGUMENTS = 3
@@ -112,7 +90,9 @@ class LatexSource:
         check_size(text, MAX_LATEX_CHARS)
         self.text = text
         self.tokens = _scan(text, _INLINE_TOKEN if inline else _TOKEN)
-        self.marks = _marks(self.tokens)
+        plain = (TokenKind.CHAR, TokenKind.SPACE)
+        kinds = enumerate(self.tokens)
+        self.marks = [k for k, (kind, sign, _, _) in kinds if kind not in plain or sign in _BRACKETS]
         """Indices of all tokens but ordinary characters and white space."""
         self.partner = _match_groups(self.tokens, self.marks)
         if "[" in text or "\\(" in text:
@@ -267,11 +247,6 @@ def _verb(text: str, start: int, begin: int, quote: str) -> Token:
     if closing < 0 or 0 <= line_end < closing:
         return Token(TokenKind.COMMAND, "verb", start, begin - len(quote))
     return Token(TokenKind.VERB, text[begin:closing], start, closing + 1)
-
-
-def _marks(tokens: list[Token]) -> list[int]:
-    plain = (TokenKind.CHAR, TokenKind.SPACE)
-    return [k for k, (kind, text, _, _) in enumerate(tokens) if kind not in plain or text in _BRACKETS]
 
 
 def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:

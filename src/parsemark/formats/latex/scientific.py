@@ -91,15 +91,18 @@ def _append_literal(parts: list[str], text: str, kind: TokenKind) -> None:
         parts.append(text)
 
 
+def _argument(printer: Printer, index: int, end: int) -> tuple[Range, int]:
+    """What follows the options of a command."""
+    return printer.source.argument(printer.source.optional(index, end)[1], end)
+
+
 def _number(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    _, index = printer.source.optional(index, end)
-    argument, index = printer.source.argument(index, end)
+    argument, index = _argument(printer, index, end)
     return Atom(format_number(printer.source.raw(argument)) or printer.print(argument, math)), index
 
 
 def _unit(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    _, index = printer.source.optional(index, end)
-    argument, index = printer.source.argument(index, end)
+    argument, index = _argument(printer, index, end)
     return Atom(format_unit(printer.source, argument)), index
 
 
@@ -123,11 +126,8 @@ def _number_range(printer: Printer, index: int, end: int, math: bool) -> Printed
 
 
 def _angle(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    _, index = printer.source.optional(index, end)
-    argument, index = printer.source.argument(index, end)
-    parts = printer.source.raw(argument).split(";")
-    signs = ("°", "′", "″")
-    shown = zip(parts, signs, strict=False)
+    argument, index = _argument(printer, index, end)
+    shown = zip(printer.source.raw(argument).split(";"), ("°", "′", "″"), strict=False)
     return Atom("".join((format_number(p) or p) + sign for p, sign in shown if p.strip())), index
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from parsemark.formats.cell_text import clean_limited
@@ -22,8 +22,7 @@ _ALPHABETS = {
 }  # fmt: skip
 
 _PHONETIC_LETTERS = str.maketrans(
-    '@ABCDEFGHIJKLMNOPQRSTUVWXYZ:;"0123456789',
-    "əɑβɕðɛɸɣɦɪʝʁʎɱŋɔʔʕɾʃθʊʋɯχʏʒːˑˈʉɨʌɜɥɐɒɤɵɘ",
+    '@ABCDEFGHIJKLMNOPQRSTUVWXYZ:;"0123456789', "əɑβɕðɛɸɣɦɪʝʁʎɱŋɔʔʕɾʃθʊʋɯχʏʒːˑˈʉɨʌɜɥɐɒɤɵɘ"
 )
 """What tipa prints for the characters that a keyboard has (Rei, *TIPA Manual*, table of shortcuts)."""
 _PHONETIC_COMMANDS = {
@@ -78,27 +77,17 @@ def _root(order: str, radicand: str) -> Atom:
     return Atom({"": "√", "3": "∛", "4": "∜"}.get(order, f"{script('^', order)}√") + inner)
 
 
-def _arrow(sign: str, below: str, above: str) -> Atom:
-    return Atom(sign, Class.RELATION, sub=below, sup=above)
-
-
-def _phonetic_letter(letters: Mapping[str, str], base: str) -> Atom:
-    return Atom(letters.get(base, base))
-
-
 def _in_alphabet(alphabet: str, text: str) -> Atom:
     return Atom("".join(_letter(alphabet, c) for c in text))
 
 
 def _letter(alphabet: str, character: str) -> str:
-    if not (character.isascii() and character.isalnum()):
-        return character
-    case = "DIGIT" if character.isdigit() else "CAPITAL" if character.isupper() else "SMALL"
-    name = unicodedata.name(character).rsplit(" ", 1)[-1]
-    black_letter = alphabet.replace("FRAKTUR", "BLACK-LETTER")
-    for full in (f"{black_letter} {case} {name}", f"MATHEMATICAL {alphabet} {case} {name}"):
-        with contextlib.suppress(KeyError):
-            return unicodedata.lookup(full)
+    if character.isascii() and character.isalnum():
+        case = "DIGIT" if character.isdigit() else "CAPITAL" if character.isupper() else "SMALL"
+        name = f"{case} {unicodedata.name(character).rsplit(' ', 1)[-1]}"
+        for kind in (alphabet.replace("FRAKTUR", "BLACK-LETTER"), f"MATHEMATICAL {alphabet}"):
+            with contextlib.suppress(KeyError):
+                return unicodedata.lookup(f"{kind} {name}")
     return character
 
 
@@ -112,7 +101,7 @@ def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
     r"""`\left` and its kin: the delimiter follows, and a dot stands for none."""
     here = printer.source.skip_space(index, end)
     is_dot = here < end and printer.source.tokens[here][:2] == (TokenKind.CHAR, ".")
-    return Atom(""), here + 1 if is_dot else here
+    return Atom(""), here + is_dot
 
 
 def _negated(base: str) -> Atom:
@@ -206,8 +195,8 @@ SPECIAL: dict[str, Special] = {
     **dict.fromkeys(("vrule", "hrule"), _rule),
     **dict.fromkeys(("overset", "stackrel"), _of("mm", lambda above, base: Atom(base, sup=above))),
     "underset": _of("mm", lambda below, base: Atom(base, sub=below)),
-    "xrightarrow": _of("sm", partial(_arrow, "→")),
-    "xleftarrow": _of("sm", partial(_arrow, "←")),
+    "xrightarrow": _of("sm", partial(Atom, "→", Class.RELATION)),
+    "xleftarrow": _of("sm", partial(Atom, "←", Class.RELATION)),
     "sqrt": _of("om", _root),
     "ding": _dingbat,
     "not": _of("m", _negated),
@@ -218,16 +207,15 @@ SPECIAL: dict[str, Special] = {
 }
 _PHONETIC: dict[str, Special] = {
     **SPECIAL,
-    **{name: _of("m", partial(_phonetic_letter, letters)) for name, letters in _PHONETIC_COMMANDS.items()},
+    **{
+        name: _of("m", lambda base, letters=letters: Atom(letters.get(base, base)))
+        for name, letters in _PHONETIC_COMMANDS.items()
+    },
 }
 
 
 def latex_to_text(source: str, *, math: bool = False) -> str:
-    r"""The text that a piece of LaTeX shows.
-
-    Args:
-        source: Any LaTeX that may stand in a cell or a line.
-        math: Whether the source is in math mode already (a formula without its dollars).
+    r"""The text that a piece of LaTeX shows; in `math` mode it is a formula without its dollars.
 
     Raises:
         FormatError: The source is over a limit of `parsemark.formats.limits`.

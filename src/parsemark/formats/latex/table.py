@@ -26,7 +26,7 @@ from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 from parsemark.formats.latex.rows import RowLine
-from parsemark.formats.latex.visible_cells import PrintedCell, Slot, join_rows, rows_spanned_over, without
+from parsemark.formats.latex.visible_cells import Slot, join_rows, rows_spanned_over, without
 from parsemark.model import Cell, Table
 
 
@@ -90,13 +90,10 @@ def place_table(grid: TexGrid) -> PlacedTable:
     cells = without(cells, cols=set(range(n_cols)) - {c.col for c in cells})  # no cell begins there
     cells.sort(key=lambda c: (c.row, c.col))
     n_cols = max((c.col + c.colspan for c in cells), default=0)
-    table = Table(grid.n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))
+    headers = (None if n_header is None else c.row < n_header for c in cells)
+    shown = tuple(Cell(*c[:5], header) for c, header in zip(cells, headers, strict=True))
+    table = Table(grid.n_rows - len(removed), n_cols, shown)
     return PlacedTable(table, tuple(c.tex_slot for c in cells if c.tex_slot is not None))
-
-
-def _cell(cell: PrintedCell, n_header: int | None) -> Cell:
-    is_header = None if n_header is None else cell.row < n_header
-    return Cell(cell.row, cell.col, cell.text, cell.rowspan, cell.colspan, is_header)
 
 
 _MAX_LEVELS = 3
@@ -110,13 +107,7 @@ def header_rows(
 
     Certain are longtable's `\endhead`, booktabs' `\midrule`, a double line, and a single line below the first
     row (or below rows with spans) if the table has rows that no line separates: where every row has its line,
-    lines say nothing.
-
-    Args:
-        lines: The rule above each row, and at the end the rule below the last one.
-        blank_rows: Rows that are only vertical space.
-        head_rows: Rows before longtable's `\endhead`, where the source has one.
-        spanning: The rows of the cells that span rows or columns.
+    lines say nothing. `spanning` has the rows of cells that span rows or columns; the rest is of `TexGrid`.
     """
     if head_rows is not None:
         return head_rows or None
@@ -142,10 +133,8 @@ def _inner_lines(lines: Sequence[RowLine], blank_rows: AbstractSet[int]) -> dict
     inner: dict[int, RowLine] = {}
     pending = RowLine.NONE
     for row in range(len(lines) - 1):
-        if lines[row] is not RowLine.NONE:
-            pending = max(pending, lines[row], key=lambda line: line.value)
+        pending = max(pending, lines[row], key=lambda line: line.value)
         if row not in blank_rows:
-            inner[row] = pending
-            pending = RowLine.NONE
+            inner[row], pending = pending, RowLine.NONE
     inner.pop(min(inner, default=0), None)
     return inner

@@ -107,12 +107,8 @@ def _row(table: Table, row: int) -> str:
     col = 0
     while col <= last:
         cell = table.cell_at(row, col)
-        if cell is None:
-            pieces.append("")
-            col += 1
-            continue
-        pieces.append(_cell(cell, is_first=row == cell.row))
-        col = cell.col + cell.colspan
+        pieces.append("" if cell is None else _cell(cell, is_first=row == cell.row))
+        col += 1 if cell is None else cell.colspan
     return " & ".join(pieces) or "{}"
 
 

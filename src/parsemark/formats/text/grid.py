@@ -152,20 +152,29 @@ def _merged_cells(canvas: list[str], rules: list[int], edges: list[int]) -> list
     a cell of its own.
     """
     n_rows, n_cols = len(rules) - 1, len(edges) - 1
-    joined = _Joined(n_rows * n_cols)
-    for row in range(n_rows):
-        for col in range(n_cols):
-            here = row * n_cols + col
-            if col + 1 < n_cols and not _has_wall(canvas, rules[row], rules[row + 1], edges[col + 1]):
-                joined.join(here, here + 1)
-            if row + 1 < n_rows and not _has_rule(canvas[rules[row + 1]], edges[col], edges[col + 1]):
-                joined.join(here, here + n_cols)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for place in range(n_rows * n_cols):
-        groups[joined.root(place)].append(place)
-    areas = [_area(places, n_cols) for places in groups.values()]
-    if any(a.rowspan * a.colspan != len(p) for a, p in zip(areas, groups.values(), strict=True)):
-        return [_Area(row, col, 1, 1) for row in range(n_rows) for col in range(n_cols)]
+    places = list(itertools.product(range(n_rows), range(n_cols)))
+    joined: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for row, col in places:
+        right, below = (row, col + 1), (row + 1, col)
+        if col + 1 < n_cols and not _has_wall(canvas, rules[row], rules[row + 1], edges[col + 1]):
+            joined[row, col].append(right)
+            joined[right].append((row, col))
+        if row + 1 < n_rows and not _has_rule(canvas[rules[row + 1]], edges[col], edges[col + 1]):
+            joined[row, col].append(below)
+            joined[below].append((row, col))
+    areas: list[_Area] = []
+    seen: set[tuple[int, int]] = set()
+    for first in (place for place in places if place not in seen):
+        own, work = {first}, [first]
+        while work:
+            new = [place for place in joined.get(work.pop(), ()) if place not in own]
+            own.update(new)
+            work += new
+        seen |= own
+        (top, bottom), (left, right_end) = ((min(side), max(side) + 1) for side in zip(*own, strict=True))
+        areas.append(_Area(top, left, bottom - top, right_end - left))
+        if areas[-1].rowspan * areas[-1].colspan != len(own):
+            return [_Area(row, col, 1, 1) for row, col in places]
     return areas
 
 
@@ -177,27 +186,3 @@ def _has_wall(canvas: list[str], top: int, bottom: int, edge: int) -> bool:
 def _has_rule(line: str, left: int, right: int) -> bool:
     part = line[left + 1 : right]
     return not line or (bool(part) and all(c in _RULES for c in part))
-
-
-def _area(places: list[int], n_cols: int) -> _Area:
-    rows = [place // n_cols for place in places]
-    cols = [place % n_cols for place in places]
-    return _Area(min(rows), min(cols), max(rows) - min(rows) + 1, max(cols) - min(cols) + 1)
-
-
-class _Joined:
-    """Disjoint sets of numbers (union by link to the smaller, with path halving)."""
-
-    def __init__(self, size: int) -> None:
-        self._parent = list(range(size))
-
-    def root(self, item: int) -> int:
-        parent = self._parent
-        while parent[item] != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
-    def join(self, one: int, other: int) -> None:
-        low, high = sorted((self.root(one), self.root(other)))
-        self._parent[high] = low

@@ -237,6 +237,5 @@ def _row_likeness(truth: Likenesses, pred: _Numbered, matrix: Floats, columns: P
     for row, partner in product(truth.sections, pred.sections):
         likeness[row, partner] = matrix[truth.ids[row, 0], pred.ids[partner, 0]]
     # Rows of placeholders alone have nothing to compare; they answer each other in order.
-    if truth.blank.size and pred.blank.size:
-        likeness[np.ix_(truth.blank, pred.blank)] = 2 * _LEAST_ROW
+    likeness[np.ix_(truth.blank, pred.blank)] = 2 * _LEAST_ROW
     return likeness

@@ -128,8 +128,6 @@ class NameJudge:
         """The match without what names something else here: `Far-Right` holds `Right` and is not it."""
         found = match(truth, given)
         taken = {said for _, said, _ in found.levels if said in self._texts and said not in truth}
-        if not taken:
-            return found
         rest = match(truth, tuple(text for text in given if text not in taken))
         return rest._replace(extra=(*rest.extra, *sorted(taken)))
 

@@ -241,7 +241,7 @@ def _places(pieces: _Pieces, one: str, other: str) -> list[int]:
         while position < op.src_end:
             places.append(op.dest_start + min(position - op.src_start, op.dest_end - op.dest_start))
             position = next(steps)
-    return [*places, len(other), *(len(other) for _ in steps)]
+    return [*places, len(other)]
 
 
 def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> _Grouped:

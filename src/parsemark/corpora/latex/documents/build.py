@@ -17,15 +17,8 @@ from pathlib import Path, PurePosixPath
 from parsemark.corpora.latex.documents.repairs import missing_file, package_of, repair
 from parsemark.errors import LatexError
 from parsemark.plain_words import counted
-from parsemark.system.pdflatex import (
-    FONTS_EXTRA,
-    REPRODUCIBLE,
-    Compiled,
-    CompileLimits,
-    compile_latex,
-    first_error,
-    run_confined,
-)
+from parsemark.system import pdflatex
+from parsemark.system.pdflatex import Compiled, CompileLimits, first_error
 
 MAX_PASSES = 4
 """Runs after the first: references, tables of contents and the widths of long tables need that many."""
@@ -39,9 +32,8 @@ LAUNCHER = "parsemark-launcher"
 STAND_IN_MAIN = "parsemark-main"
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+ ,@=-]*")
-_STATE = frozenset(
-    (".aux", ".toc", ".lof", ".lot", ".out", ".bbl", ".ind", ".gls", ".acr", ".nls", ".nav", ".snm", ".loa")
-)
+_STATES = ".aux .toc .lof .lot .out .bbl .ind .gls .acr .nls .nav .snm .loa"
+_STATE = frozenset(_STATES.split())
 _OTHER_ENGINE = re.compile(
     r"XeTeX or LuaTeX|requires? (?:either )?(?:XeTeX|LuaTeX|xelatex|lualatex)|fontspec|XeLaTeX|LuaLaTeX"
     r"|XeTeX engine|LuaTeX engine|\\directlua|\\XeTeX|\\setmainfont|\\setCJK",
@@ -97,7 +89,7 @@ class Build:
     def run(self, prologue: str, *, draft: bool = False) -> Compiled:
         """One pass; errors are passed over."""
         name = PurePosixPath(self.main).name
-        result = compile_latex(
+        result = pdflatex.compile_latex(
             f"{prologue}\\input{{{name}}}\n",
             self.folder,
             name=LAUNCHER,
@@ -108,9 +100,7 @@ class Build:
             halt_on_error=False,
             limits=LIMITS,
         )
-        self.cpu_s += result.cpu_s
-        self.log = result.log
-        self.pdf = result.pdf
+        self.cpu_s, self.log, self.pdf = self.cpu_s + result.cpu_s, result.log, result.pdf
         return result
 
     def tool(self, *command: str) -> bool:
@@ -119,7 +109,7 @@ class Build:
         if program is None:
             self.notes.append(f"{command[0]} is not installed, so its part of the document is missing")
             return False
-        ran = run_confined([program, *command[1:]], self.folder, TOOL_LIMITS, root=self.root)
+        ran = pdflatex.run_confined([program, *command[1:]], self.folder, TOOL_LIMITS, root=self.root)
         self.cpu_s += ran.cpu_s
         return ran.code == 0 and ran.exceeded is None
 
@@ -156,21 +146,20 @@ def build_clean(root: Path, main: str, text: str) -> Build:
     engines = _engines(text, (root / main).parent)
     for number, engine in enumerate(engines):
         build = Build(root, main, engine)
-        first = build.run(_prologue(engine), draft=True)
+        first = build.run(prologue(engine), draft=True)
         for _ in range(MAX_REPAIRS):
             if not repair(build, fatal=_is_fatal(first)):
                 break
-            first = build.run(_prologue(engine), draft=True)
+            first = build.run(prologue(engine), draft=True)
         others = number + 1 < len(engines)
-        if others and _wants_other_engine(build, first):
-            _forget(build)
-            continue
-        try:
-            return _finish(build, first)
-        except LatexError:
-            if not others or not _lacks_a_font(build):
-                raise
-            _forget(build)
+        if not (others and _wants_other_engine(build, first)):
+            try:
+                return _finish(build, first)
+            except LatexError:
+                if not others or not _lacks_a_font(build):
+                    raise
+        for suffix in (".aux", ".out", ".toc"):  # what one engine wrote would confuse the next
+            (build.folder / f"{build.job}{suffix}").unlink(missing_ok=True)
     raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
 
 
@@ -191,10 +180,10 @@ def _finish(build: Build, first: Compiled) -> Build:
     before = build.state()
     repairs = MAX_REPAIRS
     for _ in range(MAX_PASSES):
-        result = build.run(_prologue(build.engine))
+        result = build.run(prologue(build.engine))
         while result.pdf is None and repairs and repair(build, fatal=True):
             repairs -= 1
-            result = build.run(_prologue(build.engine))
+            result = build.run(prologue(build.engine))
         if result.pdf is None:
             raise LatexError(f"does not compile: {_why(build.log, result.reason)}")
         after = build.state()
@@ -205,20 +194,17 @@ def _finish(build: Build, first: Compiled) -> Build:
     return build
 
 
-def _prologue(engine: str) -> str:
-    return REPRODUCIBLE if engine == "pdflatex" else ""
+def prologue(engine: str) -> str:
+    """What makes a program write the same PDF each time."""
+    return pdflatex.REPRODUCIBLE if engine == "pdflatex" else ""
 
 
 def _engines(text: str, folder: Path) -> list[str]:
     """The programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode fonts."""
-    known = ["pdflatex", "xelatex", "lualatex"]
-    if "\\directlua" in text:
-        known = ["pdflatex", "lualatex", "xelatex"]
+    others = ["lualatex", "xelatex"] if "\\directlua" in text else ["xelatex", "lualatex"]
     magic = _MAGIC.search(text[:2000])
     named = magic[1].lower() if magic else _engine_of_latexmk(folder)
-    if named in known:
-        known.remove(named)
-        known.insert(0, named)
+    known = sorted(["pdflatex", *others], key=lambda engine: engine != named)
     return [engine for engine in known if engine == "pdflatex" or shutil.which(engine)]
 
 
@@ -288,14 +274,8 @@ def _problems(log: str) -> Iterator[str]:
 def _where(file: str) -> str:
     """Which Debian package has a file, and what installs it."""
     package = package_of(file)
-    how = f": {FONTS_EXTRA}" if package == "texlive-fonts-extra" else ""
+    how = f": {pdflatex.FONTS_EXTRA}" if package == "texlive-fonts-extra" else ""
     return f"Debian's {package} has it{how}" if package else ""
-
-
-def _forget(build: Build) -> None:
-    """What one engine wrote would confuse the next."""
-    for suffix in (".aux", ".out", ".toc"):
-        (build.folder / f"{build.job}{suffix}").unlink(missing_ok=True)
 
 
 def _convert_figures(build: Build) -> None:
@@ -326,8 +306,7 @@ def _run_tools(build: Build) -> None:
             build.tool("makeindex", "-q", index.name)
     if (folder / f"{job}.nlo").is_file() and not (folder / f"{job}.nls").is_file():
         build.tool("makeindex", "-q", "-s", "nomencl.ist", "-o", f"{job}.nls", f"{job}.nlo")
-    style = folder / f"{job}.ist"
-    aux = folder / f"{job}.aux"
+    style, aux = folder / f"{job}.ist", folder / f"{job}.aux"
     if style.is_file() and aux.is_file():
         for log, out, entries in _GLOSSARY.findall(aux.read_text(errors="replace")):
             if (folder / f"{job}.{entries}").is_file():

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from parsemark.corpora.latex.documents.main_file import flattened
-from parsemark.corpora.latex.documents.table_places import with_places, without_places
+from parsemark.corpora.latex.documents.table_places import PLACE, with_places
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import FormatError
 from parsemark.formats.latex.cells import print_cells
-from parsemark.formats.latex.definitions import Definitions, expand, read_definitions
+from parsemark.formats.latex.definitions import Definition, expand, read_definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 
@@ -36,10 +37,11 @@ class TabularCandidate:
     """With all rows, also those that a longtable repeats."""
     row_glyphs: list[str]
     is_used: bool = False
-    glyphs: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.glyphs = "".join(self.row_glyphs)
+    @cached_property
+    def glyphs(self) -> str:
+        """Of all rows."""
+        return "".join(self.row_glyphs)
 
     def stands_on(self, page: str) -> bool:
         """Whether the glyphs of a page hold most rows of the table."""
@@ -60,11 +62,14 @@ class Candidates:
 
 def read_candidates(document: SourceDocument, main: str) -> Candidates:
     """The tables of the source; `array` is a formula here."""
-    found = Candidates()
     whole = flattened(document, main)
     text = without_unset(whole)
-    found.passed_over = max(0, len(find_environments(whole)) - len(find_environments(text)))
-    definitions = document_definitions(document.tex_files())
+    n_passed_over = max(0, len(find_environments(whole)) - len(find_environments(text)))
+    found = Candidates(passed_over=n_passed_over)
+    definitions: dict[str, Definition] = {}
+    for file in document.tex_files().values():
+        with contextlib.suppress(FormatError):  # one that cannot be read adds none
+            definitions.update(read_definitions(file))
     for environment in find_environments(text):
         if environment.name in ("array", "NiceArray"):
             continue
@@ -76,15 +81,6 @@ def read_candidates(document: SourceDocument, main: str) -> Candidates:
         except FormatError as error:
             found.problems.append(f"a table cannot be read: {error}")
     return found
-
-
-def document_definitions(files: dict[str, str]) -> Definitions:
-    """The macros of all files of a document; one that cannot be read adds none."""
-    merged = {}
-    for text in files.values():
-        with contextlib.suppress(FormatError):
-            merged.update(read_definitions(text))
-    return merged
 
 
 def without_unset(text: str) -> str:
@@ -106,14 +102,9 @@ def without_unset(text: str) -> str:
             continue
         if is_seen:
             kept.append(text[copied : match.start()])
-        if name.startswith("if"):
-            taken.append({"iffalse": False, "iftrue": True}.get(name))
-            own = taken[-1]
-        elif name == "else":
-            own = taken[-1]
-            taken[-1] = None if own is None else not own
-        else:
-            own = taken.pop()
+        own = {"iffalse": False, "iftrue": True}.get(name) if name.startswith("if") else taken.pop()
+        if name != "fi":
+            taken.append(not own if name == "else" and own is not None else own)
         if own is None and is_seen:
             kept.append(match[0])
         copied = match.end()
@@ -126,5 +117,5 @@ def row_glyphs(grid: TexGrid) -> list[str]:
     """The glyphs of each row."""
     rows = [""] * grid.n_rows
     for cell in print_cells(grid):
-        rows[cell.row] += glyph_text(without_places(cell.text))
+        rows[cell.row] += glyph_text(cell.text.replace(PLACE, ""))
     return rows

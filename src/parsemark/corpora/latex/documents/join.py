@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
@@ -34,6 +34,7 @@ from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
 from parsemark.model.table import complexity
 
+similarity = Levenshtein.normalized_similarity
 MIN_SIMILARITY = 0.6
 """Glyphs that a table and its source have in common, at least."""
 MIN_AGREEMENT = 0.5
@@ -87,7 +88,8 @@ def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
         identifier = waiting.pop()
         inner = children.get(identifier, [])
         own = parts[identifier]
-        is_frame = is_table(own) and _holds_tables(parts, identifier, inner)
+        n_tables = sum(is_table(parts[inside]) for inside in inner)
+        is_frame = is_table(own) and n_tables > 0 and 2 * n_tables >= _n_filled(own)
         if not is_frame:
             found.append(own)
         if is_frame or not is_table(own):
@@ -95,20 +97,16 @@ def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
     return found
 
 
-def _holds_tables(parts: Mapping[int, list[DocumentPart]], outer: int, inner: Sequence[int]) -> bool:
-    """Whether most of what an alignment holds are tables."""
-    tables = sum(is_table(parts[identifier]) for identifier in inner)
-    filled = sum(bool(c.text) for part in parts[outer] for c in part.marked.cells)
-    return tables > 0 and 2 * tables >= filled
+def _n_filled(parts: Sequence[DocumentPart]) -> int:
+    return sum(bool(cell.text) for part in parts for cell in part.marked.cells)
 
 
 def is_table(parts: Sequence[DocumentPart]) -> bool:
     """At least two rows and columns, text in at least four cells, and no figures: else it is layout."""
-    n_filled = sum(bool(c.text) for part in parts for c in part.marked.cells)
     n_rows = sum(part.marked.n_rows for part in parts)
     n_cols = max(part.marked.n_cols for part in parts)
     pictures = max(part.marked.picture_share for part in parts)
-    is_grid = n_rows > 1 and n_cols > 1 and n_filled >= 4 and pictures <= MAX_PICTURES
+    is_grid = n_rows > 1 and n_cols > 1 and _n_filled(parts) >= 4 and pictures <= MAX_PICTURES
     return is_grid and not (is_to_sign(parts[0].marked) or names_authors(parts[0].marked))
 
 
@@ -176,10 +174,10 @@ def _sources(
     for number, parts in enumerate(found):
         shown = "".join(row for part in parts for row in _marked_rows(part.marked))
         for index, candidate in enumerate(candidates):
-            if shown and _common_share(shown, candidate.glyphs) > MIN_SIMILARITY:
-                score = Levenshtein.normalized_similarity(
-                    shown, candidate.glyphs, score_cutoff=MIN_SIMILARITY
-                )
+            # an upper bound of the similarity, in linear time
+            common = (Counter(shown) & Counter(candidate.glyphs)).total()
+            if shown and common / max(len(shown), len(candidate.glyphs)) > MIN_SIMILARITY:
+                score = similarity(shown, candidate.glyphs, score_cutoff=MIN_SIMILARITY)
                 pairs.append((-score, number, index))
     sources: dict[int, TabularCandidate] = {}
     taken: set[int] = set()
@@ -190,17 +188,8 @@ def _sources(
     return sources
 
 
-def _common_share(one: str, other: str) -> float:
-    """An upper bound of the similarity, in linear time."""
-    longest = max(len(one), len(other))
-    return (Counter(one) & Counter(other)).total() / longest if longest else 1.0
-
-
 def _marked_rows(marked: MarkedTable) -> list[str]:
-    rows = [""] * marked.n_rows
-    for cell in marked.cells:
-        rows[cell.row] += glyph_text(cell.text)
-    return rows
+    return ["".join(glyph_text(cell.text) for cell in row) for row in marked.rows]
 
 
 def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
@@ -212,9 +201,8 @@ def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
         and cell.colspan == marked.n_cols
         and _CAPTION.match(cell.text)
     }
-    return (
-        _without_rows(marked, captions) if marked.n_rows - len(captions) > (0 if is_long else 1) else marked
-    )
+    is_left = marked.n_rows - len(captions) > (0 if is_long else 1)
+    return _without_rows(marked, captions) if is_left else marked
 
 
 def _rows_of(
@@ -245,17 +233,8 @@ def _rows_of(
 def _find_row(shown: str, candidate: TabularCandidate, fixed: Sequence[int], next_row: int) -> int | None:
     body = [row for row, section in enumerate(candidate.grid.sections) if not section and row >= next_row]
     glyphs = candidate.row_glyphs
-    following = body[0] if body else None
-    if following is not None and glyphs[following] == shown:
-        return following
-    for row in fixed:
-        if glyphs[row] == shown:
-            return row
-    likely = [row for row in (following, *fixed) if row is not None]
-    best = max(likely, key=lambda row: Levenshtein.normalized_similarity(shown, glyphs[row]), default=None)
-    if best is None or Levenshtein.normalized_similarity(shown, glyphs[best]) < MIN_SIMILARITY:
-        return None
-    return best
+    best = max([*body[:1], *fixed], key=lambda row: similarity(shown, glyphs[row]), default=None)
+    return best if best is not None and similarity(shown, glyphs[best]) >= MIN_SIMILARITY else None
 
 
 def _filled_rows(marked: MarkedTable) -> int:
@@ -267,12 +246,10 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
     if not removed:
         return marked
     kept = [row for row in range(marked.n_rows) if row not in removed]
-    new = {row: index for index, row in enumerate(kept)}
-    cells = tuple(replace(c, row=new[c.row]) for c in marked.cells if c.row in new)
+    cells = [replace(c, row=kept.index(c.row)) for c in marked.cells if c.row in kept]
     box = _box_of_rows(marked, kept) if cells else marked.box
-    return replace(
-        marked, n_rows=len(kept), cells=tuple(replace(c, box=c.box.clipped(box)) for c in cells), box=box
-    )
+    clipped = tuple(replace(c, box=c.box.clipped(box)) for c in cells)
+    return replace(marked, n_rows=len(kept), cells=clipped, box=box)
 
 
 def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
@@ -323,23 +300,16 @@ def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]
 
     It may show fewer figures: some are rounded away, or white to align the others.
     """
-    for cell, own in zip(placed.table.cells, shown, strict=True):
-        seen = "".join(c.text for c in own)
-        if _NUMBER.fullmatch(cell.text) and _NUMBER.fullmatch(seen):
-            figures = ["".join(filter(str.isdecimal, text)) for text in (cell.text, seen)]
-            if figures[1] not in figures[0]:
-                return True
-    return False
+    pairs = ((c.text, "".join(m.text for m in own)) for c, own in zip(placed.table.cells, shown, strict=True))
+    numbers = (pair for pair in pairs if all(map(_NUMBER.fullmatch, pair)))
+    figures = (["".join(filter(str.isdecimal, text)) for text in pair] for pair in numbers)
+    return any(seen not in said for said, seen in figures)
 
 
 def _cell_text(source: str, shown: Sequence[MarkedCell]) -> str | None:
     """What the source says of a cell, with the numbers that the page has; None if the page shows another."""
-    if PLACE in source:
-        whole = filled(source, " ".join(_seen(c) for c in shown if c.text))
-        if whole is None:
-            return None
-        source = whole
-    return source if _agrees(source, "".join(c.text for c in shown)) else None
+    whole = filled(source, _seen(shown)) if PLACE in source else source
+    return whole if whole is not None and _agrees(whole, "".join(c.text for c in shown)) else None
 
 
 def _agrees(source: str, shown: str) -> bool:
@@ -363,30 +333,22 @@ def _with_page(
     cells = []
     for cell, own, text in zip(placed.table.cells, shown, texts, strict=True):
         box = Box.hull(c.box for c in own).rounded() if own else None
-        seen = " ".join(_seen(c) for c in own if c.text) if text is None else text
-        cells.append(replace(cell, text=seen, box=box))
+        cells.append(replace(cell, text=_seen(own) if text is None else text, box=box))
     return Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
 
 
-def _seen(cell: MarkedCell) -> str:
-    return cell.text.replace(DIVISION, "")
+def _seen(cells: Sequence[MarkedCell]) -> str:
+    return " ".join(cell.text.replace(DIVISION, "") for cell in cells if cell.text)
 
 
 def _from_page(part: DocumentPart, number: int | None, head: int | None) -> JoinedTable:
     """The table as TeX set it, without its source; with the header rows that it repeats, if it is long."""
     part = replace(part, marked=with_whole_numbers(part.marked))
+    headers = (None if head is None else c.row < head for c in part.marked.cells)
     try:
         cells = tuple(
-            Cell(
-                c.row,
-                c.col,
-                _seen(c),
-                c.rowspan,
-                c.colspan,
-                header=None if head is None else c.row < head,
-                box=c.box.rounded(),
-            )
-            for c in part.marked.cells
+            Cell(c.row, c.col, _seen([c]), c.rowspan, c.colspan, header, c.box.rounded())
+            for c, header in zip(part.marked.cells, headers, strict=True)
         )
         table = Table(part.marked.n_rows, part.marked.n_cols, cells)
     except ValueError as error:
@@ -410,7 +372,9 @@ def _finished(
     table = without_unseen(table, marked)
     if not has_head:
         stated = 0 if marked.rules else table.header_rows
-        table = _with_header(table, stated or header_rows(table, marked))
+        head = stated or header_rows(table, marked)
+        cells = (replace(cell, header=None if head is None else cell.row < head) for cell in table.cells)
+        table = replace(table, cells=tuple(cells))
     n_head = table.header_rows
     found: dict[str, AttributeValue] = {
         "rotated": marked.angle != 0,
@@ -431,8 +395,3 @@ def _finished(
         attributes=found,
     )
     return JoinedTable(part.page, element)
-
-
-def _with_header(table: Table, head: int | None) -> Table:
-    cells = (replace(cell, header=None if head is None else cell.row < head) for cell in table.cells)
-    return Table(table.n_rows, table.n_cols, tuple(cells))

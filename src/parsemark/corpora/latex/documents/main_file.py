@@ -52,9 +52,8 @@ def main_files(document: SourceDocument) -> list[str]:
 
 def _file_of(match: re.Match[str]) -> str:
     """The file that a command reads."""
-    name = (
-        match["file"] or match["bare"] or (PurePosixPath(match["folder"].strip()) / match["part"]).as_posix()
-    )
+    name = match["file"] or match["bare"]
+    name = name or (PurePosixPath(match["folder"].strip()) / match["part"]).as_posix()
     return name.strip().strip('"')
 
 
@@ -86,32 +85,22 @@ def flattened(document: SourceDocument, main: str) -> str:
     r"""The text of the document with each `\input` replaced by the file, as far as it is one of the
     document's.
     """
-    return _Flattener(document, main).text(main, frozenset())
+    files = {name: without_comments(text) for name, text in document.tex_files().items()}
+    left = MAX_INPUTS
 
-
-class _Flattener:
-    def __init__(self, document: SourceDocument, main: str) -> None:
-        self.files = {name: without_comments(text) for name, text in document.tex_files().items()}
-        self.base = PurePosixPath(main).parent
-        self.n_inputs = 0
-
-    def text(self, name: str, above: frozenset[str]) -> str:
-        body = self.files[name].partition("\\end{document}")[0]
+    def whole(name: str, above: frozenset[str]) -> str:
         inner = above | {name}
 
         def replaced(match: re.Match[str]) -> str:
-            wanted = self._resolve(_file_of(match), PurePosixPath(name).parent)
-            self.n_inputs += 1
-            if wanted is None or wanted in inner or self.n_inputs > MAX_INPUTS:
+            nonlocal left
+            left -= 1
+            folders = (PurePosixPath(main).parent, PurePosixPath(), PurePosixPath(name).parent)
+            paths = (folder / f"{_file_of(match)}{end}" for folder in folders for end in ("", ".tex"))
+            wanted = next((path.as_posix() for path in paths if path.as_posix() in files), None)
+            if wanted is None or wanted in inner or left < 0:
                 return match[0]
-            return self.text(wanted, inner)
+            return whole(wanted, inner)
 
-        return _INPUT.sub(replaced, body)
+        return _INPUT.sub(replaced, files[name].partition("\\end{document}")[0])
 
-    def _resolve(self, name: str, beside: PurePosixPath) -> str | None:
-        for folder in (self.base, PurePosixPath(), beside):
-            for ending in ("", ".tex"):
-                path = (folder / f"{name}{ending}").as_posix().removeprefix("./")
-                if path in self.files:
-                    return path
-        return None
+    return whole(main, frozenset())

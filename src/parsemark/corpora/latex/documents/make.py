@@ -89,7 +89,7 @@ def make_documents(
     Args:
         sources: LaTeX files, folders and archives, one document each.
         out: The corpus folder, new or empty.
-        name: Name of the corpus.
+        name: Of the corpus.
         licence: Of documents that bring no licence file of their own.
         workers: Processes; all cores if not given.
         progress: Called with 1 for each document that is done.
@@ -159,9 +159,8 @@ def _join(
     by_page: dict[int, list[Element]] = {}
     left_out = dict(typeset_document.left_out)
     layout = 0
-    for joined in join_tables(
-        alignments(typeset_document.pages), candidates.tables, typeset_document.build.missing_signs
-    ):
+    found = alignments(typeset_document.pages)
+    for joined in join_tables(found, candidates.tables, typeset_document.build.missing_signs):
         layout += joined.is_layout
         if joined.element is not None:
             by_page.setdefault(joined.page, []).append(joined.element)
@@ -184,12 +183,10 @@ def _join(
         "data_source": "latex",
         "document_class": class_of_log(build.log) or document_class(document.tex_files()[main])[0],
     }
-    samples = [
-        _sample(
-            document.name, page, by_page.get(page.number, []), {**common, **looks[page.number].attributes}
-        )
-        for page in kept
-    ]
+    samples = []
+    for page in kept:
+        attributes = {**common, **looks[page.number].attributes}
+        samples.append(_sample(document.name, page, by_page.get(page.number, []), attributes))
     update = {
         "main": main,
         "engine": build.engine,

@@ -38,6 +38,8 @@ JOINT = 1.5
 """Pieces of a line across a table that are no further apart than this are one, in points."""
 
 SINGLE = "single_column"
+LineGaps = tuple[tuple[float, float], list[tuple[float, float]]]
+"""From where to where a line reaches, and its gaps."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
@@ -62,10 +64,7 @@ def page_looks(
 ) -> dict[int, PageLook]:
     """Columns, language and glyphs of each page; one with few words has the language of the document.
 
-    Args:
-        pdf: The document.
-        tables: The boxes of the tables of each page, whose columns are not those of the page.
-        two_columns: Pages that TeX sets in two columns, however little stands there.
+    The columns of `tables`, by page, are not those of the page; `two_columns` are pages that TeX sets so.
     """
     pages = document_glyphs(pdf)
     widths = [shape.width for shape in page_shapes(pdf)]
@@ -103,32 +102,28 @@ def _prose(glyphs: Iterable[Glyph], tables: Sequence[Box]) -> list[Box]:
         for index, (one, other) in enumerate(pairwise(shown))
         if one.text == other.text == "." and abs(one.box.y0 - other.box.y0) < 1.0
     }
-    return [
-        g.box
-        for index, g in enumerate(shown)
-        if index not in leaders
-        and index - 1 not in leaders
-        and not any(box.contains(g.box, 1.0) for box in tables)
-    ]
+    kept = [g.box for i, g in enumerate(shown) if i not in leaders and i - 1 not in leaders]
+    return [glyph for glyph in kept if not any(box.contains(glyph, 1.0) for box in tables)]
 
 
 def _is_half(glyphs: Iterable[Box], width: float) -> bool:
     """Whether the lines of text of a page stand on one side of its middle, as on the last one of a paper."""
-    lines = (_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > LONG)
-    ends = [own for own, _ in lines]
+    ends = [own for own, _ in _gaps_of_lines(glyphs, LONG)]
     sides = sum(x1 < 0.52 * width or x0 > 0.48 * width for x0, x1 in ends)
     return len(ends) >= MIN_HALF_LINES and sides >= 0.8 * len(ends)
 
 
 def keeps_to_columns(glyphs: Iterable[Box], width: float) -> bool:
     """Whether most lines of a page stand on one side of its middle."""
-    lines = [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > 3]
-    middle = width / 2
-    crossing = sum(
-        x0 < middle - 20 and x1 > middle + 20 and not any(a <= middle <= b for a, b in gaps)
-        for (x0, x1), gaps in lines
+    lines = _gaps_of_lines(glyphs, 3)
+    return len(lines) > 3 * _n_crossing(lines, width / 2)
+
+
+def _n_crossing(lines: Iterable[LineGaps], x: float) -> int:
+    """How many lines run over a place, by more than a little on both sides."""
+    return sum(
+        x0 < x - 20 and x1 > x + 20 and not any(a <= x <= b for a, b in gaps) for (x0, x1), gaps in lines
     )
-    return len(lines) > 3 * crossing
 
 
 def in_reading_order(elements: Iterable[Element], width: float, *, in_columns: bool) -> list[Element]:
@@ -168,15 +163,9 @@ def language_of(text: str) -> str | None:
     for name, (first, last) in _SCRIPTS.items():
         if sum(first <= c <= last for c in text) > 0.3 * max(letters, 40):
             return name
-    votes: Counter[str] = Counter()
-    n_known = 0
-    for word in _WORD.findall(text.lower()):
-        for language in _LANGUAGE_OF.get(word, ()):
-            votes[language] += 1
-        n_known += word in _LANGUAGE_OF
-    if n_known < MIN_WORDS:
-        return None
-    return votes.most_common(1)[0][0]
+    known = [word for word in _WORD.findall(text.lower()) if word in _LANGUAGE_OF]
+    votes = Counter(language for word in known for language in _LANGUAGE_OF[word])
+    return votes.most_common(1)[0][0] if len(known) >= MIN_WORDS else None
 
 
 def column_layout(glyphs: Iterable[Box], width: float) -> str:
@@ -184,20 +173,16 @@ def column_layout(glyphs: Iterable[Box], width: float) -> str:
 
     Lines on one side count, too, where both sides have some: beside a table or a figure there is no text.
     """
-    lines = [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > 3]
+    lines = _gaps_of_lines(glyphs, 3)
+    long = [ends for ends, _ in lines if ends[1] - ends[0] > HALF_LINE * width]
     best, crossing = 0, 0
     for percent in range(40, 61):
         x = width * percent / 100
         parted = sum(any(a <= x <= b for a, b in gaps) for _, gaps in lines)
-        long = [ends for ends, _ in lines if ends[1] - ends[0] > HALF_LINE * width]
         sides = sum(x1 <= x for _, x1 in long), sum(x0 >= x for x0, _ in long)
         found = parted + (sum(sides) if min(sides) >= MIN_SIDE_LINES else 0)
         if found > best:
-            best = found
-            crossing = sum(
-                ends[0] < x - 20 and ends[1] > x + 20 and not any(a <= x <= b for a, b in gaps)
-                for ends, gaps in lines
-            )
+            best, crossing = found, _n_crossing(lines, x)
     if best < MIN_LINES or crossing > 2 * best:
         return SINGLE
     return "double_column" if crossing <= 0.3 * best else "1andmore_column"
@@ -207,15 +192,20 @@ def _lines(glyphs: Iterable[Box]) -> list[list[Box]]:
     """The glyphs that stand beside each other, over the whole width of the page."""
     lines: list[list[Box]] = []
     bottom = float("-inf")
-    for box in sorted(glyphs, key=lambda b: (b.y0 + b.y1) / 2):
-        if (box.y0 + box.y1) / 2 > bottom:
+    for box in sorted(glyphs, key=lambda b: b.centre[1]):
+        if box.centre[1] > bottom:
             lines.append([])
-            bottom = (box.y0 + box.y1) / 2 + LINE_PT
+            bottom = box.centre[1] + LINE_PT
         lines[-1].append(box)
     return lines
 
 
-def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, float]]]:
+def _gaps_of_lines(glyphs: Iterable[Box], fewest: int) -> list[LineGaps]:
+    """The lines that have more than so many glyphs."""
+    return [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > fewest]
+
+
+def _gaps(line: Sequence[Box]) -> LineGaps:
     """The extent of a line of text without numbers at its ends, and the wide gaps in it."""
     gaps = []
     start, end = line[0].x0, line[0].x1
@@ -233,8 +223,8 @@ def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, f
 def line_style(table: MarkedTable) -> str:
     """OmniDocBench's name for the lines of a table: all, some, those of a head and a frame, or none."""
     frame = table.box.turned(table.angle)
-    flat = [((r.y0 + r.y1) / 2, r.x0, r.x1) for r in table.rules if r.width > max(r.height, 2.0)]
-    steep = [((r.x0 + r.x1) / 2, r.y0, r.y1) for r in table.rules if r.height > r.width]
+    flat = [(r.centre[1], r.x0, r.x1) for r in table.rules if r.width > max(r.height, 2.0)]
+    steep = [(r.centre[0], r.y0, r.y1) for r in table.rules if r.height > r.width]
     across = _long_lines(flat, frame.width, gap=JOINT)
     down = _long_lines(steep, frame.height, gap=frame.height)  # other lines part them
     if not across and not down:
@@ -245,12 +235,9 @@ def line_style(table: MarkedTable) -> str:
 
 
 def _long_lines(pieces: Iterable[tuple[float, float, float]], whole: float, *, gap: float) -> int:
-    """At how many places, to 1.5 points, a line covers more than half of a table.
+    """At how many places, to 1.5 points, a line covers more than half of the `whole` of a table.
 
-    Args:
-        pieces: The place of each piece, and from where to where it reaches.
-        whole: How wide or high the table is.
-        gap: How far apart two pieces of one line may be.
+    A piece has a place, and reaches from somewhere to somewhere; pieces of a line are at most a `gap` apart.
     """
     lines: list[list[tuple[float, float]]] = []
     last = float("-inf")

@@ -29,8 +29,6 @@ BITMAP_DPI = 600
 _WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
 _BROKEN_PICTURE = re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,300})\): (?!Font)", re.MULTILINE)
 _BITMAP_FONT = re.compile(r"^! ?pdfTeX error:.{0,300}Font ([\w-]{1,60}) at (\d{2,4}) not found", re.MULTILINE)
-
-
 _NO_METRICS = re.compile(
     r"^! Font [^\n=]{1,120}=([\w-]{1,60}) [^\n]{1,60} not loadable: Metric", re.MULTILINE
 )
@@ -140,10 +138,8 @@ def _stand_in(build: Repairable) -> bool:
         build.notes.append(f"{file} is missing; {other} stands in for it")
         return True
     if path.suffix == ".sty" and package_of(file) is None:
-        text, said = (
-            "\\DeclareOption*{}\\ProcessOptions",
-            ", and no Debian package of TeX has it; made without it",
-        )
+        said = ", and no Debian package of TeX has it; made without it"
+        text = "\\DeclareOption*{}\\ProcessOptions"
     elif path.suffix == ".tex":
         text, said = "", "; the document is made without it"
     else:

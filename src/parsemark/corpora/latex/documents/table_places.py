@@ -72,16 +72,12 @@ def _branches(source: LatexSource, index: int, end: int) -> tuple[int, int | Non
     depth = 0
     for here in range(index, end):
         token = source.tokens[here]
-        if token.kind is not TokenKind.COMMAND:
-            continue
-        if token.text == "ifmmode":
-            depth += 1
-        elif token.text == "else" and not depth and otherwise is None:
+        name = token.text if token.kind is TokenKind.COMMAND else ""
+        if name == "else" and not depth and otherwise is None:
             otherwise = here
-        elif token.text == "fi":
-            if not depth:
-                return here if otherwise is None else otherwise, here
-            depth -= 1
+        elif name == "fi" and not depth:
+            return here if otherwise is None else otherwise, here
+        depth += (name == "ifmmode") - (name == "fi")
     return end, None
 
 
@@ -98,11 +94,6 @@ def _behind(source: LatexSource, name: str, index: int, end: int) -> int | None:
     return skip_arguments(source, "m", behind, end) if name in _WITH_TEXT else behind
 
 
-def without_places(text: str) -> str:
-    """What a text prints for certain."""
-    return text.replace(PLACE, "")
-
-
 def filled(text: str, shown: str) -> str | None:
     """The text of a source with its places filled from what the page shows; None if the two do not fit.
 
@@ -117,18 +108,13 @@ def filled(text: str, shown: str) -> str | None:
     ends = [-1, *(place for place, _ in places), len(shown)]
     written = parts[0]
     for (_, before), (behind, _), part in zip(spans, spans[1:], parts[1:], strict=False):
-        start, stop = _opened(shown, ends[before] + 1), ends[behind + 1]
+        start, stop = ends[before] + 1, ends[behind + 1]
+        while start < len(shown) and shown[start] == "}":  # of what stands before
+            start += 1
         while part[:1] in ("^", "_") and stop > start and shown[stop - 1] in "^_{":
             stop -= 1
         written = _put(written, shown[start:stop], part)
     return written if written.count("{") == written.count("}") else None
-
-
-def _opened(shown: str, start: int) -> int:
-    """Behind the braces that end what stands before."""
-    while start < len(shown) and shown[start] == "}":
-        start += 1
-    return start
 
 
 def _put(written: str, mark: str, part: str) -> str:

@@ -8,19 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked, plain_main
-from parsemark.corpora.latex.marks import (
-    LOAD_MARKS,
-    MARKS_FILE,
-    NOTE_BLOCKS,
-    NOTE_HALIGN,
-    MarkedPage,
-    read_marks,
-)
+from parsemark.corpora.latex import marks
+from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked, plain_main, prologue
+from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, document_glyphs
-from parsemark.system.pdflatex import REPRODUCIBLE
 
 MAX_MOVED = 0.5
 """Points by which the marks may move a glyph: as far as boxes may be from the ink."""
@@ -61,20 +54,20 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     assert clean.pdf is not None
     marked_root = (folder / "marked").resolve()
     shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", clean.pdf.name))
-    shutil.copy(MARKS_FILE, (marked_root / main).parent)
-    prologue = REPRODUCIBLE if clean.engine == "pdflatex" else ""
-    for command, note in ((b"\\halign", NOTE_HALIGN), (b"\\Block", NOTE_BLOCKS)):
+    shutil.copy(marks.MARKS_FILE, (marked_root / main).parent)
+    begin = prologue(clean.engine)
+    for command, note in ((b"\\halign", marks.NOTE_HALIGN), (b"\\Block", marks.NOTE_BLOCKS)):
         if any(command in data for data in document.files.values()):
-            prologue += note
-    marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
+            begin += note
+    marked = build_marked(clean, marked_root, begin + marks.LOAD_MARKS)
     assert marked.pdf is not None
     if count_pages(clean.pdf) != count_pages(marked.pdf):  # a reference may have changed: once more
-        marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
+        marked = build_marked(clean, marked_root, begin + marks.LOAD_MARKS)
     assert marked.pdf is not None
-    pages = read_marks(marked.pdf)
+    pages = marks.read_marks(marked.pdf)
     changed = _changed(clean.pdf, marked.pdf, len(pages))
     if changed:  # references that never stand: the marked document is one pass ahead
-        clean.run(prologue)
+        clean.run(begin)
         assert clean.pdf is not None
         changed = _changed(clean.pdf, marked.pdf, len(pages))
     clean.cpu_s += marked.cpu_s

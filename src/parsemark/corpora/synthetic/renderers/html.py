@@ -15,7 +15,7 @@ from parsemark.corpora.synthetic.document import (
     flowing_blocks,
 )
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, PARTIAL
-from parsemark.corpora.synthetic.pieces import Piece, TextRun
+from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
 from parsemark.corpora.synthetic.table_draft import Placed
 from parsemark.corpora.synthetic.truth import Place, Rendered
@@ -25,6 +25,8 @@ from parsemark.system.processes import run_on_jobs, tool_rights
 from parsemark.system.scratch import ScratchFolder
 
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 1024}
+PlacesOfPage = list[tuple[str, int, float, float, float, float]]
+"""Key, page and box of everything that the browser set."""
 _STYLE = """
 * { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
 .page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
@@ -72,9 +74,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     ]
 
 
-def print_pages(
-    pages: list[dict[str, object]], folder: Path
-) -> list[list[tuple[str, int, float, float, float, float]]]:
+def print_pages(pages: list[dict[str, object]], folder: Path) -> list[PlacesOfPage]:
     """Print pages of HTML as PDFs in `folder`; where everything stands, for drafts."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
@@ -83,9 +83,7 @@ def print_pages(
     read = [str(Path(chromium).resolve().parent)]
     with ScratchFolder("parsemark-") as work:
         rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
-        found: list[list[tuple[str, int, float, float, float, float]]] = run_on_jobs(
-            "Chromium", f"{__package__}.browser", jobs, rights, work
-        )
+        found: list[PlacesOfPage] = run_on_jobs("Chromium", f"{__package__}.browser", jobs, rights, work)
     return found
 
 
@@ -140,22 +138,22 @@ class _HtmlWriter:
             return f"<ul{key}>{items}</ul>"
         return f"<p{key}>{'<br>'.join(map(_content, block.lines))}</p>"
 
+    def _beside(self, index: int, part: str, piece: Piece) -> str:
+        said = f'<div class="{part}"{self.key(f"{index}.{part}")}>{_content(piece)}</div>'
+        return said if piece.runs else ""
+
     def _bars(self, index: int, block: FigureBlock) -> str:
         accent = self.draft.look.accent
         bars = "".join(
             f'<div><div style="height: {70 * share:.2f}pt; background: {accent}"></div>{escape(label)}</div>'
             for label, share in zip(block.labels, block.shares, strict=True)
         )
-        caption = f'<div class="caption"{self.key(f"{index}.caption")}>{_content(block.caption)}</div>'
+        caption = self._beside(index, "caption", block.caption)
         return f'<div class="figure"><div class="bars"{self.key(str(index))}>{bars}</div>{caption}</div>'
 
     def _table_block(self, index: int, block: TableBlock) -> str:
-        caption = notes = ""
-        if block.caption.runs:
-            caption = f'<div class="caption"{self.key(f"{index}.caption")}>{_content(block.caption)}</div>'
-        if block.notes.runs:
-            notes = f'<div class="notes"{self.key(f"{index}.notes")}>{_content(block.notes)}</div>'
-        table = self._table(index, block)
+        caption = self._beside(index, "caption", block.caption)
+        table, notes = self._table(index, block), self._beside(index, "notes", block.notes)
         parts = [table, notes, caption] if block.caption_below else [caption, table, notes]
         return f'<div class="table{" long" if block.long else ""}">{"".join(parts)}</div>'
 
@@ -165,9 +163,10 @@ class _HtmlWriter:
         rows: list[list[str]] = [[] for _ in range(layout.n_rows)]
         for (row, _), cell in sorted(layout.cells.items()):
             rows[row].append(self._cell(index, block, cell))
-        written = [
-            f"<tr{_background(block, number)}>{''.join(cells)}</tr>" for number, cells in enumerate(rows)
-        ]
+        written = []
+        for number, cells in enumerate(rows):
+            background = f' style="background: {colour}"' if (colour := block.fill(number)) else ""
+            written.append(f"<tr{background}>{''.join(cells)}</tr>")
         width = "width: 100%;" if look.full_width or block.has_text else ""
         rule = "border-top: 1.2px solid #000; border-bottom: 1.2px solid #000;"
         edges = rule if look.line in (BOOKTABS, PARTIAL) else ""
@@ -185,19 +184,11 @@ class _HtmlWriter:
             style.append("white-space: nowrap")
         if in_head and look.head_white:
             style.append("color: #fff")
-        spans = "".join(
-            f' {name}="{value}"'
-            for name, value in (("rowspan", cell.rowspan), ("colspan", cell.colspan))
-            if value > 1
-        )
+        spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
+        spans += f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
         tag = "th" if in_head else "td"
         key = self.key(f"{index}.{cell.row}.{cell.col}")
         return f'<{tag}{spans}{key} style="{"; ".join(style)}">{_content(cell.piece)}</{tag}>'
-
-
-def _background(block: TableBlock, row: int) -> str:
-    colour = block.fill(row)
-    return f' style="background: {colour}"' if colour else ""
 
 
 def _borders(block: TableBlock, cell: Placed) -> list[str]:
@@ -210,11 +201,10 @@ def _borders(block: TableBlock, cell: Placed) -> list[str]:
 
 
 def _content(piece: Piece) -> str:
-    return "".join(_run(run) for run in piece.runs)
-
-
-def _run(run: TextRun) -> str:
-    body = escape(run.text)
-    body = f"<sup>{body}</sup>" if run.raised else body
-    body = f"<i>{body}</i>" if run.italic else body
-    return f"<b>{body}</b>" if run.bold else body
+    content = ""
+    for run in piece.runs:
+        body = escape(run.text)
+        body = f"<sup>{body}</sup>" if run.raised else body
+        body = f"<i>{body}</i>" if run.italic else body
+        content += f"<b>{body}</b>" if run.bold else body
+    return content

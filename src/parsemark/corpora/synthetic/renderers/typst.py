@@ -19,7 +19,7 @@ from parsemark.corpora.synthetic.document import (
     TextBlock,
     flowing_blocks,
 )
-from parsemark.corpora.synthetic.pieces import Piece, TextRun
+from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
 from parsemark.corpora.synthetic.table_draft import Placed
 from parsemark.corpora.synthetic.truth import Place, Rendered
@@ -36,12 +36,8 @@ _MARKS = """
   body
 }
 """
-_PLACES = """
-#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]
-"""
+_PLACES = "\n#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]\n"
 THICK, THIN = "0.9pt + black", "0.4pt + black"
-
-
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}
 _SET_AT = 0
 """When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
@@ -150,14 +146,9 @@ class _TypstWriter:
     index: int
 
     def block(self, block: FlowingBlock) -> str:
-        if isinstance(block, TextBlock):
-            return self._text(block)
-        if isinstance(block, TableBlock):
-            return self._table_block(block)
-        return self._bars(block)
-
-    def _area(self, key: str, body: str) -> str:
-        return f'area("{key}", {body})'
+        if isinstance(block, FigureBlock):
+            return self._bars(block)
+        return self._text(block) if isinstance(block, TextBlock) else self._table_block(block)
 
     def _text(self, block: TextBlock) -> str:
         look = self.draft.look
@@ -167,7 +158,7 @@ class _TypstWriter:
             body = f"text({style}, {_content(block.lines[0])})"
             if look.centred_title and block.level == 0:
                 body = f"align(center, {body})"
-            inner = self._area(str(self.index), body)
+            inner = _area(str(self.index), body)
             return f"block(width: 100%, breakable: false, sticky: true, above: 1.4em, {{{inner}}})"
         if block.marks:
             items = ", ".join(
@@ -176,9 +167,8 @@ class _TypstWriter:
             )
             body = f"grid(columns: (1.6em, 1fr), row-gutter: 0.65em, {items})"
         else:
-            body = " + linebreak() + ".join(_content(line) for line in block.lines)
-            body = f"par({body})"
-        return f"block(width: 100%, breakable: false, {{{self._area(str(self.index), body)}}})"
+            body = f"par({' + linebreak() + '.join(map(_content, block.lines))})"
+        return f"block(width: 100%, breakable: false, {{{_area(str(self.index), body)}}})"
 
     def _bars(self, block: FigureBlock) -> str:
         accent = self.draft.look.accent
@@ -190,18 +180,18 @@ class _TypstWriter:
         grid = (
             f"grid(columns: (1fr,) * {len(block.labels)}, row-gutter: 3pt, align: center, {bars}, {labels})"
         )
-        drawing = f"block(width: 60%, {{{self._area(str(self.index), grid)}}})"
+        drawing = f"block(width: 60%, {{{_area(str(self.index), grid)}}})"
         caption = self._beside("caption", block.caption, 0.9)
         return f"block(width: 100%, breakable: false, {{align(center, {drawing}); {caption}}})"
 
     def _beside(self, part: str, piece: Piece, scale: float) -> str:
         size = self.draft.look.size * scale
-        body = self._area(f"{self.index}.{part}", f"text(size: {size:.2f}pt, {_content(piece)})")
-        return f"block(width: 100%, breakable: false, spacing: 0.7em, {{{body}}})"
+        body = _area(f"{self.index}.{part}", f"text(size: {size:.2f}pt, {_content(piece)})")
+        return f"block(width: 100%, breakable: false, spacing: 0.7em, {{{body}}})" if piece.runs else ""
 
     def _table_block(self, block: TableBlock) -> str:
-        caption = self._beside("caption", block.caption, 0.92) if block.caption.runs else ""
-        notes = self._beside("notes", block.notes, 0.82) if block.notes.runs else ""
+        caption = self._beside("caption", block.caption, 0.92)
+        notes = self._beside("notes", block.notes, 0.82)
         table = f"align(center, {self._table(block)})"
         order = [table, notes, caption] if block.caption_below else [caption, table, notes]
         parts = "; ".join(part for part in order if part)
@@ -211,9 +201,9 @@ class _TypstWriter:
     def _table(self, block: TableBlock) -> str:
         look, draft = block.look, block.layout.draft
         head = draft.header_rows
-        cells = sorted(block.layout.cells.items())
-        header = ", ".join(self._cell(block, c) for (row, _), c in cells if row < head)
-        body = ", ".join(self._cell(block, c) for (row, _), c in cells if row >= head)
+        cells = [c for _, c in sorted(block.layout.cells.items())]
+        header = ", ".join(self._cell(block, c) for c in cells if c.row < head)
+        body = ", ".join(self._cell(block, c) for c in cells if c.row >= head)
         arguments = [
             f"columns: ({', '.join(_columns(block))},)",
             f"inset: (x: {look.pad_x}pt, y: {look.pad_y}pt)",
@@ -231,10 +221,9 @@ class _TypstWriter:
         if in_head:
             fill = "white" if look.head_white else "black"
             content = f'text(weight: "bold", fill: {fill}, {content})'
-        area = self._area(f"{self.index}.{cell.row}.{cell.col}", content)
+        area = _area(f"{self.index}.{cell.row}.{cell.col}", content)
         side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
-        colour = block.fill(cell.row)
-        fill = f'rgb("{colour}")' if colour else "none"
+        fill = f'rgb("{colour}")' if (colour := block.fill(cell.row)) else "none"
         return (
             f"table.cell(x: {cell.col}, y: {cell.row}, colspan: {cell.colspan}, rowspan: {cell.rowspan}, "
             f"align: {side} + horizon, fill: {fill}, stroke: {self._stroke(block, cell)}, {{{area}}})"
@@ -242,11 +231,13 @@ class _TypstWriter:
 
     def _stroke(self, block: TableBlock, cell: Placed) -> str:
         names = {"right": "left", "left": "right"} if self.draft.words.right_to_left else {}
-        sides = [
-            f"{names.get(side, side)}: {THICK if thick else THIN}"
-            for side, thick in block.borders(cell).items()
-        ]
-        return f"({', '.join(sides)})" if sides else "none"
+        sides = {names.get(side, side): thick for side, thick in block.borders(cell).items()}
+        strokes = ", ".join(f"{side}: {THICK if thick else THIN}" for side, thick in sides.items())
+        return f"({strokes})" if strokes else "none"
+
+
+def _area(key: str, body: str) -> str:
+    return f'area("{key}", {body})'
 
 
 def _columns(block: TableBlock) -> list[str]:
@@ -254,20 +245,18 @@ def _columns(block: TableBlock) -> list[str]:
     alignments = block.layout.draft.alignments
     widths = ["1fr" if a.startswith("p") else "auto" for a in alignments]
     if block.look.full_width and "1fr" not in widths:
-        words = [i for i, a in enumerate(alignments) if a == "l"]
-        for index in words[:1] or [0]:
-            widths[index] = "1fr"
+        widths[alignments.index("l") if "l" in alignments else 0] = "1fr"
     return widths
 
 
 def _content(piece: Piece) -> str:
-    return " + ".join(_run(run) for run in piece.runs) or "[]"
-
-
-def _run(run: TextRun) -> str:
-    body = f"super(typographic: false, {_string(run.text)})" if run.raised else f"text({_string(run.text)})"
-    body = f'text(style: "italic", {body})' if run.italic else body
-    return f"strong({body})" if run.bold else body
+    runs = []
+    for run in piece.runs:
+        text = _string(run.text)
+        body = f"super(typographic: false, {text})" if run.raised else f"text({text})"
+        body = f'text(style: "italic", {body})' if run.italic else body
+        runs.append(f"strong({body})" if run.bold else body)
+    return " + ".join(runs) or "[]"
 
 
 def _string(text: str) -> str:

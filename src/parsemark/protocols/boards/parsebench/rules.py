@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from parsemark.protocols.boards.parsebench import charts, content, styling
+from parsemark.protocols.boards.parsebench import charts, content, forms, styling
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
 from parsemark.protocols.boards.parsebench.text import check_markdown
 
@@ -46,8 +46,8 @@ def decide(rule: Rule, asked: AskedMarkdown) -> Decided:
     return decide_content(rule, asked)
 
 
-BESIDE_MARKDOWN = ("form_field", "rotate_check")
-"""Kinds that are in none of the five dimensions: fields of forms, and angles that an output does not have."""
+BESIDE_MARKDOWN = ("rotate_check",)
+"""Kinds that ask for what an output does not have: angles."""
 _OF_CONTENT: Mapping[str, Callable[[Rule, AskedMarkdown], Decided]] = {
     "extra_content": content.decide_extra,
     "missing_specific_word": content.decide_specific,
@@ -66,6 +66,7 @@ _OF_MARKDOWN: Mapping[str, Callable[[Rule, str], Decided]] = {
     "title_hierarchy_percent": styling.title_tree_share,
     "is_header": styling.in_running_head,
     "is_footer": styling.in_running_head,
+    "form_field": forms.decide_field,
     "chart_data_point": charts.decide_point,
     "chart_data_array_labels": charts.decide_array,
     "chart_data_array_data": charts.decide_array,

@@ -95,7 +95,14 @@ class Packer:
         pages: list[list[Block]] = [[]]
         room = self.look.text_height - SPARE
         for text in self.texts:
-            block, height = self._fitted(text)
+            block: Block = text
+            if isinstance(text, TableBlock):
+                fitted = self.fit_table(text, self.look.text_height)
+                if fitted is None:
+                    raise LatexError("A table is too large for a page.")
+                block, _, height = fitted
+            else:
+                height = self.height(text)
             if height + (BELOW_HEADING if _is_heading(block) else 0.0) > room and pages[-1]:
                 pages.append([])
                 room = self.look.text_height - SPARE
@@ -103,21 +110,9 @@ class Packer:
             room -= height
         return [SheetPlan((), (tuple(page),)) for page in pages]
 
-    def _fitted(self, block: Block) -> tuple[Block, float]:
-        """A block as large as it can be, and its height."""
-        if not isinstance(block, TableBlock):
-            return block, self.height(block)
-        fitted = self.fit_table(block, self.look.text_height)
-        if fitted is None:
-            raise LatexError("A table is too large for a page.")
-        return fitted[0], fitted[2]
-
     def height(self, block: Block) -> float:
         """Height of a block with the gap that follows it, and of its footnote."""
-        width = self.look.column_width
-        units = self.writer.units(0, block, width)
-        if isinstance(block, TextBlock) and block.note.runs:
-            units.append(self.writer.footnote(0, block, width))
+        units = self.writer.in_column(block)
         return sum(self.sizes[unit].height for unit in units) + GAP_INSIDE * (len(units) - 1) + gap(self.look)
 
     def take(self, room: float) -> list[Block]:
@@ -158,8 +153,6 @@ def boxes_to_measure(draft: DocumentDraft, tables: Iterable[TableBlock]) -> list
             found.append(writer.natural(block))
             for width in (look.column_width, look.text_width):
                 found += writer.beside(0, block, width)
-            continue
-        found += writer.units(0, block, look.column_width)
-        if isinstance(block, TextBlock) and block.note.runs:
-            found.append(writer.footnote(0, block, look.column_width))
+        else:
+            found += writer.in_column(block)
     return list(dict.fromkeys(found))

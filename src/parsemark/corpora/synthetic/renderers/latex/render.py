@@ -5,35 +5,21 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
-from parsemark.corpora.synthetic.document import (
-    NUMBER,
-    Block,
-    DocumentDraft,
-    TableBlock,
-    TextBlock,
-    with_numbers,
-)
+from parsemark.corpora.synthetic import document
+from parsemark.corpora.synthetic.document import Block, DocumentDraft, TableBlock, TextBlock
 from parsemark.corpora.synthetic.looks import looks
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.plan import stream
+from parsemark.corpora.synthetic.renderers.latex import writer as latex
 from parsemark.corpora.synthetic.renderers.latex.pack import Packer, SheetPlan, Size, boxes_to_measure
 from parsemark.corpora.synthetic.renderers.latex.tabular import longtable
-from parsemark.corpora.synthetic.renderers.latex.writer import (
-    GAP_INSIDE,
-    MACROS,
-    NO_HYPHENS,
-    TEX_POINT,
-    TICK_BOXES,
-    LatexWriter,
-    gap,
-    opening,
-    setting,
-)
+from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter
 from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
@@ -67,8 +53,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
     return [_Setting(draft, folder).render() for draft in drafts]
 
 
-@dataclass(frozen=True)
-class _Body:
+class _Body(NamedTuple):
     """The LaTeX of all pages, what they show in reading order, and the key of each mark."""
 
     latex: str
@@ -85,9 +70,8 @@ class _Setting:
 
     def render(self) -> Rendered:
         sizes = self._measure(boxes_to_measure(self.draft, self.tables))
-        packer = Packer(
-            self.draft, sizes, stream("pack", self.draft.name, self.draft.first_page, len(self.draft.blocks))
-        )
+        rng = stream("pack", self.draft.name, self.draft.first_page, len(self.draft.blocks))
+        packer = Packer(self.draft, sizes, rng)
         body = self._long_body(packer) if self.long else self._pages_body(packer)
         shutil.copy(MARKS_FILE, self.folder / MARKS_FILE.name)
         pdf, marked = self._typeset(body, marked=False), self._typeset(body, marked=True)
@@ -99,10 +83,11 @@ class _Setting:
 
     def _measure(self, boxes: Sequence[str]) -> dict[str, Size]:
         """Set each box once, without making a PDF, and read its size from the log."""
-        calls = "\n".join(rf"\pmmeasure{{{i}}}{{{box.replace(NUMBER, '8')}}}" for i, box in enumerate(boxes))
+        texts = (box.replace(document.NUMBER, "8") for box in boxes)
+        calls = "\n".join(rf"\pmmeasure{{{i}}}{{{text}}}" for i, text in enumerate(texts))
         result = self._compile(f"{calls}\n", "measure", draft=True)
         sizes = {
-            int(m[1]): Size(float(m[2]) * TEX_POINT, (float(m[3]) + float(m[4])) * TEX_POINT)
+            int(m[1]): Size(float(m[2]) * latex.TEX_POINT, (float(m[3]) + float(m[4])) * latex.TEX_POINT)
             for m in _MEASURED.finditer(result.log)
         }
         if len(sizes) != len(boxes):
@@ -111,15 +96,12 @@ class _Setting:
 
     def _pages_body(self, packer: Packer) -> _Body:
         all_tables = any(sheet.wanted > 3 for sheet in self.draft.sheets)
-        sheets = [
-            packer.page(sheet, all_tables=all_tables) for sheet in self.draft.sheets
-        ] or packer.in_order()
-        blocks = with_numbers(block for sheet in sheets for block in sheet.blocks())
-        marks = _Marks()
-        writer = LatexWriter(self.draft, marks.take)
-        numbered = iter(enumerate(blocks))
+        planned = [packer.page(sheet, all_tables=all_tables) for sheet in self.draft.sheets]
+        sheets, keys = planned or packer.in_order(), dict[int, str]()
+        blocks = document.with_numbers(block for sheet in sheets for block in sheet.blocks())
+        writer, numbered = LatexWriter(self.draft, keys), iter(enumerate(blocks))
         pages = [f"{self._sheet(sheet, writer, numbered)}\n\\newpage\n" for sheet in sheets]
-        return _Body("".join(pages), blocks, marks.keys)
+        return _Body("".join(pages), blocks, keys)
 
     def _sheet(self, sheet: SheetPlan, writer: LatexWriter, numbered: Iterator[tuple[int, Block]]) -> str:
         look = self.look
@@ -144,7 +126,7 @@ class _Setting:
         parts = []
         for index, block in blocks:
             units = [rf"\pmunit{{{unit}}}" for unit in writer.units(index, block, width)]
-            parts.append(rf"\kern{GAP_INSIDE}bp".join(units) + rf"\kern{gap(self.look)}bp" + "\n")
+            parts.append(rf"\kern{GAP_INSIDE}bp".join(units) + rf"\kern{latex.gap(self.look)}bp" + "\n")
         return "".join(parts)
 
     def _long_body(self, packer: Packer) -> _Body:
@@ -155,19 +137,15 @@ class _Setting:
         before = packer.take(room)
         table = self._cut(self.tables[0], packer, height - room)
         after = packer.take(height * (1 - LONG_END) * 0.55)
-        blocks = with_numbers([*before, table, *after])
-        marks = _Marks()
-        writer = LatexWriter(self.draft, marks.take)
-        numbered = list(enumerate(blocks))
+        blocks, keys = document.with_numbers([*before, table, *after]), dict[int, str]()
+        writer, numbered = LatexWriter(self.draft, keys), list(enumerate(blocks))
         at, width = len(before), self.look.column_width
-        caption = rf"\pmunit{{{writer.beside(at, table_at(blocks, at), width)[0]}}}\nobreak\kern2pt"
-        long = f"{{{setting(table)}{longtable(table.layout, table.look.line, width)}}}"
-        parts = [
-            self._stack(numbered[:at], writer, width),
-            f"{caption}{long}",
-            self._stack(numbered[at + 1 :], writer, width),
-        ]
-        return _Body("\n".join(parts) + "\n", blocks, marks.keys)
+        own = blocks[at]
+        assert isinstance(own, TableBlock)
+        caption = rf"\pmunit{{{writer.beside(at, own, width)[0]}}}\nobreak\kern2pt"
+        long = f"{{{latex.setting(table)}{longtable(table.layout, table.look.line, width)}}}"
+        above, below = (self._stack(part, writer, width) for part in (numbered[:at], numbered[at + 1 :]))
+        return _Body(f"{above}\n{caption}{long}\n{below}\n", blocks, keys)
 
     def _cut(self, block: TableBlock, packer: Packer, first_room: float) -> TableBlock:
         """Keep as many rows as make the table end on the last page; a section heading is never the last."""
@@ -223,35 +201,16 @@ class _Setting:
     def _compile(
         self, body: str, name: str, *, begin: str = "", draft: bool = False, passes: int = 1
     ) -> Compiled:
-        language = "" if self.draft.language == "english" else NO_HYPHENS
-        language += TICK_BOXES if self.draft.kind == "form" else ""
-        source = (
-            f"{opening(self.look)}\\begin{{document}}{begin}{MACROS}{language}\n{body}\\end{{document}}\n"
-        )
+        start = f"{latex.opening(self.look)}\\begin{{document}}{begin}{latex.MACROS}"
+        start += "" if self.draft.language == "english" else latex.NO_HYPHENS
+        start += latex.TICK_BOXES if self.draft.kind == "form" else ""
+        source = f"{start}\n{body}\\end{{document}}\n"
         result = compile_latex(
             source, self.folder, name=name, format=self.format, draft=draft, passes=passes, limits=LIMITS
         )
         if not result.ok:
             raise LatexError(f"A synthetic document does not compile: {result.reason}")
         return result
-
-
-class _Marks:
-    """Numbers what is shown."""
-
-    def __init__(self) -> None:
-        self.keys: dict[int, str] = {}
-
-    def take(self, key: str) -> int:
-        self.keys[len(self.keys) + 1] = key
-        return len(self.keys)
-
-
-def table_at(blocks: Sequence[Block], index: int) -> TableBlock:
-    """The block of a table."""
-    block = blocks[index]
-    assert isinstance(block, TableBlock)
-    return block
 
 
 def _places(draft: DocumentDraft, pages: Sequence[MarkedPage], keys: dict[int, str]) -> Iterator[Place]:
@@ -269,7 +228,8 @@ def _places(draft: DocumentDraft, pages: Sequence[MarkedPage], keys: dict[int, s
                 marked = max(page.tables, key=lambda t: t.box.intersection_area(box))
                 yield from _cells(int(key), block, marked, page.number)
         if long is not None:
-            block = table_at(draft.blocks, long)
+            block = draft.blocks[long]
+            assert isinstance(block, TableBlock)
             head = block.layout.draft.header_rows
             if not page.tables:
                 raise LatexError("A page has no part of its long table.")

@@ -7,64 +7,53 @@ from itertools import groupby
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL
 from parsemark.corpora.synthetic.table_draft import Layout, Placed
 
-_BEFORE = {
+_ABOVE = {
     (BOOKTABS, "section"): "\\midrule\n",
     (BOOKTABS, "total"): "\\midrule\n",
     (PARTIAL, "total"): "\\hline\n",
 }
-"""The rule before a row of the body, by the style of lines and the kind of the row; none before the first."""
+"""The rule above a row of the body, by the style of lines and the kind of the row; none above the first."""
+_TEXT_COLUMN = r">{\raggedright\hyphenpenalty10000\exhyphenpenalty10000\arraybackslash}"
 
 
 def tabular(layout: Layout, line: str, width: float) -> str:
     """A tabular environment; columns of running text share the `width` of a column of the page."""
-    head, body = _parts(layout, line)
-    spec = column_spec(layout, line, width)
+    spec, head, body = _parts(layout, line, width)
     return f"\\begin{{tabular}}{{{spec}}}\n{head}{body}\\end{{tabular}}"
 
 
 def longtable(layout: Layout, line: str, width: float) -> str:
     """A longtable environment with a head that repeats on each page."""
-    head, body = _parts(layout, line)
-    spec = column_spec(layout, line, width)
+    spec, head, body = _parts(layout, line, width)
     foot = {FULL: "\\hline\n", BOOKTABS: "\\bottomrule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     body = body.removesuffix(foot)
     return f"\\begin{{longtable}}{{{spec}}}\n{head}\\endhead\n{foot}\\endfoot\n{body}\\end{{longtable}}"
 
 
-def column_spec(layout: Layout, line: str, width: float) -> str:
-    """The argument of the environment."""
+def _column_spec(layout: Layout, line: str, width: float) -> str:
     texts = sum(a.startswith("p") for a in layout.draft.alignments)
     share = max(80.0, (width - 100) / max(texts, 1) * 0.9)
-    columns = [_column(a, share) for a in layout.draft.alignments]
+    text_column = f"{_TEXT_COLUMN}p{{{share:.0f}bp}}"
+    columns = [text_column if a.startswith("p") else a for a in layout.draft.alignments]
     if line == FULL:
         return "|" + "|".join(columns) + "|"
     if line == BOOKTABS:
         return "@{}" + "".join(columns) + "@{}"
     if line == PARTIAL:
-        stub = len(layout.draft.stub)
-        return "".join(columns[:stub]) + "|" + "".join(columns[stub:])
+        columns.insert(len(layout.draft.stub), "|")
     return "".join(columns)
 
 
-def _column(alignment: str, width: float) -> str:
-    if alignment.startswith("p"):
-        return (
-            r">{\raggedright\hyphenpenalty10000\exhyphenpenalty10000\arraybackslash}" + f"p{{{width:.0f}bp}}"
-        )
-    return alignment
-
-
-def _parts(layout: Layout, line: str) -> tuple[str, str]:
-    """The header rows with their rules, and the body with its rules."""
-    head_rows = layout.draft.header_rows
-    head = {FULL: "\\hline\n", BOOKTABS: "\\toprule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
-    for row in range(head_rows):
-        head += _row(layout, row, line) + _rule_in_head(layout, row, line)
-    body = ""
-    for row in range(head_rows, layout.n_rows):
-        body += _rule_before(layout, row, line) + _row(layout, row, line) + _rule_after(layout, row, line)
+def _parts(layout: Layout, line: str, width: float) -> tuple[str, str, str]:
+    """The argument of the environment, the header rows with their rules, and the body with its rules."""
+    head = layout.draft.header_rows
+    top = {FULL: "\\hline\n", BOOKTABS: "\\toprule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     bottom = {FULL: "", BOOKTABS: "\\bottomrule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
-    return head, body + bottom
+    rows = []
+    for row in range(layout.n_rows):
+        kind = layout.draft.rows[row - head].kind if row > head else ""
+        rows.append(_ABOVE.get((line, kind), "") + _row(layout, row, line) + _rule_below(layout, row, line))
+    return _column_spec(layout, line, width), top + "".join(rows[:head]), "".join(rows[head:]) + bottom
 
 
 def _row(layout: Layout, row: int, line: str) -> str:
@@ -94,32 +83,22 @@ def _cell(layout: Layout, cell: Placed, line: str) -> str:
     return content
 
 
-def _rule_in_head(layout: Layout, row: int, line: str) -> str:
-    last = row == layout.draft.header_rows - 1
+def _rule_below(layout: Layout, row: int, line: str) -> str:
+    """The rule below a row of the head, or of the body but for its end."""
+    head = layout.draft.header_rows
     if line == FULL:
         return _hline(layout, row)
-    if line == BOOKTABS:
-        return "\\midrule\n" if last else _cmidrules(layout, row)
-    return "\\hline\n" if line == PARTIAL and last else ""
-
-
-def _cmidrules(layout: Layout, row: int) -> str:
-    groups = [c for (r, _), c in sorted(layout.cells.items()) if r == row and c.colspan > 1]
-    rules = "".join(rf"\cmidrule(lr){{{c.col + 1}-{c.col + c.colspan}}}" for c in groups)
-    return f"{rules}\n" if rules else ""
-
-
-def _rule_before(layout: Layout, row: int, line: str) -> str:
-    place = row - layout.draft.header_rows
-    return _BEFORE.get((line, layout.draft.rows[place].kind), "") if place else ""
-
-
-def _rule_after(layout: Layout, row: int, line: str) -> str:
-    if line == FULL:
-        return _hline(layout, row)
+    if row == head - 1:
+        return {BOOKTABS: "\\midrule\n", PARTIAL: "\\hline\n"}.get(line, "")
+    if line != BOOKTABS:
+        return ""
+    if row < head:
+        groups = [c for (r, _), c in sorted(layout.cells.items()) if r == row and c.colspan > 1]
+        rules = "".join(rf"\cmidrule(lr){{{c.col + 1}-{c.col + c.colspan}}}" for c in groups)
+        return f"{rules}\n" if rules else ""
     following = layout.cells.get((row + 1, 0))
     ends_group = layout.draft.row_groups and following is not None and following.rowspan > 1
-    return "\\addlinespace\n" if line == BOOKTABS and ends_group else ""
+    return "\\addlinespace\n" if ends_group else ""
 
 
 def _hline(layout: Layout, row: int) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from parsemark.corpora.synthetic.document import (
     Block,
     DocumentDraft,
@@ -13,7 +11,7 @@ from parsemark.corpora.synthetic.document import (
     TextBlock,
 )
 from parsemark.corpora.synthetic.looks import Look, looks
-from parsemark.corpora.synthetic.pieces import Piece, plain
+from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.renderers.latex.tabular import tabular
 from parsemark.model import Category
 from parsemark.system.pdflatex import REPRODUCIBLE
@@ -27,15 +25,12 @@ _HEADINGS = {
     "centred": r"\bfseries\centering",
 }
 
-Mark = Callable[[str], int]
-"""Gives the number of the mark of a key."""
-
 
 class LatexWriter:
-    """Writes blocks; without `mark`, for measuring, all marks are 0."""
+    """Writes blocks; `keys` gets the key of each mark. Without it, for measuring, all marks are 0."""
 
-    def __init__(self, draft: DocumentDraft, mark: Mark = lambda key: 0) -> None:
-        self.draft, self.look, self.mark = draft, draft.look, mark
+    def __init__(self, draft: DocumentDraft, keys: dict[int, str] | None = None) -> None:
+        self.look, self.keys = draft.look, keys
 
     def units(self, index: int, block: Block, width: float) -> list[str]:
         """The boxes of a block, one below the other; its footnote is not among them."""
@@ -54,17 +49,24 @@ class LatexWriter:
         """Caption and notes, as far as there are any."""
         parts = []
         if block.caption.runs:
-            parts.append(
-                self._paragraph(f"{index}.caption", block.caption, width, r"\small\noindent\centering ")
-            )
+            before = r"\small\noindent\centering "
+            parts.append(self._broken(f"{index}.caption", block.caption.latex, width, before))
         if isinstance(block, TableBlock) and block.notes.runs:
-            parts.append(self._paragraph(f"{index}.notes", block.notes, width, r"\footnotesize\noindent "))
+            before = r"\footnotesize\noindent "
+            parts.append(self._broken(f"{index}.notes", block.notes.latex, width, before))
         return parts
+
+    def in_column(self, block: Block) -> list[str]:
+        """What makes the height of a block that stands in a column: its boxes, and its footnote."""
+        units = self.units(0, block, self.look.column_width)
+        if isinstance(block, TextBlock) and block.note.runs:
+            units.append(self.footnote(0, block, self.look.column_width))
+        return units
 
     def footnote(self, index: int, block: TextBlock, width: float) -> str:
         """A note at the foot of the page, under a short rule that is not part of it."""
         rule = r"\hbox{\vrule height0.4pt width60pt}\nointerlineskip\kern3pt"
-        box = self._paragraph(f"{index}.note", block.note, width, r"\footnotesize\noindent ")
+        box = self._broken(f"{index}.note", block.note.latex, width, r"\footnotesize\noindent ")
         return rf"\vbox{{{rule}{box}}}"
 
     def natural(self, block: TableBlock) -> str:
@@ -77,10 +79,11 @@ class LatexWriter:
 
     def block(self, key: str, body: str) -> str:
         """A body in its mark."""
-        return rf"\pmblock{{{self.mark(key)}}}{{{body}}}"
-
-    def _paragraph(self, key: str, piece: Piece, width: float, before: str = "") -> str:
-        return self._broken(key, piece.latex, width, before)
+        mark = 0
+        if self.keys is not None:
+            mark = len(self.keys) + 1
+            self.keys[mark] = key
+        return rf"\pmblock{{{mark}}}{{{body}}}"
 
     def _broken(self, key: str, content: str, width: float, before: str) -> str:
         """A box of the given width around text that is broken into lines."""
@@ -90,7 +93,7 @@ class LatexWriter:
         if block.category == Category.TITLE:
             size = r"\LARGE" if block.level == 0 else r"\large"
             before = rf"{size}{_HEADINGS[self.look.heading]}\noindent\hyphenpenalty10000 "
-            return self._paragraph(str(index), block.lines[0], width, before)
+            return self._broken(str(index), block.lines[0].latex, width, before)
         if block.marks:
             items = "".join(
                 rf"\noindent\hangindent18pt\hangafter1\hbox to18pt{{{plain(mark).latex}\hfil}}"
@@ -188,11 +191,9 @@ NO_HYPHENS = r"\makeatletter\language\l@nohyphenation\makeatother\emergencystret
 
 def opening(look: Look) -> str:
     """What follows the precompiled preamble."""
-    size = (
-        f"\\KOMAoptions{{fontsize={look.size}pt}}"
-        if look.document_class == "scrartcl"
-        else f"\\makeatletter\\input{{size{look.size}.clo}}\\makeatother"
-    )
+    size = f"\\makeatletter\\input{{size{look.size}.clo}}\\makeatother"
+    if look.document_class == "scrartcl":
+        size = f"\\KOMAoptions{{fontsize={look.size}pt}}"
     width, height = look.page_size
     geometry = (
         f"\\geometry{{paperwidth={width}bp,paperheight={height}bp,hmargin={look.margin_x}bp,"

@@ -43,21 +43,6 @@ class Field(NamedTuple):
     priority: int = 0
 
 
-def form_text(rule: Mapping[str, Any], markdown: str, parsed: Mapping[str, Any]) -> str:
-    """The page that a rule speaks of, or the document."""
-    page = rule.get("page")
-    if not page or not (parsed.get("pages") or parsed.get("layout_pages")):
-        return markdown
-    for own in parsed.get("pages") or ():
-        if own.get("page_index") == page - 1:
-            return str(own.get("markdown") or "")
-    for own in parsed.get("layout_pages") or ():
-        if own.get("page_number") == page:
-            items = [i.get("md") or i.get("html") or i.get("value") or "" for i in own.get("items") or ()]
-            return str(own.get("md") or "\n\n".join(filter(None, items)))
-    return ""
-
-
 def decide_field(rule: Mapping[str, Any], text: str) -> bool:
     """Whether a field has its value.
 
