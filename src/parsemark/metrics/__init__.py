@@ -45,7 +45,6 @@ METRICS = Registry(
         "formula_reader": "parsemark.metrics.formula_reader:FormulaReader",
     },
 )
-"""All metrics by name."""
 
 DEFAULT_METRICS = ("teds", "teds(structure_only=true)", "grits_top", "grits_con")
 _ROUNDING = 1e-9

@@ -86,7 +86,6 @@ class FormulaParameters:
     structure: float = 2.07
     """A script, fraction, root, matrix or accent."""
     lost_or_added: float = 0.68
-    """A letter that is lost or added."""
     again: float = 0.05
     """Share of the weight for each time that the same error comes again."""
     size: float = 0.46
@@ -105,7 +104,6 @@ class FormulaParameters:
 
 
 FORMULA_PARAMETERS = FormulaParameters()
-"""The values in use."""
 
 
 class FormulaReader(Metric[str]):
@@ -287,7 +285,8 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
     if len(shown) == 2 and _are_alike(shown[0], shown[1]):
         return "look_alike"
     categories = {_category(s, mark) for s in shown}
-    if len(categories) > 1 or len(set(map(_is_negated, shown))) > 1:
+    # With its stroke a relation says the opposite: ≠, ∉.
+    if len(categories) > 1 or len({"\u0338" in unicodedata.normalize("NFD", s) for s in shown}) > 1:
         return "another_kind"
     if "letter" in categories:
         return "symbol" if len(shown) == 2 else "lost_or_added"
@@ -324,11 +323,6 @@ def _are_alike(one: str, other: str) -> bool:
         return True
     letters = len(one) == len(other) == 1 and one.isalpha() and other.isalpha()
     return letters and _base(one) == _base(other)
-
-
-def _is_negated(symbol: str) -> bool:
-    """Whether a relation says the opposite: ≠, ∉."""
-    return "\u0338" in unicodedata.normalize("NFD", symbol)
 
 
 def _base(character: str) -> str:

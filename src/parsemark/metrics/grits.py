@@ -19,7 +19,6 @@ from parsemark.metrics.size_limits import (
     MAX_POSITION_PAIRS,
     check_pairs,
 )
-from parsemark.model import Table
 
 _CITATION = "Smock et al. 2023, GriTS: Grid table similarity metric (ICDAR)"
 _NO_SPAN = (0, 0, 1, 1)
@@ -216,16 +215,14 @@ def grids_of_rows(rows: Rows) -> TableGrids:
     return TableGrids(n_rows, n_cols, tuple(owners), tuple(cells))
 
 
-def grids_of_table(table: Table) -> TableGrids:
-    """The grids of a table of the model."""
+def grids_of(given: TableInput) -> TableGrids:
+    """The grids of a table that a metric was given."""
+    if given.html is not None:
+        return grids_of_rows(given.rows)
+    table = given.table
     cells = tuple((c.row, c.col, RowCell(c.text, c.rowspan, c.colspan)) for c in table.cells)
     owners = tuple(owner for row in table.grid for owner in row)
     return TableGrids(table.n_rows, table.n_cols, owners, cells)
-
-
-def grids_of(table: TableInput) -> TableGrids:
-    """The grids of a table that a metric was given."""
-    return grids_of_table(table.table) if table.html is None else grids_of_rows(table.rows)
 
 
 def _check_grids(a: TableGrids, b: TableGrids) -> None:

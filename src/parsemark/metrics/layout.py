@@ -30,7 +30,6 @@ class LayoutBox:
     page: str
     category: str
     box: tuple[float, float, float, float]
-    """x0, y0, x1, y1."""
     score: float = 1.0
 
 

@@ -111,7 +111,10 @@ class TableInput:
     def rows(self) -> Rows:
         """Rows of cells, as the reference implementations read them."""
         if self.html is None:
-            return rows_of_table(self.table)
+            rows: Rows = [[] for _ in range(self.table.n_rows)]
+            for cell in self.table.cells:
+                rows[cell.row].append(RowCell(cell.text, cell.rowspan, cell.colspan))
+            return rows
         return [] if self.element is None else self._read_rows(self.element)
 
     def _read_rows(self, element: etree._Element) -> Rows:
@@ -140,19 +143,10 @@ class TableInput:
         return derived
 
 
-def rows_of_table(table: Table) -> Rows:
-    """The rows of a table of the model."""
-    rows: Rows = [[] for _ in range(table.n_rows)]
-    for cell in table.cells:
-        rows[cell.row].append(RowCell(cell.text, cell.rowspan, cell.colspan))
-    return rows
-
-
 def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | None:
-    table = first_table(parse_html(html, keep_stray_angles=keep_stray_angles))
-    if table is None:
-        table = first_table(parse_html(f"<table>{html}</table>", keep_stray_angles=keep_stray_angles))
-    return table
+    sources = (html, f"<table>{html}</table>")
+    found = (first_table(parse_html(source, keep_stray_angles=keep_stray_angles)) for source in sources)
+    return next((table for table in found if table is not None), None)
 
 
 AnyTable = Any

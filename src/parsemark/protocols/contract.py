@@ -130,12 +130,9 @@ class PageProtocol(ABC):
         return Presentation()
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
-        """Make a summary of sums.
+        """Make a summary of the sums of all figures as they are shown, the first of which ranks.
 
-        Args:
-            tables: Of the run.
-            sums: Of all figures, in the order in which they are shown; the first one ranks.
-            parts: Fields of `Summary` that the protocol makes itself.
+        `parts` are fields of `Summary` that the protocol makes itself.
         """
         from parsemark.protocols.figures.aggregate import page_groups, page_slices, parser_figures
         from parsemark.protocols.figures.pair_verdicts import rank

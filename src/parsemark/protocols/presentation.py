@@ -47,7 +47,6 @@ class Explanation:
     findings: tuple[Finding, ...]
     """Strongest first; perhaps not all."""
     counts: Mapping[str, int]
-    """How many of each `ErrorKind` there are in all."""
     n_findings: int
 
 
@@ -65,7 +64,6 @@ class PageMatch:
     boxes: tuple[Box, ...] = ()
     """Where the truth stands."""
     is_formula: bool = False
-    """Whether truth and prediction are LaTeX."""
     is_compared: bool = False
     """Whether the two are texts whose difference is shown."""
 
@@ -76,7 +74,6 @@ class PageView:
 
     matches: tuple[PageMatch, ...]
     true_path: tuple[Box, ...]
-    """The reading order of the truth."""
     pred_path: tuple[Box, ...]
     """The same places in the parser's order."""
     lost: tuple[str, ...]
@@ -84,7 +81,6 @@ class PageView:
     n_lost: int
     """How many characters were lost in all."""
     values: Mapping[str, float]
-    """Figures of this page."""
     message: str | None = None
     """Why there is nothing to see, where the parser failed."""
     marked: tuple[tuple[str, str], ...] = ()
@@ -118,7 +114,6 @@ class Switch:
     name: str
     value: object
     sentence: str
-    """What it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +220,6 @@ class Presentation:
     charts: Callable[[RunView], Sequence[Section]] = _nothing
     """Charts of its own; quality against time, time, and attributes belong to every protocol."""
     parser_charts: Callable[[RunView, RunParser], Sequence[Chart]] = _nothing
-    """Charts on the page of one parser."""
     paper_tables: Callable[[RunView], Sequence[DataTable]] = _nothing
     """Tables of the publications that the protocol stands for, from this run."""
     paper_table_needs: Mapping[str, str] = field(default_factory=dict)
@@ -245,7 +239,6 @@ class Presentation:
     """The files that a board's own programs write and read, from this run."""
 
     pages: PageViews | None = None
-    """How whole pages are shown."""
     profile: NamedProfile | None = None
     """The profile that is in use, where the protocol has several."""
 

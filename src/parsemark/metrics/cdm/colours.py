@@ -173,9 +173,11 @@ class _Colourer:
 
     def piece(self, at: int, end: int, braced: bool) -> tuple[list[str], int]:
         token = self.tokens[at]
+        has_group = at + 1 < end and self.tokens[at + 1] == "{"
         if token in self.phantom:
-            return self._skipped(at, end)
-        if token in _INVISIBLE and at + 1 < end and self.tokens[at + 1] == "{":
+            after = _closing(self.tokens, at + 1, "{", "}") + 1 if has_group else at + 1
+            return self.tokens[at:after], after
+        if token in _INVISIBLE and has_group:
             close = min(_closing(self.tokens, at + 1, "{", "}"), end)
             return [token, "{", *self.run(at + 2, close, braced), "}"], close + 1
         if token in _TWO or token in self.one or token in _OPTIONAL:
@@ -186,12 +188,6 @@ class _Colourer:
             return [token], at + 1
         inner = f"{self.wrapper(token)}{token}}}"
         return [f"{{{inner}}}" if braced or (at and self.tokens[at - 1] == "_") else inner], at + 1
-
-    def _skipped(self, at: int, end: int) -> tuple[list[str], int]:
-        if at + 1 < end and self.tokens[at + 1] == "{":
-            close = _closing(self.tokens, at + 1, "{", "}")
-            return self.tokens[at : close + 1], close + 1
-        return [self.tokens[at]], at + 1
 
     def _wrapped(self, at: int, end: int, wanted: int, braced: bool) -> tuple[list[str], int]:
         token = self.tokens[at]

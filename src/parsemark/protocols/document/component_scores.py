@@ -36,7 +36,6 @@ from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.strict.page import in_one_notation
 
 Pages = Sequence[Mapping[str, Any]]
-"""Annotated ones."""
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
 _ELEMENT = {"ocr": "text_block", "table": "table", "formula": "display_formula"}
@@ -65,7 +64,6 @@ class GroupTable:
     values: Mapping[str, float | None]
     """Group to value, in the order of the published table."""
     counts: Mapping[str, int]
-    """How many pages or elements each has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,6 @@ class TaskResult:
     result: Mapping[str, Any] = field(default_factory=dict)
     """All means by element, page and group, as the published program writes them."""
     table: GroupTable | None = None
-    """By group, as OmniDocBench's tables have it."""
     remarks: Sequence[str] = ()
     """What was not used of the predictions, and why."""
 
@@ -91,12 +88,8 @@ def component_task(
 ) -> TaskResult:
     """Score the key `pred` of annotated elements.
 
-    Args:
-        pages: The annotation with predictions.
-        task: `ocr`, `table` or `formula`.
-        counts_missing: Whether an element without a prediction counts as an empty one, or is skipped.
-        cdm: Whether formulas are drawn too.
-        profile: Whose normalisation.
+    An element without a prediction counts as an empty one (`counts_missing`), or is skipped. With `cdm`
+    formulas are drawn too. Texts are normalised as the profile does it.
     """
     records: list[Record] = []
     missing = 0

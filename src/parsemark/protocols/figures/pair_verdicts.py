@@ -66,12 +66,9 @@ def rank(figure: FigureSums) -> Ranking:
 def verdicts_on_pairs(
     figure: FigureSums, pairs: Sequence[tuple[str, str]], *, of_these_kinds: bool = False
 ) -> list[Verdict]:
-    """The verdict on each pair, simultaneous over these pairs.
+    """The verdict on each pair of parsers in a figure, simultaneous over these pairs.
 
-    Args:
-        figure: In which they are compared.
-        pairs: Of parsers.
-        of_these_kinds: Ask about documents of these kinds alone, as whoever compares two versions does.
+    `of_these_kinds` asks about documents of these kinds alone, as a comparison of two versions does.
     """
     named = list(dict.fromkeys(name for pair in pairs for name in pair))
     found = DocumentSums(figure, named).contrasts(pairs)

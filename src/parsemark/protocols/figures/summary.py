@@ -20,7 +20,6 @@ class Slice(FrozenModel):
     attribute: str
     value: str
     n: int
-    """How many pages, or elements, it holds."""
     figures: dict[str, dict[str, Figure]]
     """Parser to figure to number."""
 
@@ -55,7 +54,6 @@ class Verdict(FrozenModel):
     here: State | None = None
     """Of A, seen from B, on documents of these very kinds; None where kinds do not matter."""
     kinds: str | None = None
-    """The attribute whose kinds matter."""
 
     @property
     def is_level(self) -> bool:
@@ -131,7 +129,6 @@ class Summary(FrozenModel):
     figures: list[FigureInfo]
     """In the order in which they are shown."""
     parsers: dict[str, dict[str, Figure]]
-    """Parser to figure to number."""
     slices: list[Slice] = Field(default_factory=list)
     ranking: Ranking
     failures_count: bool = True

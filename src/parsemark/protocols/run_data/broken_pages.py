@@ -49,10 +49,7 @@ def complete_sums(
 ) -> list[FigureSums]:
     """What the figures of a protocol are made of, with the pages that it did not score.
 
-    Args:
-        protocol: Of the figures.
-        tables: Of the run.
-        compared: Of another run: the sums of both are made alike, whichever of them has such pages.
+    With the tables of another run that it is compared with, both are made alike, whichever has such pages.
     """
     sums = protocol.figure_sums(tables)
     broken = broken_pages(tables)

@@ -69,8 +69,7 @@ def survived(tables: RunTables) -> pl.DataFrame:
 def kind_notes(tables: RunTables) -> list[str]:
     """What a reader must know of the pages, whatever the scores say."""
     kinds, notes = run_kinds(tables), []
-    scans = [sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER]
-    if scans:
+    if scans := [sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER]:
         rows = tables.read("predictions", "prediction", where=pl.col("sample").is_in(scans))
         read = (prediction_from_json(json.loads(text)) for text in rows["prediction"] if text)
         notes += [] if any(map(says_anything, read)) else [unread_warning(len(scans))]
@@ -80,12 +79,10 @@ def kind_notes(tables: RunTables) -> list[str]:
         n = Counter(files.filter("survived")["parser"])
         each = [f"{parser} survived {n[parser]} of {len(names)}" for parser in sorted(set(files["parser"]))]
         notes.append(f"{counted(len(names), 'broken file')} ({_some(names)}): {listed(each)}.")
-    others = [sample for sample in unscored(tables) if kinds[sample].get("file") == OTHER_FILE]
-    if others:
-        where = pl.col("sample").is_in(others)
-        shown = _some(sorted(tables.read("samples", "document", where=where)["document"]))
+    if others := [sample for sample in unscored(tables) if kinds[sample].get("file") == OTHER_FILE]:
+        found = tables.read("samples", "document", where=pl.col("sample").is_in(others))["document"]
         are = "file is" if len(others) == 1 else "files are"
-        notes.append(f"{len(others)} {are} no PDF ({shown}): {IN_NO_SCORE}.")
+        notes.append(f"{len(others)} {are} no PDF ({_some(sorted(found))}): {IN_NO_SCORE}.")
     return notes
 
 

@@ -102,6 +102,7 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
     sums = figure_sums(protocol.judge, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
     first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
+    failed = semantic.filter(pl.col("status") == str(Status.METRIC_FAILED))
     return protocol.summary_of(
         tables,
         sums,
@@ -113,7 +114,10 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
             **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},
         },
         slices=page_slices([s for s in sums if s.info.main], page_groups(tables)),
-        notes=_notes(tables, semantic),
+        notes=[
+            f"{who}: {counted(own.height, 'table')} {'has' if own.height == 1 else 'have'} no verdict. {why}"
+            for who, own, why in failed_scores(failed, tables.parsers)
+        ],
         details={"histogram": {parser: histogram(semantic, parser) for parser in tables.parsers}},
     )
 
@@ -128,11 +132,3 @@ def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:
         "without_value": own.height - len(scores) - skipped,
         "not_judged": skipped,
     }
-
-
-def _notes(tables: RunTables, semantic: pl.DataFrame) -> list[str]:
-    failed = semantic.filter(pl.col("status") == str(Status.METRIC_FAILED))
-    return [
-        f"{parser}: {counted(own.height, 'table')} {'has' if own.height == 1 else 'have'} no verdict. {why}"
-        for parser, own, why in failed_scores(failed, tables.parsers)
-    ]

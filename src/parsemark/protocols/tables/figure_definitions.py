@@ -49,11 +49,7 @@ def worst_value(metric: str) -> float:
 
 
 def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
-    """All figures in the order in which they are shown; `figures.toml` says what they are.
-
-    Args:
-        metrics: The structure metrics of the run, the one of the ranking first.
-    """
+    """All figures of structure metrics, that of the ranking first, as they are shown: see `figures.toml`."""
     each = {
         "metric": [
             {"short": short_name(m), "score": metric_facts(m).title, "label": metric_words(m, short=True)}

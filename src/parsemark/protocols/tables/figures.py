@@ -51,12 +51,9 @@ def _share(totals: Floats, of: int) -> Floats:
 
 def weighted_f1_statistic(totals: Floats) -> Floats:
     """WAvg(F1) of cTDaR from (n_truth, n_pred, hits at each threshold)."""
-    scores = [
-        f1(ratio(totals[..., 2 + k], totals[..., 1]), ratio(totals[..., 2 + k], totals[..., 0]))
-        for k in range(len(CTDAR_THRESHOLDS))
-    ]
+    scores = [f1_statistic(totals[..., [0, 1, 2 + k]]) for k in range(len(CTDAR_THRESHOLDS))]
     average: Floats = np.average(np.stack(scores), axis=0, weights=CTDAR_THRESHOLDS)
-    return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), np.nan, average)
+    return average
 
 
 def detected_above(theta: float) -> PageSums:
@@ -97,9 +94,8 @@ class SumBuilder:
         for metric in metrics:
             short = short_name(metric)
             found += readable._three("te", f"_{short}", partial(extraction_credit, metric=metric))
-            found.append(
-                readable._make(f"tsr_{short}", partial(_structure_sums, metric=metric), mean_statistic, 1)
-            )
+            structure = partial(_structure_sums, metric=metric)
+            found.append(readable._make(f"tsr_{short}", structure, mean_statistic, 1))
         found.append(self._make("false_tables_per_negative_page", _false_tables, mean_statistic, 1))
         any_false = "negative_pages_with_false_tables"
         found.append(self._make(any_false, lambda e: np.minimum(_false_tables(e), 1.0), mean_statistic, 1))
@@ -156,16 +152,17 @@ def ranked_figures(matched: MatchedTables) -> dict[str, Figure]:
     found = {name: _average_precision(*ranked) for name, ranked in names.items()}
     positive = matched.confidence > CONFIDENCE_THRESHOLD
     for name, chosen in (("d_ece", matched.confidence > MIN_CONFIDENCE), ("d_ece_positive", positive)):
-        compute = partial(_calibration_error, matched.confidence, hit, chosen)
-        figure = _jackknifed(matched, compute, float(chosen.sum()))
-        found[name] = _allowing_for_chance(figure, matched, hit, chosen)
+        found[name] = _calibration_error(matched, hit, chosen)
     return found
 
 
-def _allowing_for_chance(
-    figure: Figure, matched: MatchedTables, hit: Floats, chosen: NDArray[np.bool_]
-) -> Figure:
+def _calibration_error(matched: MatchedTables, hit: Floats, chosen: NDArray[np.bool_]) -> Figure:
     """D-ECE is never too small by chance, only too large: the lower end of its interval allows for that."""
+
+    def of_used(use: NDArray[np.bool_], _: float) -> float | None:
+        return d_ece(matched.confidence[use & chosen], hit[use & chosen])
+
+    figure = _jackknifed(matched, of_used, float(chosen.sum()))
     if figure.low is None:
         return figure
     documents = np.asarray(matched.pages.documents)[matched.page]
@@ -210,21 +207,11 @@ def risk_over_coverage(matched: MatchedTables) -> dict[str, Any]:
 
 def _average_precision(matched: MatchedTables, credit: Floats) -> Figure:
     """Average precision; no value without truths."""
-    if not matched.n_truth:
-        return make_figure(None, 0)
-    return _jackknifed(
-        matched,
-        lambda use, n_truth: (
-            average_precision(matched.confidence[use], credit[use], n_truth) if n_truth else None
-        ),
-        matched.n_truth,
-    )
 
+    def of_used(use: NDArray[np.bool_], n_truth: float) -> float | None:
+        return average_precision(matched.confidence[use], credit[use], n_truth) if n_truth else None
 
-def _calibration_error(
-    confidence: Floats, hit: Floats, chosen: NDArray[np.bool_], use: NDArray[np.bool_], _: float
-) -> float | None:
-    return d_ece(confidence[use & chosen], hit[use & chosen])
+    return _jackknifed(matched, of_used, matched.n_truth) if matched.n_truth else make_figure(None, 0)
 
 
 def _jackknifed(matched: MatchedTables, compute: RankedStatistic, n: float) -> Figure:

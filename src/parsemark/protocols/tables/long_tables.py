@@ -226,11 +226,8 @@ def joined_prediction(
 ) -> Prediction:
     """What a parser made of a document, given its pages in order. A page that failed has no tables.
 
-    It has failed only where every page has.
-
-    Args:
-        predictions: Page by page.
-        breaks: For each page, from 1, at whose end true tables go on, their parts before and after it.
+    It has failed only where every page has. `breaks` has, for each page (from 1) at whose end true tables go
+    on, their parts before and after it.
     """
     breaks = breaks or {}
     first = next((p for p in predictions if p.status is Status.OK), predictions[0])

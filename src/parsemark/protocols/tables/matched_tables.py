@@ -45,7 +45,6 @@ class TruthPages:
     documents: tuple[str, ...]
     n_truth: Floats
     negative: NDArray[np.bool_]
-    """Whether a page has no tables."""
     kinds: Kindred = field(default_factory=dict)
     """Attribute to the kind that each page's document is of."""
     unread: frozenset[tuple[int, str]] = frozenset()
@@ -186,13 +185,9 @@ def _answers(
 def _evidence(
     pages: TruthPages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
 ) -> MatchedTables:
-    """MatchedTables of the rows of one parser under one rule.
+    """MatchedTables of the rows of one parser under one rule, whose `value0`, `value1`, … are of the metrics.
 
-    Args:
-        pages: The pages that have a truth.
-        parts: The rows.
-        metrics: Those of the columns `value0`, `value1`, ….
-        names: Ids that were seen; equal ones are held once.
+    Of ids that were seen (`names`) equal ones are held once.
     """
     schema = {**_KEPT, **{f"value{number}": pl.Float64 for number in range(len(metrics))}}
     rows = pl.concat([part.select(list(schema)) for part in parts] or [pl.DataFrame(schema=schema)])

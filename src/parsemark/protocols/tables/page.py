@@ -125,7 +125,6 @@ class PageScorer:
     prediction: Prediction
     truth_inputs: dict[int, TableInput] = field(default_factory=dict)
     in_order: bool = False
-    """Whether tables are matched by their number alone."""
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
     """What is prepared of an element, by its identity: truths and predictions may share ids."""
@@ -249,7 +248,8 @@ def invented_text(prediction: Prediction, page_text: str) -> InventedText:
     count as invention. A number is present if the page has it with any thousands or decimal separators.
     """
     page_letters, page_numbers = _letters_and_numbers(page_text)
-    texts = [_fold(fold_notation(text)) for text in _cell_texts(prediction)]
+    said = ([e.text or ""] if e.table is None else [c.text for c in e.table.cells] for e in prediction.tables)
+    texts = [_fold(fold_notation(text)) for own in said for text in own]
     words = Counter(word for text in texts for word in _WORD.findall(text))
     numbers = Counter(number for text in texts for number in _NUMBER.findall(text))
     new_words = {word: n for word, n in words.items() if word not in page_letters}
@@ -262,14 +262,6 @@ def invented_text(prediction: Prediction, page_text: str) -> InventedText:
         numbers=sum(new_numbers.values()) / numbers.total() if numbers else None,
         culprits=tuple(ranked[:MAX_CULPRITS]),
     )
-
-
-def _cell_texts(prediction: Prediction) -> Iterator[str]:
-    for element in prediction.tables:
-        if element.table is None:
-            yield element.text or ""
-        else:
-            yield from (cell.text for cell in element.table.cells)
 
 
 @lru_cache(maxsize=4)  # the parsers of a page follow each other

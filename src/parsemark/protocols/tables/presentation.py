@@ -125,9 +125,7 @@ def explain_pair(truth: Element, pred: Element) -> Explanation | None:
     )
 
 
-@lru_cache(maxsize=64)  # one truth is compared with the answers of many parsers
-def _prepared(content: Table | str) -> TableInput:
-    return TableInput(content)
+_prepared = lru_cache(maxsize=64)(TableInput)  # one truth is compared with the answers of many parsers
 
 
 def _content(element: Element) -> Table | str | None:

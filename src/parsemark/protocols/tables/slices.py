@@ -36,7 +36,6 @@ class Truths:
     """What summaries need to know of the true tables of a run."""
 
     n_unboxed: int
-    """How many have no box."""
     unread: frozenset[tuple[int, str]]
     """Page and id of those that cannot be read."""
     groups: Mapping[str, Mapping[str, TableGroup]]

@@ -102,7 +102,8 @@ def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | N
         curves = figures.get("curves")
         if curves and short in curves:
             plain, weighted = thin(curves["thresholded"]), thin(curves[short])
-            series.append(_band(name, plain, weighted))
+            base_x, base = columns(weighted)
+            series.append(Series(name, "band", *columns(plain), parser=name, base_x=base_x, base=base))
             series.append(_curve(name, weighted, dash=True))
         else:
             series += _points(
@@ -165,11 +166,6 @@ def _figures(run: RunView, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 def _curve(name: str, points: Points, *, dash: bool = False) -> Series:
     return Series(name, "line", *columns(thin(points)), parser=name, dash=dash)
-
-
-def _band(name: str, plain: Points, weighted: Points) -> Series:
-    base_x, base = columns(weighted)
-    return Series(name, "band", *columns(plain), parser=name, base_x=base_x, base=base)
 
 
 def _points(

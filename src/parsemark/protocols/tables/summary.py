@@ -84,7 +84,6 @@ class RunMatches:
     """The parsers that give no boxes, or only for less than half of their tables."""
     truths: Truths
     rule: str
-    """By which the leaderboard matches."""
 
     @classmethod
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunMatches:
@@ -147,12 +146,8 @@ def summarise(
 ) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator.
 
-    Args:
-        protocol: Whose summary it is.
-        tables: Of the run, as the protocol sees them.
-        rule: By which the leaderboard matches; `auto` lets the data decide.
-        rank_by: The structure metric of the ranking.
-        is_whole: Whether one truth is of a document, not of a page.
+    By the rule `auto` the data decide how the leaderboard matches; `is_whole` says that a truth is of a whole
+    document, not of a page.
     """
     run = RunMatches.of(tables, rule, rank_by)
     sums, sums_under = run.figure_sums(), {rule: run.figure_sums(rule) for rule in run.by_rule}

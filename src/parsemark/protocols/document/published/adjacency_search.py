@@ -63,11 +63,10 @@ def adjacency_match(
             keys.setdefault(tuple(columns[column]), []).append(row)
             matched.add(row)
     _attach_contained(keys, matched, truths, preds, can_be_contained)
-    answers = [
-        AnsweredTruths(tuple(rows), key, _edit(rows, key, truths, preds))
-        for key, members in keys.items()
-        if (rows := sorted(members))
-    ]
+    answers = []
+    for key, rows in ((key, sorted(members)) for key, members in keys.items() if members):
+        said = preds[key[0]] if len(rows) > 1 else " ".join(preds[p] for p in key)
+        answers.append(AnsweredTruths(tuple(rows), key, ned("".join(truths[r] for r in rows), said)))
     used = {p for key in keys for p in key}
     # The order of these sets decides ties, so they are made as the published code makes them.
     open_truths = list(set(range(len(truths))) - matched)
@@ -82,12 +81,6 @@ def adjacency_match(
     for _ in range(2 if repeats_unmatched and not open_preds else 1):
         answers += (AnsweredTruths((t,), (), 1) for t in open_truths if t not in answered)
     return answers
-
-
-def _edit(rows: list[int], key: tuple[int, ...], truths: Sequence[str], preds: Sequence[str]) -> float:
-    if len(rows) > 1:
-        return ned("".join(truths[r] for r in rows), preds[key[0]])
-    return ned(truths[rows[0]], " ".join(preds[p] for p in key))
 
 
 @dataclass(slots=True)

@@ -14,25 +14,18 @@ _FENCE = "```latex"
 
 def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
     """The truth, and the predictions of which the better one counts."""
+    pred = record.pred
+    if _FENCE in pred:
+        pred = pred.rpartition(_FENCE)[2].partition("```")[0]
     if profile.cdm != "v1.6":
-        return _old(record.gt), [_old(_unfenced(record.pred))]
+        return record.gt.strip("$").strip(), [pred.strip("$").strip()]
     truth = record.gt if record.gt_cdm is None else record.gt_cdm
-    pred = _unfenced(record.pred).strip().strip("$").strip()
+    pred = pred.strip().strip("$").strip()
     for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
         if pred.startswith(left) and pred.endswith(right) and len(pred) >= 4:
             pred = pred[2:-2]
     preds = [without_tags(pred).strip()]
     return truth, preds + ([record.pred_cdm_alt] if record.pred_cdm_alt else [])
-
-
-def _old(text: str) -> str:
-    return text.strip("$").strip()
-
-
-def _unfenced(text: str) -> str:
-    if _FENCE not in text:
-        return text
-    return text.rpartition(_FENCE)[2].partition("```")[0]
 
 
 def add_cdm(results: MeasuredRecords, profile: Profile) -> None:

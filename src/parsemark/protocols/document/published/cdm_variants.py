@@ -52,20 +52,16 @@ def _clean_matrix(text: str, depth: int = 0) -> str:
             break
         text = plainer
     text = _GRID.sub(_clean_grid, _DET.sub(r"\\det", text))
-    aligned = _ALIGNED.match(text)
-    if aligned is not None and _is_one_matrix(aligned[1].strip()):
-        text = aligned[1].strip()
+    if (aligned := _ALIGNED.match(text)) is not None:
+        inner = aligned[1].strip()
+        is_one_matrix = _MATRIX.match(inner) is not None and len(_MATRIX.findall(inner)) == 1
+        text = inner if is_one_matrix and inner.endswith("matrix}") else text
     rows = _LIST.match(text)
     if rows is not None and _MATRIX.search(rows[1]) is not None:
         text = r" \qquad ".join(_without_outer_braces(row) for row in top_rows(rows[1]))
         if depth < 5:
             text = _clean_matrix(text, depth + 1)
     return text
-
-
-def _is_one_matrix(text: str) -> bool:
-    match = _MATRIX.match(text)
-    return match is not None and len(_MATRIX.findall(text)) == 1 and text.endswith("matrix}")
 
 
 def _without_outer_braces(text: str) -> str:

@@ -139,12 +139,9 @@ class MeasuredRecords:
 def measure_pages(
     pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profile: Profile, *, is_whole_run: bool = True
 ) -> MeasuredRecords:
-    """Measure the records of pages, in the order of the result files.
+    """Measure the records of annotated pages, in the order of the result files.
 
-    Args:
-        pages: Annotations and records.
-        profile: Whose rules.
-        is_whole_run: Whether these are all pages; v1.5 loses formulas answered by text if no page has text.
+    Where these are all pages, v1.5 loses formulas that are answered by text if no page has text.
     """
     found = PageRecords("")
     orders: list[Order] = []

@@ -49,7 +49,9 @@ def _piece(text: str, at: int) -> tuple[str, int]:
         return reference[0], reference.end()
     following = text[at + 1 : at + 2]
     if following == "/":
-        return _end_tag(text, at + 2)
+        name = _NAME.match(text, at + 2)
+        end = text.find(">", name.end()) if name is not None else -1
+        return ("", at + 2) if name is None else (f"</{name[0].lower()}>", len(text) if end < 0 else end + 1)
     if following in ("!", "?"):
         closing = "-->" if text.startswith("<!--", at) else ">"
         end = text.find(closing, at)
@@ -58,14 +60,6 @@ def _piece(text: str, at: int) -> tuple[str, int]:
     if _FIRST_OF_TAG.match(following) is None:
         return "&lt;", at + 1
     return _start_tag(text, at + 1)
-
-
-def _end_tag(text: str, at: int) -> tuple[str, int]:
-    name = _NAME.match(text, at)
-    if name is None:
-        return "", at
-    end = text.find(">", name.end())
-    return f"</{name[0].lower()}>", len(text) if end < 0 else end + 1
 
 
 def _start_tag(text: str, at: int) -> tuple[str, int]:

@@ -60,7 +60,6 @@ class PageRecords:
     """v1.5: formulas answered by text, which count as text after all pages."""
     order: Order | None = None
     ignored: list[Record] = field(default_factory=list)
-    """Matches of what is not counted."""
 
 
 def page_records(

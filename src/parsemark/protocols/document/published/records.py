@@ -137,7 +137,12 @@ def _sorted(truths: list[Truth]) -> list[Truth]:
 
 def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list[Truth]]:
     dets = [d for d in page.get("layout_dets") or () if isinstance(d, Mapping)]
-    relations = _relations(page)
+    extra = page.get("extra")
+    relations = [
+        (r.get("source_anno_id"), r.get("target_anno_id"))
+        for r in (extra.get("relation") if isinstance(extra, Mapping) else None) or ()
+        if isinstance(r, Mapping) and r.get("relation_type", r.get("relation")) == "truncated"
+    ]
     groups = _united(relations) if profile.unites_truncated else _appended(relations)
     grouped = {member for group in groups for member in group}
     lists: dict[str, list[Truth]] = {}
@@ -153,16 +158,6 @@ def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list
         merged = _merged(members)
         lists.setdefault(merged.category, []).append(merged)
     return lists
-
-
-def _relations(page: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    extra = page.get("extra")
-    listed = extra.get("relation") if isinstance(extra, Mapping) else None
-    return [
-        (r.get("source_anno_id"), r.get("target_anno_id"))
-        for r in listed or ()
-        if isinstance(r, Mapping) and r.get("relation_type", r.get("relation")) == "truncated"
-    ]
 
 
 def _appended(relations: Sequence[tuple[Any, Any]]) -> list[list[Any]]:

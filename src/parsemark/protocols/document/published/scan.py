@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 
 ENVELOPES = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
-"""What encloses a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,8 @@ def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Itera
     position = 0
     while (found := opener.search(text, position)) is not None:
         at = found.start()
-        stop = len(text) if dotall else _line_end(text, at)
+        stop = -1 if dotall else text.find("\n", at)
+        stop = len(text) if stop < 0 else stop
         for index, (left, right) in enumerate(pairs):
             if not text.startswith(left, at):
                 continue
@@ -54,11 +54,6 @@ def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Itera
 @cache
 def _opener(pairs: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(left) for left, _ in pairs))
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
 
 
 def replace_spans(

@@ -17,7 +17,6 @@ from parsemark.protocols.document.annotation import (
 from parsemark.protocols.document.published import latex_text
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
-    MeasuredRecord,
     MeasuredRecords,
     measure_pages,
     per_page_edit,
@@ -88,7 +87,12 @@ def score_page(
             writer.page(f"{SHORT[element]}_edit", None, Status.NO_TRUTH, why)
             continue
         for one in measured:
-            _write_element(writer, element, one)
+            if isinstance(one.record, Record):
+                sides = _write_match(writer, one.record)
+                writer.element(SHORT[element], *sides, "length", float(one.upper))
+                for name, value in one.metric.items():
+                    reason = one.reason if name == "CDM" else None
+                    writer.element(SHORT[element], *sides, METRICS.get(name, "edit_distance"), value, reason)
         _page_rows(writer, element, results, profile)
     if records.latex_tables:
         writer.page(LATEX_TABLES, float(len(records.latex_tables)))
@@ -101,16 +105,6 @@ def _write_match(writer: RowWriter, record: Record) -> tuple[Sequence[str], Sequ
     overlap = 1 - record.edit if truths and preds else None
     writer.match(record.gt_category_type or record.pred_category_type, truths, preds, overlap)
     return truths, preds
-
-
-def _write_element(writer: RowWriter, element: str, measured: MeasuredRecord) -> None:
-    if not isinstance(measured.record, Record):
-        return
-    sides = _write_match(writer, measured.record)
-    writer.element(SHORT[element], *sides, "length", float(measured.upper))
-    for name, value in measured.metric.items():
-        metric = METRICS.get(name, "edit_distance")
-        writer.element(SHORT[element], *sides, metric, value, measured.reason if metric == "cdm" else None)
 
 
 def _page_rows(writer: RowWriter, element: str, results: MeasuredRecords, profile: Profile) -> None:

@@ -191,16 +191,9 @@ def _with_norm_cells(text: str) -> str:
     soup = parse_html(text)
     from bs4.element import NavigableString, PreformattedString
 
-    inside: dict[int, bool] = {}
-
-    def is_in_cell(node: Any) -> bool:
-        parent = id(node.parent)
-        if parent not in inside:
-            inside[parent] = any(tag.name in ("td", "th") for tag in node.parents)
-        return inside[parent]
-
+    in_cells = {id(node) for cell in soup.find_all(["td", "th"]) for node in cell.descendants}
     for node in [d for d in soup.descendants if isinstance(d, NavigableString)]:
-        if not isinstance(node, PreformattedString) and is_in_cell(node):
+        if not isinstance(node, PreformattedString) and id(node) in in_cells:
             new = norm_cell(str(node))
             if new != node:
                 node.replace_with(new)
