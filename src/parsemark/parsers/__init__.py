@@ -7,3 +7,8 @@ from parsemark.parsers.messages import Answer, Hello
 from parsemark.parsers.parser import Parser, State, WorkerCommand
 from parsemark.parsers.raw import read_raw
 from parsemark.parsers.session import WorkerFailure, WorkerSession
+
+__all__ = [
+    "DEFAULT_PARSERS", "Answer", "Environment", "Hello", "Info", "Parser", "State", "WorkerCommand",
+    "WorkerFailure", "WorkerSession", "get_parser", "parser_names", "read_raw",
+]  # fmt: skip

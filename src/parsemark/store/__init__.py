@@ -6,3 +6,9 @@ from parsemark.store.manifest import SCHEMA_VERSION, CorpusEntry, Manifest, Pars
 from parsemark.store.records import ParseRecord, sample_from_row, sample_to_row, work_key
 from parsemark.store.run import Run, report_damage
 from parsemark.store.schemas import SCHEMAS, schema_of
+
+__all__ = [
+    "SCHEMAS", "SCHEMA_VERSION", "CorpusEntry", "Manifest", "ParseCache", "ParseRecord", "ParserEntry", "Run",
+    "RunFolder", "RunLimits", "default_cache_folder", "report_damage", "sample_from_row", "sample_to_row",
+    "schema_of", "work_key",
+]  # fmt: skip

@@ -40,6 +40,11 @@ from parsemark.verdicts.gate_checks import (
 )
 from parsemark.verdicts.time_ratios import Timing, timed_again, timing_between
 
+__all__ = [
+    "GateCheck", "GateLimits", "GateResult", "GateSide", "Skipped", "WorsePage", "check_against",
+    "check_alone", "gate_runs", "save_baseline",
+]  # fmt: skip
+
 _COMPARISON = "comparison with the old run"
 
 
