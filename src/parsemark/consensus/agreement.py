@@ -23,8 +23,7 @@ Floats = NDArray[np.float64]
 
 DEPENDENT = 0.9
 """Likeness on hard pages from which on two parsers count as one family: they make the same errors."""
-MAX_TEXT = 20_000
-"""Characters of a page's text that are compared; enough to tell parsers apart."""
+MAX_TEXT = 20_000  # characters of a page's text that are compared; enough to tell parsers apart
 _ROUNDS = 50
 
 
@@ -34,8 +33,7 @@ class ParserAgreement:
 
     parsers: tuple[str, ...]
     samples: tuple[str, ...]
-    likeness: Floats
-    """(parsers, parsers, pages), symmetric, 1 on the diagonal."""
+    likeness: Floats  # (parsers, parsers, pages), symmetric, 1 on the diagonal
     engines: Engines = field(default_factory=dict)
 
     def families(self) -> tuple[tuple[str, ...], ...]:

@@ -30,12 +30,9 @@ _ROUNDS = 60
 class Jury:
     """What is known of the parsers of an ensemble, all of it from their own outputs."""
 
-    sees: Mapping[str, float]
-    """Probability of each engine to see a candidate that is a table."""
-    invents: Mapping[str, float]
-    """Probability of each engine to see a candidate that is none."""
-    share: float
-    """Of the candidates that are tables."""
+    sees: Mapping[str, float]  # probability of each engine to see a candidate that is a table
+    invents: Mapping[str, float]  # probability of each engine to see a candidate that is none
+    share: float  # of the candidates that are tables
     weight: Mapping[str, float]
     """Of each parser's cells: how much its tables agree with those of other engines."""
     engines: Engines = field(default_factory=dict)

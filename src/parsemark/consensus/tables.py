@@ -15,10 +15,8 @@ from parsemark.model import Box, Cell, Element, Prediction, Table
 Engines = Mapping[str, str]
 """Parser to the engine that it stands on; a parser that is not in it stands on itself."""
 
-SAME_PLACE = 0.5
-"""IoU from which two tables are one."""
-SAME_TEXT = 0.7
-"""Likeness of their texts from which two tables are one, where their boxes do not say."""
+SAME_PLACE = 0.5  # IoU from which two tables are one
+SAME_TEXT = 0.7  # likeness of their texts from which two tables are one, where their boxes do not say
 _MAX_CHARS = 5_000
 
 
@@ -26,8 +24,7 @@ _MAX_CHARS = 5_000
 class TableCandidate:
     """The tables that parsers see at one place of a page."""
 
-    members: dict[str, Element] = field(default_factory=dict)
-    """By parser; each has a table."""
+    members: dict[str, Element] = field(default_factory=dict)  # by parser; each has a table
 
     def tables(self) -> dict[str, Table]:
         """What each parser sees there."""

@@ -44,8 +44,7 @@ CORPORA = Registry(
 )
 """Name to a function `load(path) -> Corpus`."""
 
-WITHOUT_PATH = frozenset({"demo"})
-"""Corpora that are part of the package: their specs have no path."""
+WITHOUT_PATH = frozenset({"demo"})  # corpora that are part of the package: their specs have no path
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What a truth raises that is of another shape than it should be, or that the model refuses."""
 _ID = re.compile(r"[\w.-]+")
@@ -55,10 +54,8 @@ _ID = re.compile(r"[\w.-]+")
 class Remark:
     """Something that the user of a corpus should know: a file that was left out, or one that looks wrong."""
 
-    where: str
-    """The file, with its line where that is known."""
-    message: str
-    """What is wrong with it, what follows, and what to do."""
+    where: str  # the file, with its line where that is known
+    message: str  # what is wrong with it, what follows, and what to do
     left_out: bool = True
     """Whether something that is there is not part of the corpus; False for a mere warning."""
 
@@ -72,18 +69,14 @@ class Corpus:
 
     name: str
     version: str
-    hash: str
-    """Changes whenever a truth or a document changes; runs record it."""
+    hash: str  # changes whenever a truth or a document changes; runs record it
     root: Path
-    keys: tuple[str, ...]
-    """The ids of the samples, in order."""
+    keys: tuple[str, ...]  # the ids of the samples, in order
     read: Callable[[str], Sample]
     """Reads one sample by its id (a module-level function or a partial of one, so that it pickles)."""
     licence: str = "unknown"
-    spec: str = ""
-    """What `load_corpus` was given."""
-    strict: bool = False
-    """Whether a sample that cannot be read is an error for the whole."""
+    spec: str = ""  # what `load_corpus` was given
+    strict: bool = False  # whether a sample that cannot be read is an error for the whole
     remarks: tuple[Remark, ...] = ()
     """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
     broken: tuple[Sample, ...] = ()

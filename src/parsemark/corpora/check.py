@@ -4,8 +4,6 @@ The figures do not trust the generator: they are measured on the published PDFs,
 their painted objects, and on TeX's own grid of the stored LaTeX.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -28,13 +26,11 @@ class CheckReport(PageFigures):
     """What was found in all pages, and in their tables as TeX sets them."""
 
     pages: int = 0
-    grids: int = 0
-    """Tables whose LaTeX was compiled for comparison."""
+    grids: int = 0  # tables whose LaTeX was compiled for comparison
     grids_equal: int = 0
     grids_normalised: int = 0
     """Tables whose reading leaves out columns or rows that no reader sees; each cell lies in TeX's slots."""
-    grids_skipped: int = 0
-    """Tables without LaTeX, or whose LaTeX does not compile by itself."""
+    grids_skipped: int = 0  # tables without LaTeX, or whose LaTeX does not compile by itself
     grid_note: str | None = None
 
     @property

@@ -16,16 +16,13 @@ from parsemark.model import Box, Cell, Element, Sample
 from parsemark.pdf import Glyph, PageInk, open_picture, page_ink
 from parsemark.pdf.text import is_right_to_left
 
-BOX_TOLERANCE = 0.05
-"""Boxes are rounded to hundredths of a point."""
-GLYPH_TOLERANCE = 0.25
-"""How far a glyph may stick out of its cell, in points: what marks may move it by."""
+BOX_TOLERANCE = 0.05  # boxes are rounded to hundredths of a point
+GLYPH_TOLERANCE = 0.25  # how far a glyph may stick out of its cell, in points: what marks may move it by
 INK_TOLERANCE = 0.5
 
 _MATH = re.compile(r"\$[^$]*\$")
 _ACCENTS = frozenset("´`ˆ˜~¨¯˘˙˚˝ˇ¸˛ ")
-_DOTTED = {"ı": "i", "ȷ": "j"}
-"""Letters that have an accent in the place of their dot."""
+_DOTTED = {"ı": "i", "ȷ": "j"}  # letters that have an accent in the place of their dot
 _ONE_BRACKET = str.maketrans(")]}>»", "([{<«")
 _PLAIN = str.maketrans({"~": "∼", **signs.ROOTS})
 _RING = re.compile("˚(?=[AaUu])")
@@ -37,13 +34,11 @@ _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
 class PageFigures:
     """Counts of one page, or of many: how faithful the truth is."""
 
-    problems: list[str] = field(default_factory=list)
-    """What contradicts the format."""
+    problems: list[str] = field(default_factory=list)  # what contradicts the format
     disagreements: list[str] = field(default_factory=list)
     """Elements and cells whose truth is not what the PDF shows, each with its cause."""
     causes: Counter[str] = field(default_factory=Counter)
-    elements: int = 0
-    """Elements with text."""
+    elements: int = 0  # elements with text
     elements_found: int = 0
     tables: int = 0
     tables_at_ink: int = 0
@@ -54,10 +49,8 @@ class PageFigures:
     glyphs_inside: int = 0
     without_box: int = 0
     """Elements with text or cells that have no place on their page, so that they cannot be compared."""
-    image_only: int = 0
-    """Pages without a text layer: only their boxes can be checked."""
-    unseen: int = 0
-    """Pages with neither PDF nor picture."""
+    image_only: int = 0  # pages without a text layer: only their boxes can be checked
+    unseen: int = 0  # pages with neither PDF nor picture
 
     def add(self, other: PageFigures) -> None:
         """Add what was found on another page."""

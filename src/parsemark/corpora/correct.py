@@ -9,8 +9,6 @@ The corpus itself is never touched. `was` guards against corrections of another 
 apply such files too, to truths that are known to be wrong; there, `reason` says why.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,8 +41,7 @@ class NewCell(_LenientModel):
 class CellChange(_LenientModel):
     """One cell."""
 
-    cell: Annotated[list[int], Field(min_length=2, max_length=2)]
-    """Row and column of its first place, from 0."""
+    cell: Annotated[list[int], Field(min_length=2, max_length=2)]  # row and column of its first place, from 0
     was: str
     set: NewCell
 
@@ -55,8 +52,7 @@ class TruthCorrection(_LenientModel):
     sample: str
     element: str
     changes: list[CellChange]
-    reason: str = ""
-    """Kept as the element's attribute `corrections`."""
+    reason: str = ""  # kept as the element's attribute `corrections`
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +62,7 @@ class Corrected:
     manifest: CorpusFile
     n_cells: int
     n_tables: int
-    without_truth: int
-    """Pages that are not in the copy, since there is nothing to write of them."""
+    without_truth: int  # pages that are not in the copy, since there is nothing to write of them
 
 
 def read_corrections(path: Path) -> list[TruthCorrection]:

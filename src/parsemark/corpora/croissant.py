@@ -1,7 +1,5 @@
 """Croissant metadata (MLCommons, 1.0) of a corpus folder: what its files are, and what its pages say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

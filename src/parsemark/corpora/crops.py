@@ -5,8 +5,6 @@ page in OmniDocBench's form with one element that fills it, so that everything w
 pages: parsers, protocols, report.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -29,8 +27,7 @@ CropKind = Literal["table", "formula", "text"]
 KINDS: tuple[CropKind, ...] = ("table", "formula", "text")
 FILE = "crops.json"
 PDF_DPI = 200
-PICTURE_DPI = 72
-"""Of a page that is only a picture a pixel is a point: it is cut as it is."""
+PICTURE_DPI = 72  # of a page that is only a picture a pixel is a point: it is cut as it is
 MIN_SIDE = 4
 _UNSAFE = re.compile(r"[^\w.-]+")
 

@@ -57,8 +57,7 @@ class DegradeOptions:
     watermark: float = 0.2
     background: float = 0.2
     low_contrast: float = 0.2
-    bleed_through: float = 0.2
-    """The other side of the sheet shines through."""
+    bleed_through: float = 0.2  # the other side of the sheet shines through
     shadow: float = 0.2
     fold: float = 0.15
     stamp: float = 0.1
@@ -99,17 +98,14 @@ def read_severities(text: str) -> tuple[int, ...]:
 class Damage:
     """What is done to one page. Zero, None and 100 (of quality) do nothing."""
 
-    angle: float = 0.0
-    """Degrees counter-clockwise."""
+    angle: float = 0.0  # degrees counter-clockwise
     blur_px: float = 0.0
-    noise: float = 0.0
-    """Standard deviation, in grey levels."""
+    noise: float = 0.0  # standard deviation, in grey levels
     quality: int = 100
     watermark: str | None = None
     tint: tuple[int, int, int] | None = None
     contrast: float = 1.0
-    bleed_through: float = 0.0
-    """How much of the other side is seen; this and the next from 0 to 1."""
+    bleed_through: float = 0.0  # how much of the other side is seen; this and the next from 0 to 1
     shadow: float = 0.0
     fold: float = 0.0
     stamp: str | None = None

@@ -3,8 +3,6 @@
 Also what a detector that runs elsewhere needs of it: pictures, words with boxes, a list of images.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -30,17 +28,13 @@ class CorpusInfo:
     licence: str
     documents: int = 0
     pages: int = 0
-    positive_pages: int = 0
-    """Pages with at least one table."""
+    positive_pages: int = 0  # pages with at least one table
     tables: int = 0
     cells: int = 0
     without_truth: int = 0
-    left_out: list[Remark] = field(default_factory=list)
-    """What could not be read."""
-    languages: Counter[str] = field(default_factory=Counter)
-    """Pages by language."""
-    producers: Counter[str] = field(default_factory=Counter)
-    """Documents by the producer that their PDF names."""
+    left_out: list[Remark] = field(default_factory=list)  # what could not be read
+    languages: Counter[str] = field(default_factory=Counter)  # pages by language
+    producers: Counter[str] = field(default_factory=Counter)  # documents by the producer that their PDF names
     categories: Counter[str] = field(default_factory=Counter)
     page_attributes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     table_attributes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))

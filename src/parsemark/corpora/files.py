@@ -1,7 +1,5 @@
 """Reads and writes corpus folders: `corpus.json`, `pdfs/`, `truth/`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

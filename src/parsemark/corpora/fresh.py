@@ -41,8 +41,7 @@ class Commitment(_File):
     name: str
     generator: str
     n_files: int
-    commitment: str = Field(pattern=_HASH)
-    """SHA-256 of the secret, as `Secret.digest` takes it."""
+    commitment: str = Field(pattern=_HASH)  # SHA-256 of the secret, as `Secret.digest` takes it
 
 
 class Secret(_File):
@@ -53,8 +52,7 @@ class Secret(_File):
     generator: str
     seed: int
     settings: dict[str, Any]
-    truth: str = Field(pattern=_HASH)
-    """Of the files in `truth/`: the same wherever the corpus is made again."""
+    truth: str = Field(pattern=_HASH)  # of the files in `truth/`: the same wherever the corpus is made again
     pages: str = Field(pattern=_HASH)
     """Of all files, PDFs included: these may differ between versions of TeX or fonts."""
     nonce: str = Field(pattern=r"^[0-9a-f]{32,128}$")

@@ -1,7 +1,5 @@
 """What all makers of corpora share: a folder of their own, processes, and the manifest of a copy."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +19,8 @@ from parsemark.system.processes import process_pool
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Progress = Callable[[int], None]
-"""Called with the number of pages, or documents, that were finished."""
-Tell = Callable[[Remark], None]
-"""Called with each page that is left out, and why."""
+Progress = Callable[[int], None]  # called with the number of pages, or documents, that were finished
+Tell = Callable[[Remark], None]  # called with each page that is left out, and why
 
 
 def silent(count: int) -> None:

@@ -5,8 +5,6 @@ finds nothing in such a PDF; one with character recognition works as on any scan
 known as the same, or as of one kind: text, the PDF they were taken from, maker.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -119,10 +117,8 @@ def _scanned_image(sample: Sample, dpi: int) -> Image.Image:
     return loaded if loaded.size == size else loaded.resize(size)
 
 
-QUALITY = 95
-"""Of the JPEG inside of the PDF: high, because it is compressed for a second time."""
-WRAPPED = "pdf_from_picture"
-"""The page attribute of samples whose PDF was made here."""
+QUALITY = 95  # of the JPEG inside of the PDF: high, because it is compressed for a second time
+WRAPPED = "pdf_from_picture"  # the page attribute of samples whose PDF was made here
 
 
 def with_pdf(sample: Sample) -> Sample:
@@ -167,8 +163,7 @@ class FirstLook(NamedTuple):
     identity: Mapping[str, str] = MappingProxyType({})
     """By what its document is told from others: `text`, hash of its letters and digits; `taken_from`, hash of
     the PDF that `corpus sample` took it from; `producer`, the program that made it, without its version."""
-    kinds: Kinds = MappingProxyType({})
-    """Empty where there is no PDF."""
+    kinds: Kinds = MappingProxyType({})  # empty where there is no PDF
 
 
 def look_at(sample: Sample) -> FirstLook:

@@ -6,8 +6,6 @@ documents: those with the fewest pages so far first, and of a document the page 
 cluster. The same PDFs give the same pages.
 """
 
-from __future__ import annotations
-
 import csv
 import importlib
 import math

@@ -5,8 +5,6 @@ with a box for each cell), with these choices made: coordinates are points from 
 counts from 1, and attribute values have one spelling.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,15 +30,11 @@ class CorpusFile(Strict):
     version: str = "1"
     licence: str = "unknown"
     description: str = ""
-    generator: str | None = None
-    """What made it, with its version (`parsemark 0.1.0 synthetic 1`)."""
+    generator: str | None = None  # what made it, with its version (`parsemark 0.1.0 synthetic 1`)
     seed: int | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
-    """The options it was made with."""
-    hash: str
-    """SHA-256 over the names and hashes in `files`."""
-    files: dict[str, str]
-    """SHA-256 of each file, by its path in the folder."""
+    settings: dict[str, Any] = Field(default_factory=dict)  # the options it was made with
+    hash: str  # SHA-256 over the names and hashes in `files`
+    files: dict[str, str]  # SHA-256 of each file, by its path in the folder
 
 
 class CellFile(Strict):
@@ -76,8 +70,7 @@ class ElementFile(Strict):
     html: str | None = None
     table: TableFile | None = None
     attribute: dict[str, Scalar] = Field(default_factory=dict)
-    derivation: str | None = None
-    """How its truth was found, where that is known."""
+    derivation: str | None = None  # how its truth was found, where that is known
     line_with_spans: list[dict[str, Any]] | None = None
     merge_list: list[dict[str, Any]] | None = None
 
@@ -88,18 +81,14 @@ class PageInfo(Strict):
     page_no: int = Field(ge=1)
     width: float = Field(gt=0)
     height: float = Field(gt=0)
-    document: str | None = None
-    """What its pages have in common; a page without one is a document of its own."""
-    pdf: str | None = None
-    """Path in the corpus folder."""
-    pdf_sha256: str | None = None
-    """Of the PDF that this is the truth of; with another one it is refused."""
+    document: str | None = None  # what its pages have in common; a page without one is a document of its own
+    pdf: str | None = None  # path in the corpus folder
+    pdf_sha256: str | None = None  # of the PDF that this is the truth of; with another one it is refused
     image_path: str | None = None
     page_attribute: dict[str, Scalar | list[str]] = Field(default_factory=dict)
     only_tables: bool = False
     """Whether `layout_dets` has the tables of the page and says nothing about the rest."""
-    only_facts: bool = False
-    """Whether `facts` are all that is known of the page."""
+    only_facts: bool = False  # whether `facts` are all that is known of the page
     covered: list[str] | None = None
     """The categories of which `layout_dets` has every element; all, where it is not said."""
 

@@ -46,8 +46,7 @@ VARIANTS = {
 }
 """Every way to write a page anew, in words."""
 CHECK_DPI = 100
-MAX_BYTES = 200 * 2**20
-"""Larger documents are not rewritten."""
+MAX_BYTES = 200 * 2**20  # larger documents are not rewritten
 _LIMITS = {"cpu_s": 300, "memory_mb": 2048, "file_mb": 1024}
 _TIMEOUT_S = 600.0
 _OTHER_TAG, _OTHER_PRODUCER = "PMSUBS", "Another Writer 1.0"
@@ -69,8 +68,7 @@ class RewrittenCorpus:
     corpus: Corpus
     origin: Mapping[str, tuple[str, str]]
     """Id in the corpus to the page that it is a variant of, and the variant's name."""
-    documents: Mapping[str, str]
-    """Of each page, its document."""
+    documents: Mapping[str, str]  # of each page, its document
     left_out: tuple[LeftOutVariant, ...]
 
 

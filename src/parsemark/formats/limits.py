@@ -5,41 +5,26 @@ They are far above what pages hold, and low enough that reading stays within sec
 
 from parsemark.errors import FormatError
 
-MAX_CHARS = 5_000_000
-"""Characters of one text."""
-MAX_LINES = 200_000
-"""Lines of one text."""
-MAX_TABLES = 2_000
-"""Tables in one text."""
-MAX_ROWS = 100_000
-"""Rows of one table."""
-MAX_COLUMNS = 10_000
-"""Columns of one table."""
-MAX_SPAN = 1_000
-"""Rows or columns of one cell (the HTML standard's own limit for colspan)."""
-MAX_GRID = 250_000
-"""Grid positions (rows × columns) of one table."""
-MAX_DRAWN_GRID = 50_000
-"""Grid positions of one drawn table, whose walls have to be followed."""
-MAX_CELL_CHARS = 100_000
-"""Characters of one cell."""
-MAX_LATEX_CHARS = 1_000_000
-"""Characters of one LaTeX table or formula."""
-MAX_VERB_CHARS = 1_000
-r"""Characters of one `\verb|…|`."""
+MAX_CHARS = 5_000_000  # characters of one text
+MAX_LINES = 200_000  # lines of one text
+MAX_TABLES = 2_000  # tables in one text
+MAX_ROWS = 100_000  # rows of one table
+MAX_COLUMNS = 10_000  # columns of one table
+MAX_SPAN = 1_000  # rows or columns of one cell (the HTML standard's own limit for colspan)
+MAX_GRID = 250_000  # grid positions (rows × columns) of one table
+MAX_DRAWN_GRID = 50_000  # grid positions of one drawn table, whose walls have to be followed
+MAX_CELL_CHARS = 100_000  # characters of one cell
+MAX_LATEX_CHARS = 1_000_000  # characters of one LaTeX table or formula
+MAX_VERB_CHARS = 1_000  # characters of one `\verb|…|`
 MAX_LATEX_RUN = 40_000
 """Tokens of one LaTeX cell, or of running LaTeX between two formulas, whose commands are read."""
-MAX_LATEX_ROWS = 25_000
-"""Rows of one LaTeX table, each of which is read token by token."""
-MAX_LATEX_DEPTH = 50
-"""Groups, arguments and environments inside each other in one cell."""
+MAX_LATEX_ROWS = 25_000  # rows of one LaTeX table, each of which is read token by token
+MAX_LATEX_DEPTH = 50  # groups, arguments and environments inside each other in one cell
 MAX_LATEX_EXPANSIONS = 10_000
 r"""Uses of macros that the source itself defines (`\newcommand`), so that none can explode."""
-MAX_LATEX_EXPANDED_CHARS = 200_000
-"""Characters that those uses may add."""
+MAX_LATEX_EXPANDED_CHARS = 200_000  # characters that those uses may add
 
-MAX_MARKDOWN_DEPTH = 100
-"""Lists, list items and block quotes inside each other in Markdown."""
+MAX_MARKDOWN_DEPTH = 100  # lists, list items and block quotes inside each other in Markdown
 
 
 def check_size(text: str, limit: int = MAX_CHARS) -> None:

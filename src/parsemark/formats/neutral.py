@@ -22,8 +22,7 @@ from parsemark.formats.markdown.spans import PUNCTUATION, protected_spans
 from parsemark.formats.write import write_table
 from parsemark.model import Category, Element, Prediction, Table
 
-_LONG_LINE = 60
-"""Characters from which on a line without a full stop is taken for one that goes on."""
+_LONG_LINE = 60  # characters from which on a line without a full stop is taken for one that goes on
 _SENTENCE_END = (".", "!", "?", ":", "。", "！", "？", "：")
 _ITEM = re.compile(r"(?:([-*+•●◦▪‣])|(\d{1,9})[.)])\s+(?=\S)")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});")

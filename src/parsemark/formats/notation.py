@@ -35,8 +35,7 @@ _SAME_CHARACTER = str.maketrans(
     {sign: one for one, signs in tomllib.loads(_SAME_FILE.read_text("utf-8")).items() for sign in signs}
 )
 _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
-_LONE_TILDE = re.compile(r"(?<![^\W\d_])˜(?![^\W\d_])")
-"""Beside a letter it may be the accent of that letter."""
+_LONE_TILDE = re.compile(r"(?<![^\W\d_])˜(?![^\W\d_])")  # beside a letter it may be the accent of that letter
 _DIGIT_GROUPS = re.compile(
     r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})++|(?:[\u2009\u202f\xa0]\d{3}(?!\d))++)(?!,*+\d)"
 )

@@ -30,8 +30,7 @@ from parsemark.model import Table
 Finder = Callable[..., list[FoundTable]]
 
 _RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
-_MAX_LEFT_OUT = 5
-"""Tables over a limit in one text; with more of them it is not read."""
+_MAX_LEFT_OUT = 5  # tables over a limit in one text; with more of them it is not read
 _MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
 
@@ -153,8 +152,7 @@ _LEAVE_OUT: tuple[Any, ...] = (find_marked_up_tables, find_html_tables, _find_la
 """Those that can do without a table over a limit."""
 
 
-SAME = 0.8
-"""Share of 3-grams that two representations of one table have in common."""
+SAME = 0.8  # share of 3-grams that two representations of one table have in common
 
 
 def says_the_same(source: str, table: Table) -> bool:

@@ -35,8 +35,7 @@ def _slow_twin(reason: str, remedy: str) -> ModuleType:
     return pure
 
 
-kernel: ModuleType = _choose()
-"""The implementation in use."""
+kernel: ModuleType = _choose()  # the implementation in use
 
 
 def is_native() -> bool:

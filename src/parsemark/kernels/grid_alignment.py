@@ -7,12 +7,10 @@ from typing import Generic, TypeVar
 
 from parsemark.kernels.sequences import Pairs, align, difflib_matched, lcs_length
 
-Span = tuple[int, int, int, int]
-"""A span as seen from one of its positions: x0, y0, x1, y1 in grid units."""
+Span = tuple[int, int, int, int]  # a span as seen from one of its positions: x0, y0, x1, y1 in grid units
 
 EntryT = TypeVar("EntryT")
-GridMatch = tuple[float, Pairs, Pairs]
-"""Summed similarity, matched rows, matched columns."""
+GridMatch = tuple[float, Pairs, Pairs]  # summed similarity, matched rows, matched columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LONGEST_COMPARED = 64
-"""Characters of the longest text that `similarity_matrix` takes."""
-_AT_ONCE = 1_000_000
-"""Entries that are gathered at once."""
+LONGEST_COMPARED = 64  # characters of the longest text that `similarity_matrix` takes
+_AT_ONCE = 1_000_000  # entries that are gathered at once
 
 
 def similarity_matrix(a: list[str], b: list[str]) -> NDArray[np.float32]:

@@ -9,8 +9,7 @@ from typing import Any
 Bag = Counter[Any]
 """A multiset. The functions below hand out bags that they keep: read them, do not change them."""
 
-_KEPT_BAGS = 128
-"""A truth is compared with what every parser made of it; its bag is made once."""
+_KEPT_BAGS = 128  # a truth is compared with what every parser made of it; its bag is made once
 
 
 def squeeze(text: str) -> str:

@@ -8,13 +8,10 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-Place = tuple[int, int, int]
-"""Start, end, edits."""
+Place = tuple[int, int, int]  # start, end, edits
 
-MAX_STEPS = 2_000_000
-"""Cells of edit tables and candidates that are looked at before a search is given up."""
-_SHORT = 3
-"""Pieces of a pattern below this length are not looked up; the text is scanned instead."""
+MAX_STEPS = 2_000_000  # cells of edit tables and candidates that are looked at before a search is given up
+_SHORT = 3  # pieces of a pattern below this length are not looked up; the text is scanned instead
 
 
 class TooHardError(ValueError):
@@ -142,8 +139,7 @@ def _expand_long(wanted: str, text: str, most: int, steps: _Steps) -> tuple[int,
     return (best, length) if best <= most else None
 
 
-_Candidate = tuple[int, int, int]
-"""Start, index in the pattern of the next character, edits so far."""
+_Candidate = tuple[int, int, int]  # start, index in the pattern of the next character, edits so far
 
 
 def _by_scan(pattern: str, text: str, k: int, steps: _Steps) -> Iterator[Place]:

@@ -10,8 +10,7 @@ from parsemark.model import Match, Matching
 
 Similarity = NDArray[np.float64]
 
-THRESHOLD = 0.5
-"""A pair counts as found if it is more alike than this."""
+THRESHOLD = 0.5  # a pair counts as found if it is more alike than this
 
 
 def best_pairs(similarity: Similarity, threshold: float = THRESHOLD) -> list[tuple[int, int]]:

@@ -17,28 +17,21 @@ import numpy as np
 from parsemark.kernels import kernel
 from parsemark.matching.edit_distance import assignment, ned
 
-MAX_PAIRS = 400_000
-"""Pairs of blocks that are compared; above it, only equal blocks are matched."""
-MAX_CHARACTERS = 400_000
-"""Characters of one side that are compared; above it, only equal blocks are matched."""
+MAX_PAIRS = 400_000  # pairs of blocks that are compared; above it, only equal blocks are matched
+MAX_CHARACTERS = 400_000  # characters of one side that are compared; above it, only equal blocks are matched
 MAX_CHARACTER_PAIRS = 200_000_000_000
 """Characters times characters of all that is compared (some 15 s); above it, only equal blocks are matched.
 
 A block that answers many is compared with the runs of them that begin at each, so a page of 70,000 characters
 in one block reaches it.
 """
-MAX_NED = 0.7
-"""A moved block that is less alike shares no more than chance."""
-SHORT_RUN = 8
-"""All runs up to this length are tried; of longer ones only the longest."""
-_MOSTLY = 0.6
-"""Share of the characters of a long run that must be in members that occur in its counterpart."""
-_MAX_MISSES = 3
-"""Members in a row of a long run that may be unlike."""
+MAX_NED = 0.7  # a moved block that is less alike shares no more than chance
+SHORT_RUN = 8  # all runs up to this length are tried; of longer ones only the longest
+_MOSTLY = 0.6  # share of the characters of a long run that must be in members that occur in its counterpart
+_MAX_MISSES = 3  # members in a row of a long run that may be unlike
 _SHORT = 60
 """Blocks up to this many characters are also compared letter by letter to see whether they may be matched."""
-_CONTAINED = 0.5
-"""Share of the 3-grams of a part of a run that its counterpart must have."""
+_CONTAINED = 0.5  # share of the 3-grams of a part of a run that its counterpart must have
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +40,7 @@ class BlockMatch:
 
     truths: tuple[int, ...]
     preds: tuple[int, ...]
-    is_moved: bool = False
-    """Whether it was found out of its place."""
+    is_moved: bool = False  # whether it was found out of its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +48,7 @@ class BlockMatching:
     """All matches, by truth, extras last."""
 
     matches: tuple[BlockMatch, ...]
-    is_complete: bool = True
-    """False where the page was too large and only equal blocks were matched."""
+    is_complete: bool = True  # False where the page was too large and only equal blocks were matched
 
 
 def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | None = None) -> BlockMatching:

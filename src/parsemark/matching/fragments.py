@@ -24,34 +24,26 @@ from parsemark.model import Element
 
 Floats = NDArray[np.float64]
 
-MIN_INSIDE = 0.4
-"""A piece has at least this share of its 3-grams from the truth."""
+MIN_INSIDE = 0.4  # a piece has at least this share of its 3-grams from the truth
 HELD_TWICE = 0.1
 """What a 3-gram costs that another piece has given already; headers are repeated where tables are cut."""
 MOST_FOREIGN = 0.9
 """What the truth has not costs this share of what it has at most: a bad answer is still an answer."""
-PLACE = 0.5
-"""Worth of a box inside the truth's, over that of the piece's 3-grams."""
-DISORDER = 0.2
-"""What a piece loses, over its 3-grams, if it is in disorder with all the others."""
-MAX_WORK = 100_000_000
-"""Comparisons of counts after which the search ends with the best that it has found."""
-MAX_CLAIMS = 50_000_000
-"""Counts in memory; predictions beyond are no pieces, the smallest ones first."""
-MAX_PIECES = 400
-"""The largest ones; what lies below is a page of confetti."""
+PLACE = 0.5  # worth of a box inside the truth's, over that of the piece's 3-grams
+DISORDER = 0.2  # what a piece loses, over its 3-grams, if it is in disorder with all the others
+MAX_WORK = 100_000_000  # comparisons of counts after which the search ends with the best that it has found
+MAX_CLAIMS = 50_000_000  # counts in memory; predictions beyond are no pieces, the smallest ones first
+MAX_PIECES = 400  # the largest ones; what lies below is a page of confetti
 
 
 @dataclass(frozen=True)
 class PieceClaims:
     """What each prediction may give to each truth."""
 
-    wholes: tuple[Floats, ...]
-    """Of each truth, how often each of its 3-grams occurs in it."""
+    wholes: tuple[Floats, ...]  # of each truth, how often each of its 3-grams occurs in it
     claims: tuple[Floats, ...]
     """Of each truth (predictions, 3-grams of the truth): what a prediction has of them, 0 for no piece."""
-    foreign: Floats
-    """(truths, predictions): 3-grams of a prediction that the truth has not."""
+    foreign: Floats  # (truths, predictions): 3-grams of a prediction that the truth has not
     inside: Floats
     """(truths, predictions): share of a prediction's box in the truth's; 0 where one is not known."""
     heights: Floats

@@ -27,12 +27,9 @@ from parsemark.matching.one_to_one import element_text, jaccard_matrix, table_te
 from parsemark.model import Element, Match, Matching, Table
 
 RULE = "ngrams"
-MIN_PAIR_F1 = 0.2
-"""Below this a pair shares no more than chance."""
-FOUND_F1 = 2 * THRESHOLD / (1 + THRESHOLD)
-"""The F1 that belongs to a Jaccard index at the threshold."""
-MIN_MERGE_RECALL = 0.5
-"""A merged prediction must hold at least this share of the truth's 3-grams."""
+MIN_PAIR_F1 = 0.2  # below this a pair shares no more than chance
+FOUND_F1 = 2 * THRESHOLD / (1 + THRESHOLD)  # the F1 that belongs to a Jaccard index at the threshold
+MIN_MERGE_RECALL = 0.5  # a merged prediction must hold at least this share of the truth's 3-grams
 
 
 @dataclass(frozen=True, slots=True)

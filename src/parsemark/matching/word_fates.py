@@ -19,17 +19,12 @@ from rapidfuzz.distance import Indel, LCSseq
 from parsemark.formats.notation import without_accents
 from parsemark.matching.word_order import PageAtom, moved, neighbours
 
-MAX_WORDS = 20_000
-"""Of a page, and of an output: more is not compared."""
+MAX_WORDS = 20_000  # of a page, and of an output: more is not compared
 _ROUNDS = 6
-_ALIKE = 0.5
-"""How alike two words must be for one to be the other, altered."""
-_MAX_JOINED = 6
-"""Words of one side that are one word of the other one."""
-_SHORT = 3
-"""Words in a row that may be repeated without their neighbours."""
-_NARROW = 0.65
-"""Heights of a letter between two groups of digits up to which they may be one number."""
+_ALIKE = 0.5  # how alike two words must be for one to be the other, altered
+_MAX_JOINED = 6  # Words of one side that are one word of the other one
+_SHORT = 3  # Words in a row that may be repeated without their neighbours
+_NARROW = 0.65  # heights of a letter between two groups of digits up to which they may be one number
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SIGN = re.compile(f"[{_CJK}]")
 _ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
@@ -48,8 +43,7 @@ class Fate(StrEnum):
     DOUBLED = "doubled"
     INVENTED = "invented"
     LEAKED = "leaked"
-    PASSED = "passed"
-    """It belongs to a running head, or is too short to say anything."""
+    PASSED = "passed"  # it belongs to a running head, or is too short to say anything
 
 
 @lru_cache(20_000)
@@ -85,8 +79,7 @@ class WordFates:
     output: Sequence[str]
     of_page: list[Fate]
     of_output: list[Fate]
-    place: list[int | None]
-    """Of each word of the page, the position in the output at which it surely stands."""
+    place: list[int | None]  # of each word of the page, the position in the output at which it surely stands
     said: dict[int, str] = field(default_factory=dict)
     """What stands in the output in place of an altered word."""
     moved: set[int] = field(default_factory=set)

@@ -11,18 +11,12 @@ from statistics import median
 
 from parsemark.model import Box
 
-_WIDE = 1.0
-"""Heights of a letter between two words of a line from which on they are two cells."""
-_FAR = 8.0
-"""The same between two lines of which one follows the other."""
-_LONG = 4
-"""Letters from which on the shape of a word says whether it is turned."""
-_ABOVE = 3
-"""How many cells above one come before it."""
-_AROUND = 100
-"""Words before and behind one that say how far all around it went."""
-_AT_ONCE = 256
-"""Cells that are compared with all others at once."""
+_WIDE = 1.0  # heights of a letter between two words of a line from which on they are two cells
+_FAR = 8.0  # the same between two lines of which one follows the other
+_LONG = 4  # letters from which on the shape of a word says whether it is turned
+_ABOVE = 3  # how many cells above one come before it
+_AROUND = 100  # Words before and behind one that say how far all around it went
+_AT_ONCE = 256  # cells that are compared with all others at once
 
 Stretches = tuple[list[int], list[int]]
 
@@ -33,8 +27,7 @@ class PageAtom:
 
     text: str
     box: Box
-    line: int
-    """Below 0: it belongs to no line, as what a form's field says."""
+    line: int  # below 0: it belongs to no line, as what a form's field says
     edge: bool = False
 
 

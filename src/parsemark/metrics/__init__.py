@@ -6,8 +6,6 @@
 {'teds': 1.0, 'grits_con': 1.0}
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -47,8 +45,7 @@ METRICS = Registry(
 )
 
 DEFAULT_METRICS = ("teds", "teds(structure_only=true)", "grits_top", "grits_con")
-_ROUNDING = 1e-9
-"""A value may lie so far outside of its range."""
+_ROUNDING = 1e-9  # a value may lie so far outside of its range
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,5 @@
 """What every metric is: a frozen value with options, that declares its own facts and scores a pair."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,18 +24,14 @@ class Facts:
 
     title: str
     citation: str
-    reference: str
-    """The implementation that it was checked against."""
+    reference: str  # the implementation that it was checked against
     kind: Kind = "table"
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     symmetric: bool = False
-    both_empty: float | None = 1.0
-    """Value for two empty inputs."""
-    one_empty: float | None = 0.0
-    """Value where exactly one side is empty."""
-    label: str = ""
-    """How it is called on an axis and in a table of metrics; its name where it has no label."""
+    both_empty: float | None = 1.0  # value for two empty inputs
+    one_empty: float | None = 0.0  # value where exactly one side is empty
+    label: str = ""  # how it is called on an axis and in a table of metrics; its name where it has no label
     short_label: str = ""
     """How it is called in a table's head, beside other words; its label where it has none."""
 

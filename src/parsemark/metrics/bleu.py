@@ -1,7 +1,5 @@
 """BLEU of a corpus of segments, as Hugging Face's `bleu` computes it (Papineni et al. 2002, no smoothing)."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ the 5-grams around it occurs on the other side; a 5-gram that a prediction has m
 duplicated that many times.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

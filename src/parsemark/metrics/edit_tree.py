@@ -1,7 +1,5 @@
 """A table as the tree that TEDS edits, in the kernel's form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,8 +27,7 @@ class EditTree:
     labels: tuple[str, ...]
     leftmost: tuple[int, ...]
     contents: tuple[Tokens | None, ...]
-    n_elements: int
-    """Elements below the root, markup inside cells included: the denominator of TEDS."""
+    n_elements: int  # elements below the root, markup inside cells included: the denominator of TEDS
     row_lengths: tuple[int, ...] | None = field(default=None)
     """Cells of each row if the tree is table > tr > td, else None."""
     _own: dict[bool, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

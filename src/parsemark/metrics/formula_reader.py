@@ -1,7 +1,5 @@
 """`formula_reader`: does a formula still say what it said? Symbol by symbol, by how much each changes it."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata
@@ -24,15 +22,11 @@ _MARKS = frozenset(
     f"{name}("
     for name in ("hat", "bar", "tilde", "vec", "dot", "ddot", "check", "breve", "acute", "grave", "ring")
 )
-_BREAKS = frozenset(["&", ";;"])
-"""Where columns and rows of a matrix end."""
-_LAYOUT = frozenset([CLOSE, "over"])
-"""Where groups end and fractions are cut, which is compared as a whole."""
-_CONSTANTS = frozenset("π∞")
-"""Letters and signs with a value of their own, as digits have it."""
+_BREAKS = frozenset(["&", ";;"])  # where columns and rows of a matrix end
+_LAYOUT = frozenset([CLOSE, "over"])  # where groups end and fractions are cut, which is compared as a whole
+_CONSTANTS = frozenset("π∞")  # letters and signs with a value of their own, as digits have it
 _PUNCTUATION = frozenset([",", ";", ".", NEW_LINE, GAP])
-_ENDS = frozenset([NEW_LINE, GAP])
-"""Where the layout parts what a comma may part as well."""
+_ENDS = frozenset([NEW_LINE, GAP])  # where the layout parts what a comma may part as well
 _EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?'?\)")
 _SPACES = ("\\quad", "\\qquad", "\\hfill", "\\;", "\\,", "\\:", "\\ ", "~", "\\eqno")
 _Pair = tuple[str | None, str | None]
@@ -50,8 +44,7 @@ class FormulaError:
     kind: str
     written: str | None
     given: str | None
-    position: int
-    """Of the first one, in the truth's symbols."""
+    position: int  # of the first one, in the truth's symbols
     times: int = 1
 
     @property
@@ -81,17 +74,13 @@ class FormulaParameters:
     """A letter read as another one of the formula, or only in some places; a digit wrong, lost or added."""
     another_kind: float = 4.64
     """Something of another kind: a relation read as an operator, a letter as a bracket, π as a letter."""
-    sign: float = 1.32
-    """An operator, relation or bracket read as another one, lost or added."""
-    structure: float = 2.07
-    """A script, fraction, root, matrix or accent."""
+    sign: float = 1.32  # an operator, relation or bracket read as another one, lost or added
+    structure: float = 2.07  # a script, fraction, root, matrix or accent
     lost_or_added: float = 0.68
-    again: float = 0.05
-    """Share of the weight for each time that the same error comes again."""
+    again: float = 0.05  # share of the weight for each time that the same error comes again
     size: float = 0.46
     """Power of the formula's length by which errors are divided: 1 counts shares, 0 counts errors."""
-    bend: float = 0.58
-    """Power of the total: below 1, the first errors cost more than the next ones."""
+    bend: float = 0.58  # power of the total: below 1, the first errors cost more than the next ones
 
     def weight(self, error: FormulaError) -> float:
         """The weight of an error with its repetitions."""

@@ -149,8 +149,7 @@ class TableGrids:
     n_rows: int
     n_cols: int
     owners: tuple[int, ...]
-    cells: tuple[tuple[int, int, RowCell], ...]
-    """Row, column, cell."""
+    cells: tuple[tuple[int, int, RowCell], ...]  # row, column, cell
 
     @property
     def size(self) -> int:

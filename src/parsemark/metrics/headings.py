@@ -1,7 +1,5 @@
 """Headings as a tree: who is below whom, whatever level the highest one has."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +11,7 @@ class Heading:
     """A heading in reading order."""
 
     text: str
-    level: int
-    """From 1; only which of two levels is deeper counts."""
+    level: int  # from 1; only which of two levels is deeper counts
 
 
 def parents(headings: Sequence[Heading]) -> list[int]:

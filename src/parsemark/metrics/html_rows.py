@@ -5,8 +5,6 @@ values of TEDS and GriTS depend on what lxml's parser makes of the HTML, white s
 on HTML use this.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from lxml import etree

@@ -1,7 +1,5 @@
 """Layout: COCO's mean average precision of boxes with classes, through hotcoco."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -118,8 +116,7 @@ def _evaluate(
     return LayoutScores(value(precision), value(precision[0]), value(precision[5]), per_class)
 
 
-Relation = tuple[LayoutBox, LayoutBox]
-"""A figure or table, and what belongs to it."""
+Relation = tuple[LayoutBox, LayoutBox]  # a figure or table, and what belongs to it
 
 
 def relation_scores(truth: Sequence[Relation], pred: Sequence[Relation]) -> dict[str, float | None]:

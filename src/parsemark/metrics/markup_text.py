@@ -1,7 +1,5 @@
 """Metrics that compare the HTML of two tables as text: BLEU-4, and OmniDocBench's edit distance."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

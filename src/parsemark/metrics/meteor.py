@@ -3,8 +3,6 @@
 Stems are Porter's. On text without white space, as OmniDocBench normalises it, a block is one word.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Scoring files of pairs: JSON lines with a truth and a prediction each, any number, on many cores."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -24,8 +22,7 @@ from parsemark.system.processes import process_pool
 _CHUNK = 32
 _REMEMBERED_TRUTHS = 64
 
-Line = tuple[int, str]
-"""Number, counted from 1, and text."""
+Line = tuple[int, str]  # number, counted from 1, and text
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,7 @@ class PairScore:
     """The score of one metric for one line."""
 
     line: int
-    id: Any
-    """As the file has it; `line N` where the line could not be read."""
+    id: Any  # as the file has it; `line N` where the line could not be read
     score: Score
 
     def as_json(self) -> str:
@@ -51,8 +47,7 @@ class PairScore:
         return json.dumps(row, default=str)
 
 
-ALL = "all"
-"""In place of a metric: every one that compares tables, with its default options."""
+ALL = "all"  # in place of a metric: every one that compares tables, with its default options
 
 
 def expand_metrics(metrics: Sequence[str]) -> list[str]:

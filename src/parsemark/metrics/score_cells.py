@@ -1,7 +1,5 @@
 """Cells with row and column as SCORE reads them: as Python's own HTML parser does, spans only shift."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from parsemark.errors import FormatError

@@ -3,14 +3,11 @@
 Over a limit the metric fails with a message; it never hangs.
 """
 
-from __future__ import annotations
-
 from parsemark.errors import FormatError
 
 MAX_POSITION_PAIRS = 100_000_000
 """Cells of one table times cells of the other (10,000 each): about a second of work."""
-MAX_LINE_PAIRS = 100_000_000
-"""Rows times rows, and columns times columns: one byte of memory each."""
+MAX_LINE_PAIRS = 100_000_000  # rows times rows, and columns times columns: one byte of memory each
 MAX_CHARACTER_PAIRS = 10_000_000_000
 """Characters of one table times characters of the other (100,000 each); 64 are compared at a time."""
 MAX_DIFFLIB_PAIRS = 500_000_000

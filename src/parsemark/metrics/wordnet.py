@@ -1,7 +1,5 @@
 """Synonyms from WordNet 3.0's own files, found as nltk finds them (METEOR's third stage)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import cache, lru_cache

@@ -34,16 +34,12 @@ from typing import Any, BinaryIO, ParamSpec, TypeVar, cast
 from parsemark.errors import PdfError
 from parsemark.system.processes import describe_exit
 
-MEMORY_MB = 1536
-"""Address space of the child: a picture of the largest page we draw takes a quarter of it."""
-CPU_S = 30
-"""CPU time of one call, unless its function says otherwise."""
+MEMORY_MB = 1536  # address space of the child: a picture of the largest page we draw takes a quarter of it
+CPU_S = 30  # CPU time of one call, unless its function says otherwise
 _WALL_PER_CPU = 10
 """A call may take so many times its CPU time on a clock: disks are slow, and machines are busy."""
-_MAX_PART = 1 << 29
-"""Bytes of an answer without its pictures, and of each of these."""
-_KEEP_MB = 512
-"""Beyond this, what the child holds of documents that it has read is let go."""
+_MAX_PART = 1 << 29  # bytes of an answer without its pictures, and of each of these
+_KEEP_MB = 512  # beyond this, what the child holds of documents that it has read is let go
 _SIZE = struct.Struct("<Q")
 _UNREADABLE = (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, ImportError)
 _START = (

@@ -12,10 +12,8 @@ from itertools import groupby, takewhile
 
 _RIGHT = frozenset({"R", "AL"})
 _STRONG = _RIGHT | {"L"}
-_APART = 1.0
-"""Heights of a line: what stands further apart is of two cells."""
-_BLANK = 0.12
-"""Heights of a line that are free between two words."""
+_APART = 1.0  # heights of a line: what stands further apart is of two cells
+_BLANK = 0.12  # heights of a line that are free between two words
 _PAIRS = ("()", "[]", "{}", "«»", "‹›", "<>")
 
 
@@ -23,8 +21,7 @@ _PAIRS = ("()", "[]", "{}", "«»", "‹›", "<>")
 class PlacedSign:
     """A character with the way of the pen along its line."""
 
-    index: int
-    """In the text page."""
+    index: int  # in the text page
     text: str
     start: float
     stop: float

@@ -18,8 +18,7 @@ from parsemark.pdf.child import WHERE_MEMORY_IS_SCARCE, in_child, is_child
 from parsemark.plain_words import counted
 from parsemark.system.files import file_sha256, write_bytes
 
-_KEPT_OPEN = 4
-"""Documents: opening one for each of its pages takes time that grows with their square."""
+_KEPT_OPEN = 4  # documents: opening one for each of its pages takes time that grows with their square
 _open: OrderedDict[tuple[object, ...], Any] = OrderedDict()
 
 
@@ -28,8 +27,7 @@ class PageShape(NamedTuple):
 
     width: float
     height: float
-    rotation: int | None = None
-    """None where nobody asked."""
+    rotation: int | None = None  # None where nobody asked
 
 
 @contextmanager

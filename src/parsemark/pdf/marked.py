@@ -23,22 +23,15 @@ from parsemark.pdf.text import (
     unpack_glyphs,
 )
 
-UNMARKED = -1
-"""Owner of what no element can name."""
-ARTEFACT = -2
-"""Owner of what is no content: running heads, rules, backgrounds."""
-FORM = 1 << 40
-"""Added to the number of content inside of a form that counts for itself."""
+UNMARKED = -1  # owner of what no element can name
+ARTEFACT = -2  # owner of what is no content: running heads, rules, backgrounds
+FORM = 1 << 40  # added to the number of content inside of a form that counts for itself
 _MAX_OBJECTS = 500_000
 _MAX_DEPTH = 12
-_REACH = 30.0
-"""Points around a table in which its own lines lie."""
-_BESIDE = 12.0
-"""Points between the words of a table and the rules above and below them."""
-_THIN = 3.0
-"""Points of what is a line and no fill."""
-_SAME = 1.0
-"""Points between two pieces of one line."""
+_REACH = 30.0  # points around a table in which its own lines lie
+_BESIDE = 12.0  # points between the words of a table and the rules above and below them
+_THIN = 3.0  # points of what is a line and no fill
+_SAME = 1.0  # points between two pieces of one line
 
 
 @dataclass(frozen=True)
@@ -47,16 +40,12 @@ class OwnedPage:
 
     width: float
     height: float
-    glyphs: tuple[Glyph, ...]
-    """With the blanks that the reader made up."""
-    owners: tuple[int, ...]
-    """Of each glyph; a blank that was made up has that of the glyph before it."""
+    glyphs: tuple[Glyph, ...]  # with the blanks that the reader made up
+    owners: tuple[int, ...]  # of each glyph; a blank that was made up has that of the glyph before it
     advances: tuple[Edges, ...]
     """Where the line goes on behind each glyph: its place with the room that its font gives it."""
-    hyphens: frozenset[int]
-    """Glyphs that divide a word at the end of a line."""
-    shapes: tuple[tuple[int, bool, Box], ...]
-    """Owner, whether it is a picture, and place of what is no text."""
+    hyphens: frozenset[int]  # glyphs that divide a word at the end of a line
+    shapes: tuple[tuple[int, bool, Box], ...]  # owner, whether it is a picture, and place of what is no text
 
     @cached_property
     def reads_from_right(self) -> bool:

@@ -17,13 +17,10 @@ from parsemark.model import Box
 if TYPE_CHECKING:
     from PIL import Image
 
-OCR_DPI = 200
-"""Of the pictures that are read."""
+OCR_DPI = 200  # of the pictures that are read
 _TIMEOUT_S = 120
-_SURE = 50
-"""Per cent: words that OCR is less sure of say nothing."""
-ReadWord = tuple[str, Box, int]
-"""Text, place in points, and number of its line."""
+_SURE = 50  # per cent: words that OCR is less sure of say nothing
+ReadWord = tuple[str, Box, int]  # text, place in points, and number of its line
 
 
 def can_read() -> bool:

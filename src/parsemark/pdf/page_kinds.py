@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     Boxes = NDArray[np.float64]
 
-Kinds = Mapping[str, str]
-"""Trait to its value on a page."""
+Kinds = Mapping[str, str]  # trait to its value on a page
 
 TRAITS = {
     "file": "file", "layer": "text layer", "turned": "direction of the text", "shape": "shape of the page",
@@ -42,35 +41,25 @@ UNREADABLE, DAMAGED, WHOLE, OTHER_FILE = "unreadable", "damaged", "whole", "no P
 NO_LAYER, BLANK, DOUBTFUL, TRUSTED = "none (scan)", "blank page", "doubtful", "text"
 IN_NO_SCORE = "in no score and no count of failures"
 """What is said everywhere of a file that cannot be opened and has no truth."""
-BROKEN: Kinds = {"file": UNREADABLE}
-"""All that is known of a page that cannot be opened."""
+BROKEN: Kinds = {"file": UNREADABLE}  # all that is known of a page that cannot be opened
 NO_PDF: Kinds = {"file": OTHER_FILE}
 """The same of a file that does not begin as PDFs do: an error in words is the right answer to it."""
 
-MIN_LAYER = 20
-"""A text layer of fewer characters says nothing about a page that shows more; it may be a scan."""
+MIN_LAYER = 20  # a text layer of fewer characters says nothing about a page that shows more; it may be a scan
 _PICTURED, _DRAWN = 0.25, 200
 """Share of a page that a picture covers, and number of shapes, from which on it shows more than few words."""
 _MEANINGLESS = ("Co", "Cn", "Cc", "Cs")
 _SIGN = re.compile("[∑∫√∞≤≥≈∂∇∈±×\U0001d400-\U0001d7ff]")
-_BAD_SHARE = 0.05
-"""Share of characters without a meaning from which on a text layer is not trusted."""
-_SPARSE, _DENSE = 600, 3500
-"""Characters on a page."""
-_LINE_PT = 2.0
-"""A painted shape thinner than this is a line."""
+_BAD_SHARE = 0.05  # share of characters without a meaning from which on a text layer is not trusted
+_SPARSE, _DENSE = 600, 3500  # characters on a page
+_LINE_PT = 2.0  # a painted shape thinner than this is a line
 _RULED = 6
-_GUTTER_PT = 9.0
-"""Width of the white between two columns of text."""
-_MIN_TEXT_PT = 1200
-"""Length of text that runs on in columns."""
-_ROWS, _MANY_ROWS = 3, 15
-"""Lines of three cells or more that make a table, and a large one."""
-_CELL_GAP = 1.5
-"""White between two cells of a row, in heights of a letter."""
+_GUTTER_PT = 9.0  # width of the white between two columns of text
+_MIN_TEXT_PT = 1200  # length of text that runs on in columns
+_ROWS, _MANY_ROWS = 3, 15  # lines of three cells or more that make a table, and a large one
+_CELL_GAP = 1.5  # white between two cells of a row, in heights of a letter
 _MAX_ITEMS = 20_000
-_TAIL = 1 << 16
-"""Bytes at the end of a file in which it says where its objects stand."""
+_TAIL = 1 << 16  # bytes at the end of a file in which it says where its objects stand
 _STOP_WORDS = {
     "English": "the of and to in is for that with are by this",
     "German": "der die und das den von zu mit ist für nicht eine",

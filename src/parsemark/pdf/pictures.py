@@ -21,10 +21,8 @@ from parsemark.pdf.document import Edges, open_document, open_page, to_page_box,
 from parsemark.pdf.text import Glyph, PackedGlyphs, pack_glyphs, unpack_glyphs
 
 MAX_PIXELS = 100_000_000
-MAX_SIDE = 32_000
-"""Pixels: what pictures of most formats can have at all."""
-_NO_DATE = time.gmtime(0)
-"""So that equal pages give equal PDFs."""
+MAX_SIDE = 32_000  # pixels: what pictures of most formats can have at all
+_NO_DATE = time.gmtime(0)  # so that equal pages give equal PDFs
 _MAX_QUALITY = 95
 _JPEG_QUALITY = 65
 _AS_PILLOW_KEEPS_THEM = {"rev_byteorder": True, "prefer_bgrx": True}
@@ -37,8 +35,7 @@ def render_page(pdf: Path, page_number: int, dpi: int, *, forms: bool = False) -
     return Image.frombuffer("RGB", (width, height), pixels, "raw", "BGR", stride, 1)
 
 
-Pixels = Any
-"""Bytes that go from process to process without being copied."""
+Pixels = Any  # bytes that go from process to process without being copied
 
 
 @in_child()
@@ -51,8 +48,7 @@ def _rendered(pdf: Path, page_number: int, dpi: int, forms: bool) -> tuple[int, 
         return shot.width, shot.height, shot.stride, PickleBuffer(shot.buffer)
 
 
-Frame = tuple[int, int]
-"""Width and height into which a picture has to fit, in pixels."""
+Frame = tuple[int, int]  # width and height into which a picture has to fit, in pixels
 
 
 @in_child()
@@ -140,8 +136,7 @@ class PageInk:
 
     width: float
     height: float
-    glyphs: tuple[Glyph, ...]
-    """Without blanks."""
+    glyphs: tuple[Glyph, ...]  # without blanks
     boxes: tuple[Box, ...]
 
     @cached_property

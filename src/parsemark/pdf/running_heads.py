@@ -15,8 +15,7 @@ from parsemark.pdf.document import Edges, open_page
 _BAND, _DEEP, _APART = 0.12, 0.2, 0.8
 """Of the page's height, at its top and at its end: where running heads and page numbers stand; how far in
 they may be if a gap of so many heights of the line parts them from the text."""
-_OUTER_ROWS = 2
-"""Rows of a page's top, or end, that may be parted so."""
+_OUTER_ROWS = 2  # rows of a page's top, or end, that may be parted so
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.I
 )
@@ -45,8 +44,7 @@ def _line_key(line: str) -> str:
     return re.sub(r"\d+", "#", "".join(line.split())).casefold()
 
 
-LayerWord = tuple[str, Edges, int, bool]
-"""Text, place, number of its line, and whether it is shown."""
+LayerWord = tuple[str, Edges, int, bool]  # text, place, number of its line, and whether it is shown
 
 
 def running_lines(pdf: Path, page_number: int, words: Sequence[LayerWord], height: float) -> set[int]:

@@ -16,16 +16,14 @@ from parsemark.extras import require
 from parsemark.pdf.child import in_child
 from parsemark.pdf.marked import FORM
 
-MAX_ELEMENTS = 400_000
-"""Of a tree; 1,000 dense pages have 200,000."""
+MAX_ELEMENTS = 400_000  # of a tree; 1,000 dense pages have 200,000
 MAX_DEPTH = 200
 _MAX_KIDS = 2_000_000
 _MAX_TEXT = 20_000
 _MAX_MAPPINGS = 20
 _PDF1, _PDF2 = "http://iso.org/pdf/ssn", "http://iso.org/pdf2/ssn"
 _MATHML = "http://www.w3.org/1998/Math/MathML"
-MATH = "math:"
-"""Before the role of an element of a formula."""
+MATH = "math:"  # before the role of an element of a formula
 _IN_2 = ("DocumentFragment", "Aside", "Title", "FENote", "Sub", "Em", "Strong", "Artifact")
 STANDARD = frozenset(
     {"Document", "Part", "Art", "Sect", "Div", "BlockQuote", "Caption", "TOC", "TOCI", "Index"}
@@ -45,29 +43,22 @@ Value = str | float | tuple[str | float, ...]
 class Content:
     """A piece of marked content of a page."""
 
-    page: int
-    """Counted from 1."""
-    number: int
-    """As `OwnedPage.owners` has it."""
+    page: int  # counted from 1
+    number: int  # as `OwnedPage.owners` has it
 
 
 @dataclass(frozen=True, slots=True)
 class StructureTag:
     """An element of a structure tree."""
 
-    role: str
-    """Its standard role, or the one it has where it is mapped to none; `math:…` in a formula."""
-    said: str
-    """Its role as the file says it."""
-    kids: tuple[int | Content, ...]
-    """Elements by their index in the tree, and content."""
+    role: str  # its standard role, or the one it has where it is mapped to none; `math:…` in a formula
+    said: str  # its role as the file says it
+    kids: tuple[int | Content, ...]  # elements by their index in the tree, and content
     attributes: Mapping[str, Value] = field(default_factory=dict)
     alt: str | None = None
     actual: str | None = None
-    target: str | None = None
-    """Where a link leads."""
-    source: str | None = None
-    """The file that is attached to a formula: MathML or LaTeX."""
+    target: str | None = None  # where a link leads
+    source: str | None = None  # the file that is attached to a formula: MathML or LaTeX
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +66,7 @@ class TagTree:
     """All elements; the first one holds the others."""
 
     tags: tuple[StructureTag, ...]
-    faults: Mapping[str, int]
-    """What is wrong with the tree, and how often."""
+    faults: Mapping[str, int]  # what is wrong with the tree, and how often
 
 
 @contextmanager

@@ -17,16 +17,11 @@ from parsemark.pdf.child import in_child
 from parsemark.pdf.direction import PlacedSign, in_reading_order
 from parsemark.pdf.document import Edges, open_document, open_page, to_page_boxes
 
-LINE_END_HYPHEN = 2
-"""pdfium's code for a hyphen that it takes for a division of a word."""
-MAX_GLYPHS = 1_000_000
-"""On a page; a dense one has 20,000."""
-_BLANKS = frozenset(map(ord, " \r\n"))
-"""All that pdfium makes up."""
-HYPHEN_IN_TEXT = "\ufffe"
-"""The same in the text of a whole page."""
-LONGEST_RAISED = 8
-"""Glyphs of a superscript."""
+LINE_END_HYPHEN = 2  # pdfium's code for a hyphen that it takes for a division of a word
+MAX_GLYPHS = 1_000_000  # on a page; a dense one has 20,000
+_BLANKS = frozenset(map(ord, " \r\n"))  # all that pdfium makes up
+HYPHEN_IN_TEXT = "\ufffe"  # the same in the text of a whole page
+LONGEST_RAISED = 8  # glyphs of a superscript
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +38,7 @@ class Glyph:
 
     text: str
     box: Box
-    generated: bool = False
-    """Whether the reader made it up (a space between words that are set apart)."""
+    generated: bool = False  # whether the reader made it up (a space between words that are set apart)
 
 
 def page_words(pdf: Path, page_number: int) -> tuple[PageWord, ...]:

@@ -35,18 +35,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LOOK_DPI = 72
-CONTRAST = 12
-"""Of 255: what differs by less from its ground, nobody sees."""
+CONTRAST = 12  # of 255: what differs by less from its ground, nobody sees
 _FAINT, _LIGHT = 26, 230
 """Opacity up to which, and colour from which on, text must show by itself that it is painted."""
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
-_COVERS = 0.9
-"""Share of a text that something must cover to be asked whether it hides it."""
+_COVERS = 0.9  # share of a text that something must cover to be asked whether it hides it
 _PAINTS_TEXT = re.compile(r"\bT[jJ]\b|['\"]\s")
-_PICTURE_SHARE = 0.5
-"""Of the page: a picture of this size may be the page itself."""
-_INK = 0.0005
-"""Share of the pixels that must differ from the paper for a page to say anything."""
+_PICTURE_SHARE = 0.5  # of the page: a picture of this size may be the page itself
+_INK = 0.0005  # share of the pixels that must differ from the paper for a page to say anything
 _STRANGE = 0.2
 """Share of characters without meaning (private, replaced, control) above which a layer says nothing."""
 _SAMPLE_LINES, _SAMPLE_LETTERS, _ALIKE = 4, 40, 0.5
@@ -62,11 +58,9 @@ class SeenWord:
 
     text: str
     box: Box
-    line: int
-    """Number of its line, in the order of the file; below 0 for the values of fields."""
+    line: int  # number of its line, in the order of the file; below 0 for the values of fields
     shown: bool = True
-    edge: bool = False
-    """Whether it belongs to a running head or foot, or is a page number."""
+    edge: bool = False  # whether it belongs to a running head or foot, or is a page number
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +69,9 @@ class SeenPage:
 
     width: float
     height: float
-    words: tuple[SeenWord, ...]
-    """In the order of the file, also those that are not shown."""
+    words: tuple[SeenWord, ...]  # in the order of the file, also those that are not shown
     source: Source
-    why: str = ""
-    """Why the text layer was not believed."""
+    why: str = ""  # why the text layer was not believed
     beside: str = ""
     """What belongs to the page without being its text: values of forms, notes, targets of links."""
 

@@ -1,7 +1,5 @@
 """Truth in the form of a board: the keys that it reads, and what cannot be read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches

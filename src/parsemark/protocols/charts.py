@@ -42,11 +42,9 @@ class ChartAxis:
 
     label: str
     low: float | None = None
-    high: float | None = None
-    """Limits; None takes them from the data."""
+    high: float | None = None  # limits; None takes them from the data
     kind: Literal["linear", "log", "category"] = "linear"
-    categories: tuple[str, ...] = ()
-    """Names in order, for `category`; the data then hold indices."""
+    categories: tuple[str, ...] = ()  # names in order, for `category`; the data then hold indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +55,15 @@ class Series:
     mark: Mark
     x: tuple[float, ...]
     y: tuple[float, ...]
-    parser: str | None = None
-    """Whose colour it has; None is grey."""
+    parser: str | None = None  # whose colour it has; None is grey
     base_x: tuple[float, ...] = ()
-    base: tuple[float, ...] = ()
-    """The other edge of a band."""
+    base: tuple[float, ...] = ()  # the other edge of a band
     low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-    """Interval around each `y`, where there is one."""
+    high: tuple[float, ...] = ()  # interval around each `y`, where there is one
     dash: bool = False
     faint: bool = False
-    labels: tuple[str, ...] = ()
-    """What each point is, for people who point at it."""
-    links: tuple[str, ...] = ()
-    """Where each point leads, inside the site."""
+    labels: tuple[str, ...] = ()  # what each point is, for people who point at it
+    links: tuple[str, ...] = ()  # where each point leads, inside the site
 
 
 def interval_bars(name: str, entries: Sequence[Figure | None], mark: Mark = "bars") -> list[Series]:
@@ -97,8 +90,7 @@ class Guide:
 class Chart:
     """A figure with its data."""
 
-    key: str
-    """Made by us; letters, digits and hyphens. The file name of the figure."""
+    key: str  # made by us; letters, digits and hyphens. The file name of the figure
     title: str
     caption: str
     x: ChartAxis
@@ -106,8 +98,7 @@ class Chart:
     series: tuple[Series, ...]
     guides: tuple[Guide, ...] = ()
     square: bool = False
-    labelled: bool = False
-    """Whether points carry their label in the drawing."""
+    labelled: bool = False  # whether points carry their label in the drawing
 
     @classmethod
     def of(
@@ -145,10 +136,8 @@ class TableColumn:
 
     label: str
     style: Style = "score"
-    higher_is_better: bool | None = True
-    """None where no value is better than another: counts of a corpus."""
-    group: str = ""
-    """What stands above several neighbouring columns."""
+    higher_is_better: bool | None = True  # None where no value is better than another: counts of a corpus
+    group: str = ""  # what stands above several neighbouring columns
 
     @classmethod
     def of(cls, info: FigureInfo, label: str | None = None, group: str = "") -> TableColumn:
@@ -172,14 +161,12 @@ FigureColumn = tuple[TableColumn, str, Slice | None]
 class DataTable:
     """A table for a paper: numbers with their intervals, from which the best of each column is known."""
 
-    key: str
-    """Made by us; letters, digits, hyphens and dots. How it is asked for, and its file name."""
+    key: str  # made by us; letters, digits, hyphens and dots. How it is asked for, and its file name
     title: str
     caption: str
     columns: tuple[TableColumn, ...]
     rows: tuple[TableRow, ...]
-    head: str = "Parser"
-    """What the rows are."""
+    head: str = "Parser"  # what the rows are
 
     @classmethod
     def of_figures(

@@ -38,14 +38,11 @@ class PageProtocol(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    """In words, for a page's head."""
-    comparability: ClassVar[int]
-    """Raised whenever the same outputs would get other numbers."""
+    title: ClassVar[str]  # in words, for a page's head
+    comparability: ClassVar[int]  # raised whenever the same outputs would get other numbers
     reads_facts: ClassVar[bool] = False
     """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
-    rules: ClassVar[str] = ""
-    """Whose facts it decides, where it reads facts: those with these rules."""
+    rules: ClassVar[str] = ""  # whose facts it decides, where it reads facts: those with these rules
     truth_keys: ClassVar[tuple[str, ...]] = ()
     """Where the annotation of a page keeps truth in the form of its board."""
     needs_labels: ClassVar[bool] = True

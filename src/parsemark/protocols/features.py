@@ -4,8 +4,6 @@ A feature is a fact on the page that has it (`feature`) and one on the same page
 carry spellings: what an output may look like that keeps the meaning, and what shows that the meaning changed.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -37,8 +35,7 @@ STATES = {
     UNSUPPORTED: ("–", "not supported by its format"),
 }
 """Each verdict with its sign and its words."""
-MAX_CHARACTERS = 100_000
-"""Of an output of one small page; a longer one is not looked at."""
+MAX_CHARACTERS = 100_000  # of an output of one small page; a longer one is not looked at
 MAX_WAYS = 4_000
 """In which a pattern can be laid over one place of a text: the most that a search costs per character."""
 _FOLDED = str.maketrans(
@@ -48,8 +45,7 @@ _TAGS = re.compile(r"<[^<>\n]{0,200}>")
 _BREAKS = re.compile(r"</?(?:br|p|div|li|ul|ol|tr|td|th|table|h[1-6])\b[^<>\n]{0,200}>", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`\\#|~]|&nbsp;")
 
-Spelling = str | Sequence[str]
-"""A condition, or several that hold together; see `ReadOutput.says`."""
+Spelling = str | Sequence[str]  # a condition, or several that hold together; see `ReadOutput.says`
 
 
 def check_spelling(spelling: Spelling) -> None:

@@ -1,7 +1,5 @@
 """Elements as boards take them: truths in reading order, outputs read as elements, tables as HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from parsemark.model import Category, Element, Page, Prediction

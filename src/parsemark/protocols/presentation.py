@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class ErrorKind:
     """A type of error that a protocol tells apart."""
 
-    name: str
-    """In letters and `_`."""
+    name: str  # in letters and `_`
     label: str
     definition: str
 
@@ -33,8 +32,7 @@ class ErrorKind:
 class Finding:
     """One error between a truth and what answers it."""
 
-    kind: str
-    """Name of an `ErrorKind`; empty for what is no error of its own."""
+    kind: str  # name of an `ErrorKind`; empty for what is no error of its own
     message: str
 
 
@@ -42,10 +40,8 @@ class Finding:
 class Explanation:
     """Why a pair scores as it does, in words."""
 
-    title: str
-    """What is explained: `reader 7.3 of 10`."""
-    findings: tuple[Finding, ...]
-    """Strongest first; perhaps not all."""
+    title: str  # what is explained: `reader 7.3 of 10`
+    findings: tuple[Finding, ...]  # strongest first; perhaps not all
     counts: Mapping[str, int]
     n_findings: int
 
@@ -54,18 +50,14 @@ class Explanation:
 class PageMatch:
     """What answers what on a page that is shown whole."""
 
-    kind: str
-    """`pair`, `split`, `merge`, `moved`, `miss` or `extra`."""
+    kind: str  # `pair`, `split`, `merge`, `moved`, `miss` or `extra`
     category: str
-    truth: str
-    """What stands there, as far as it is shown; empty where nothing does."""
+    truth: str  # what stands there, as far as it is shown; empty where nothing does
     pred: str
     similarity: float | None = None
-    boxes: tuple[Box, ...] = ()
-    """Where the truth stands."""
+    boxes: tuple[Box, ...] = ()  # where the truth stands
     is_formula: bool = False
-    is_compared: bool = False
-    """Whether the two are texts whose difference is shown."""
+    is_compared: bool = False  # whether the two are texts whose difference is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +66,22 @@ class PageView:
 
     matches: tuple[PageMatch, ...]
     true_path: tuple[Box, ...]
-    pred_path: tuple[Box, ...]
-    """The same places in the parser's order."""
-    lost: tuple[str, ...]
-    """Stretches of the truth's texts and cells that were lost; perhaps not all."""
-    n_lost: int
-    """How many characters were lost in all."""
+    pred_path: tuple[Box, ...]  # the same places in the parser's order
+    lost: tuple[str, ...]  # stretches of the truth's texts and cells that were lost; perhaps not all
+    n_lost: int  # how many characters were lost in all
     values: Mapping[str, float]
-    message: str | None = None
-    """Why there is nothing to see, where the parser failed."""
+    message: str | None = None  # why there is nothing to see, where the parser failed
     marked: tuple[tuple[str, str], ...] = ()
     """The output's text in pieces: `same`, and `new` where nothing on the page supports it."""
-    size: tuple[float, float] | None = None
-    """Of the page in points, where there is no truth that says it."""
+    size: tuple[float, float] | None = None  # of the page in points, where there is no truth that says it
 
 
 @dataclass(frozen=True, slots=True)
 class PageViews:
     """How a protocol shows whole pages, and how they are listed."""
 
-    figure: str
-    """The figure that stands for a page in the list."""
-    figure_words: str
-    """What these numbers are, as a sentence."""
+    figure: str  # the figure that stands for a page in the list
+    figure_words: str  # what these numbers are, as a sentence
     view: Callable[[Page, Prediction], PageView] | None = None
     """Make the view of one page of a parser that has figures."""
     of_rows: Callable[[Sequence[Mapping[str, Any]], Prediction], PageView] | None = None
@@ -123,8 +108,7 @@ class NamedProfile:
     name: str
     switches: tuple[Switch, ...] = ()
     """The same, in the same order, for all profiles; none for a profile that is not made of switches."""
-    sentence: str = ""
-    """How a profile that is not made of switches differs from those that are."""
+    sentence: str = ""  # how a profile that is not made of switches differs from those that are
 
 
 class RunParser(Protocol):
@@ -225,8 +209,7 @@ class Presentation:
     paper_table_needs: Mapping[str, str] = field(default_factory=dict)
     """What a run must have for each of these tables, by its key, as what follows "needs"."""
 
-    error_kinds: tuple[ErrorKind, ...] = ()
-    """Types of errors, in the order in which they are shown."""
+    error_kinds: tuple[ErrorKind, ...] = ()  # types of errors, in the order in which they are shown
     element_errors: Callable[[MatchView], pl.DataFrame] = no_errors
     """Errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`)."""
     explain: Callable[[Element, Element], Explanation | None] | None = None
@@ -239,8 +222,7 @@ class Presentation:
     """The files that a board's own programs write and read, from this run."""
 
     pages: PageViews | None = None
-    profile: NamedProfile | None = None
-    """The profile that is in use, where the protocol has several."""
+    profile: NamedProfile | None = None  # the profile that is in use, where the protocol has several
 
     rules: tuple[str, ...] = ()
     """Matching rules that the viewer offers, the best known first; all where none is named."""
@@ -248,8 +230,7 @@ class Presentation:
     """What a matching rule does, in the middle of a sentence."""
     metrics: tuple[str, ...] = ()
     """Metrics of elements in their order: that by which lists are sorted first, unnamed ones last."""
-    hidden_metrics: frozenset[str] = frozenset()
-    """Rows of `scores.parquet` that are no metric to show."""
+    hidden_metrics: frozenset[str] = frozenset()  # rows of `scores.parquet` that are no metric to show
     metric_words: Callable[[str], str] = lambda metric: metric.replace("_", " ")
     """How a metric of elements is called beside its value."""
     lower_is_better: frozenset[str] = frozenset()

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAX_BYTES = 1_000_000_000
-Files = Iterator[tuple[str, str]]
-"""Paths inside of the folder, with their text."""
+Files = Iterator[tuple[str, str]]  # paths inside of the folder, with their text
 
 
 class StoredRun(Protocol):
@@ -39,8 +38,7 @@ class BoardRun:
 
     run: StoredRun
     summary: Summary
-    samples: pl.DataFrame
-    """`sample`, `document` and `page_number` of each page."""
+    samples: pl.DataFrame  # `sample`, `document` and `page_number` of each page
     scores: pl.DataFrame
 
     @property

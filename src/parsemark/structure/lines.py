@@ -18,19 +18,15 @@ MIN_NEW_SHARE = 0.5
 
 SAME = 0.67
 """Rows that share this much of the smaller are two sights of one (an IoU of a half, for equal ones)."""
-CROWD = 1.25
-"""How often rows may cover the same place, on average, before they are taken for a crowd."""
+CROWD = 1.25  # how often rows may cover the same place, on average, before they are taken for a crowd
 
-MIN_LANES = 3
-"""So many columns at least must have a word on each line of a row that is to be several."""
-THROUGH = 0.6
-"""And this share of those that have words at all: a value may be missing."""
+MIN_LANES = 3  # so many columns at least must have a word on each line of a row that is to be several
+THROUGH = 0.6  # and this share of those that have words at all: a value may be missing
 
 THINNEST = 1e-6
 """Of all words near a border: what is thinner than this share of their extent no border goes through."""
 
-WORD_SPACE = 0.75
-"""In heights of a word: what is nearer on the same line is the next word of one text."""
+WORD_SPACE = 0.75  # in heights of a word: what is nearer on the same line is the next word of one text
 
 
 class LineAxis(Enum):

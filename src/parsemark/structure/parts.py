@@ -10,10 +10,8 @@ from parsemark.model import Box
 class Frame:
     """Upright coordinates of a table: from its top left, after turning the picture clockwise by `angle`."""
 
-    box: Box
-    """The table on the page, in points."""
-    angle: int = 0
-    """0, 90, 180 or 270: by how much the crop is turned clockwise until its text is upright."""
+    box: Box  # the table on the page, in points
+    angle: int = 0  # 0, 90, 180 or 270: by how much the crop is turned clockwise until its text is upright
 
     def __post_init__(self) -> None:
         if self.angle not in (0, 90, 180, 270):
@@ -68,18 +66,14 @@ class Rules:
     never tied to the header (here a span lies either in the header or in the body).
     """
 
-    member_share: float = 0.5
-    """A part belongs to the table if this share of its own area lies inside."""
-    word_share: float = 0.5
-    """A row or column holds a word if it covers this share of the word's area."""
+    member_share: float = 0.5  # a part belongs to the table if this share of its own area lies inside
+    word_share: float = 0.5  # a row or column holds a word if it covers this share of the word's area
     row_overlap: float = 0.5
     """Where no word tells: a row that overlaps a better one by this share of the smaller is dropped."""
-    column_overlap: float = 0.25
-    """The same for columns."""
+    column_overlap: float = 0.25  # the same for columns
     min_header_score: float = 0.5
     min_span_score: float = 0.5
-    snap_share: float = 0.5
-    """A span or header takes the rows and columns of which it covers this share."""
+    snap_share: float = 0.5  # a span or header takes the rows and columns of which it covers this share
     fill_gaps: bool = True
     """Whether a line of words between two rows (or columns) that no box covers becomes a row (or column).
 

@@ -9,8 +9,7 @@ from parsemark.model import Box
 from parsemark.structure.lines import Line
 from parsemark.structure.parts import Part, PartKind, Rules
 
-SURE = 0.75
-"""A span that covers less than this of its outermost row or column may only reach into it."""
+SURE = 0.75  # a span that covers less than this of its outermost row or column may only reach into it
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +21,7 @@ class Span:
     col: int
     col_end: int
     projected: bool = False
-    seen: Box | None = None
-    """Where the network saw it."""
+    seen: Box | None = None  # where the network saw it
 
     @property
     def places(self) -> int:

@@ -17,10 +17,8 @@ _HYPHENS = "-\u00ad\u2010\ufffe\x02"
 """What may stand at the end of a line where a word is divided; the last two are pdfium's own marks."""
 _SMALLEST_REACH = 4.0
 _SAME_LINE = 0.4
-_TALL = 1.5
-"""In widths: a word of several letters that is higher than this is set sideways."""
-_SMALL = 0.8
-"""Of the usual height in a cell: below it a word may be an exponent or an index."""
+_TALL = 1.5  # in widths: a word of several letters that is higher than this is set sideways
+_SMALL = 0.8  # of the usual height in a cell: below it a word may be an exponent or an index
 
 
 @dataclass(frozen=True, slots=True)

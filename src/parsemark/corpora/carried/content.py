@@ -31,8 +31,7 @@ _LABELLED = frozenset({"Note", "FENote", "LI"})
 _JOINING = frozenset("+,-–−.()±/=*†‡§¶#")
 """Signs that are marked only beside letters or digits that are raised: alone nobody takes them for digits."""
 _LONGEST_NUMBER = 40
-_KEPT = 32
-"""Pages that are held."""
+_KEPT = 32  # pages that are held
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +40,11 @@ class TaggedText:
 
     page: int
     text: str
-    box: Box | None
-    """Around its ink."""
-    height: float
-    """Of its highest glyph."""
+    box: Box | None  # around its ink
+    height: float  # of its highest glyph
     first: int
-    last: int
-    """Glyphs of the page."""
-    breaks: bool = False
-    """Whether it begins a paragraph."""
+    last: int  # glyphs of the page
+    breaks: bool = False  # whether it begins a paragraph
 
 
 @dataclass
@@ -58,8 +53,7 @@ class DocumentContent:
 
     pdf: Path
     tree: TagTree
-    derivation: str = "structure tree"
-    """How what is read here was found."""
+    derivation: str = "structure tree"  # how what is read here was found
     guesses_artefacts: ClassVar[bool] = False
     """Whether artefacts are what stands at edges of pages, and nobody says so: heads of tables may, too."""
     _pages: dict[int, OwnedPage] = field(default_factory=dict)

@@ -20,10 +20,8 @@ from parsemark.pdf.tags import dictionary_items, link_target, open_qpdf, text_of
 
 RULES = "answers"
 OUTLINE, LINK, FORM_VALUE = "outline", "link annotation", "form field"
-MAX_ENTRIES = 20_000
-"""Of an outline, and links and fields of a document; what is more is not read."""
-_HIDDEN = 2 | 32
-"""Flags of annotations that are hidden, or not shown on screens."""
+MAX_ENTRIES = 20_000  # of an outline, and links and fields of a document; what is more is not read
+_HIDDEN = 2 | 32  # flags of annotations that are hidden, or not shown on screens
 _MAX_DEPTH = 12
 _MAX_WORDS = 400
 _NUMBER = re.compile(
@@ -48,10 +46,8 @@ class CarriedPlace:
 
     page: int
     box: Box
-    value: str
-    """The target, or what is filled in."""
-    name: str = ""
-    """Of a field."""
+    value: str  # the target, or what is filled in
+    name: str = ""  # of a field
 
 
 def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:

@@ -37,8 +37,7 @@ from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
 from parsemark.plain_words import counted
 
-_NAMED = 5
-"""Words by which what has no place is named."""
+_NAMED = 5  # Words by which what has no place is named
 _ROLES = {
     Category.LIST_GROUP: "L", Category.TABLE: "Table", Category.EQUATION_ISOLATED: "Formula",
     Category.PAGE_FOOTNOTE: "Note", **dict.fromkeys(CAPTIONS, "Caption"),

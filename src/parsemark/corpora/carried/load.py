@@ -56,8 +56,7 @@ class CarriedTask(NamedTuple):
 class CarriedDocument:
     """What a PDF carries: its pages as files, and figures of it."""
 
-    outcome: str
-    """`taken`, `carries nothing` or `failed`."""
+    outcome: str  # `taken`, `carries nothing` or `failed`
     message: str = ""
     pages: tuple[tuple[str, str], ...] = ()
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict)

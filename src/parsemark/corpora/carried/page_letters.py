@@ -15,28 +15,21 @@ from pathlib import Path
 from parsemark.pdf import Glyph, page_shapes
 from parsemark.pdf.marked import marked_page
 
-GAP = "\0"
-"""Stands for a formula, of which a page shows other signs than the source has."""
+GAP = "\0"  # stands for a formula, of which a page shows other signs than the source has
 REFERENCE = "\ue0f1"
 """Stands in a source for a reference or citation, of which only the page has the number; of no letters."""
 _FORMULA = re.compile(rf"(?<!\\)\$[^$]+\$|{REFERENCE}")
-SURE = 20
-"""Letters that name a place by themselves."""
-KEY = 10
-"""Letters by which the text is found again behind what is only on the page."""
+SURE = 20  # letters that name a place by themselves
+KEY = 10  # letters by which the text is found again behind what is only on the page
 _MIN_KEY = 3
-_INSERTED = 15
-"""Letters that only the page has: numbers of references, marks of notes, labels of items."""
-_ITEM_NUMBER = 4
-"""Letters of the number of an item."""
-_MAX_INSERTED = 0.2
-"""The same as a share of a text."""
+_INSERTED = 15  # letters that only the page has: numbers of references, marks of notes, labels of items
+_ITEM_NUMBER = 4  # letters of the number of an item
+_MAX_INSERTED = 0.2  # the same as a share of a text
 _FORMULA_REACH = 150
 _REFERENCE_REACH = 60
 _RUNNING = 600
 """Letters at the end of a page and at the begin of the next that part a text: notes, running heads."""
-_LETTERS = str.maketrans("∆", "Δ")
-"""Signs that fonts of TeX have for letters."""
+_LETTERS = str.maketrans("∆", "Δ")  # signs that fonts of TeX have for letters
 _MARKUP = frozenset("^_{}\\\xad\x02")
 
 
@@ -78,13 +71,10 @@ def signs_of(text: str) -> str:
 class LaidRun:
     """A stretch of letters of a source that pages have."""
 
-    at: int
-    """In the letters of the source."""
+    at: int  # in the letters of the source
     start: int
-    stop: int
-    """In those of the pages."""
-    joined: bool
-    """Whether what is between the run before and this one belongs to the text."""
+    stop: int  # in those of the pages
+    joined: bool  # whether what is between the run before and this one belongs to the text
 
 
 def _follows_mark(glyph: Glyph, before: Glyph) -> bool:

@@ -7,28 +7,21 @@ from itertools import groupby
 from parsemark.model import Box, Table
 from parsemark.pdf.marked import OwnedPage
 
-_SHORT = 3.0
-"""Points of a line that is none."""
-_MOST = 0.8
-"""Share of the full cells at a border that have a line there, so that all should."""
-_SAME = 2.0
-"""Points between two edges of one line."""
+_SHORT = 3.0  # points of a line that is none
+_MOST = 0.8  # share of the full cells at a border that have a line there, so that all should
+_SAME = 2.0  # points between two edges of one line
 
-Line = tuple[float, float, float]
-"""Where it is, and from where to where it runs."""
+Line = tuple[float, float, float]  # where it is, and from where to where it runs
 
 
 @dataclass(frozen=True)
 class _Axis:
     """A table seen along its columns, or along its rows."""
 
-    owners: Sequence[Sequence[int]]
-    """The cell of each place: first along this axis, then across."""
-    ends: list[float | None]
-    """Where the ink of each line of cells ends, of cells that end there."""
+    owners: Sequence[Sequence[int]]  # the cell of each place: first along this axis, then across
+    ends: list[float | None]  # where the ink of each line of cells ends, of cells that end there
     begins: list[float | None]
-    middles: list[float | None]
-    """Of the ink across."""
+    middles: list[float | None]  # of the ink across
     lines: list[Line]
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID
 
-NO_VALUE = "\ufffc"
-"""What a cell shows whose formula has no stored value: nobody knows without computing it."""
+NO_VALUE = "\ufffc"  # what a cell shows whose formula has no stored value: nobody knows without computing it
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
 _NUMBER = re.compile(
     r'((?:"[^"]*"|\\.|\[[^\]]*\]|[_*].|\.(?![0#?])|[^0#?."\\\[_*])*+)(\.?[0#?][0#?.,]*)(E[+-]0+)?(.*)', re.S

@@ -35,8 +35,7 @@ CAPTION_LABEL = re.compile(
     r"[^\W\d_]{1,14}\.?(?:\d{1,3}|[A-Z]|[IVXL]{1,6})(?:[.\-–]\w{1,3}){0,3}[.:|)–—]{0,2}"
 )
 """The same of a caption: `Table 1:`, `Fig. 2.3.`, `TABLE IV`."""
-_REFERENCE_LABEL = re.compile(r".{1,60}")
-"""The same of a text that begins with a reference."""
+_REFERENCE_LABEL = re.compile(r".{1,60}")  # the same of a text that begins with a reference
 _NUMBERED = re.compile(r"(?:[a-z]{4,10})?(?:\d{1,6}|[a-z]\d{0,5}|[ivxlc]{1,6})")
 """Letters of what may stand before a heading in its line."""
 CAPTIONS = frozenset({Category.TABLE_CAPTION, Category.FIGURE_CAPTION})
@@ -52,13 +51,10 @@ class LaidPiece:
     letters: str
     where: list[int]
     runs: list[LaidRun] = field(default_factory=list)
-    label: str = ""
-    """What the page has before it."""
-    labels: re.Pattern[str] = _LABEL
-    """What that may be."""
+    label: str = ""  # what the page has before it
+    labels: re.Pattern[str] = _LABEL  # what that may be
     in_cell: bool = False
-    shown: str = ""
-    """What the page has of it."""
+    shown: str = ""  # what the page has of it
 
     @property
     def is_exact(self) -> bool:
@@ -90,8 +86,7 @@ class LaidBlock:
     cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
     """Row, column, spans, whether it is a header, and its piece, of each cell."""
     is_placed: bool = False
-    unknown: int = 0
-    """Cells of which nobody knows what they show."""
+    unknown: int = 0  # cells of which nobody knows what they show
 
     @property
     def letters(self) -> str:

@@ -30,8 +30,7 @@ from parsemark.model import Category, Element
 from parsemark.system import BROKEN_ARCHIVE
 
 MAX_PARTS = 10_000
-MAX_BYTES = 256 * 2**20
-"""Of all parts of an archive together, unpacked."""
+MAX_BYTES = 256 * 2**20  # of all parts of an archive together, unpacked
 _REFERENCE = re.compile(
     r"\\(?:[cC]ite[a-zA-Z]*+|(?:paren|text|auto|super)cite|(?:eq|auto|page|name|[cCvV])?ref)(?![a-zA-Z])"
     r"\*?\s*+(?:\[[^\[\]]{0,200}+\]){0,2}\{[^{}]{0,2000}+\}"
@@ -39,22 +38,17 @@ _REFERENCE = re.compile(
 _BIB_KEY = re.compile(r"\\bibitem\s*+(?:\[[^\[\]]{0,200}+\])?\{[^{}]{0,200}+\}")
 """Keys of a list of works, of which pages show numbers."""
 _NOTE = re.compile(r"^\[\^[^\]\s]+\]:[ \t]*+(.*+(?:\n(?: {4}|\t).*+)*+)\n?", re.MULTILINE)
-_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
-"""Notes of Markdown, of which pages show numbers."""
-_MARKDOWN_CAPTION = "Table: "
-"""Begins a caption as pandoc writes and numbers it."""
+_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")  # notes of Markdown, of which pages show numbers
+_MARKDOWN_CAPTION = "Table: "  # begins a caption as pandoc writes and numbers it
 _NOTE_LINK = re.compile(r"<a\b(?=[^<>]*\bnoteref\b)[^<>]*+>([^<]*+)</a>", re.IGNORECASE)
 """The number of a note in EPUB, which a style sheet raises."""
 _PICTURE = re.compile(r"<(?:img|image|svg)\b[^>]*+>", re.IGNORECASE)
 _TABLE_TAG = re.compile(r"<(/?)table\b[^>]*+>", re.IGNORECASE)
 _TABLE_PART = re.compile(r"(</?(?:table|tr|td|th|thead|tbody|tfoot|caption)\b[^>]*+>)", re.IGNORECASE)
-_MAX_NESTED = 4
-"""Tables in tables that are looked at."""
-IN_TABLE = "in_table"
-"""Names the table of which an element is in a cell."""
+_MAX_NESTED = 4  # tables in tables that are looked at
+IN_TABLE = "in_table"  # names the table of which an element is in a cell
 _DEEPEST = 6
-Source = tuple[str, list[str]]
-"""HTML, and the notes below the text."""
+Source = tuple[str, list[str]]  # HTML, and the notes below the text
 
 
 def read_source(path: Path) -> list[Element]:

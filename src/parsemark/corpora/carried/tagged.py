@@ -33,18 +33,14 @@ _APART = ("Table", "Figure", "L", "Note", "FENote", "Caption", "Aside")
 """What stands for itself also where it is inside of a paragraph."""
 _STYLE_OF_HEADING = re.compile(r"(?:heading|head|h)[\s_-]*([1-9])", re.IGNORECASE)
 """Names of styles that LibreOffice up to version 7 maps to paragraphs."""
-_LARGE_PICTURE = 0.1
-"""Share of a page; a picture of this size may show a table."""
+_LARGE_PICTURE = 0.1  # share of a page; a picture of this size may show a table
 _COUNTED = {Category.TABLE: "table", Category.TITLE: "heading", Category.FIGURE: "picture"}
 _AT_EDGE = {"head": Category.HEADER, "foot": Category.FOOTER, None: Category.ABANDON}
 _MAX_LOOSE = 0.02
 """Share of a page's glyphs that no element may have, before the page counts as not wholly tagged."""
-_MAX_TURNED = 0.05
-"""Share of the pairs of blocks below each other that the tree may have the other way round."""
-_MAX_NESTED = 4
-"""Tables in tables that are looked at."""
-_SHOWN = 120
-"""Letters of a text in no element that are shown."""
+_MAX_TURNED = 0.05  # share of the pairs of blocks below each other that the tree may have the other way round
+_MAX_NESTED = 4  # tables in tables that are looked at
+_SHOWN = 120  # letters of a text in no element that are shown
 _UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08]")
 
 
@@ -55,14 +51,10 @@ class TaggedPage:
     number: int
     elements: list[Element] = field(default_factory=list)
     covered: frozenset[str] = frozenset()
-    n_missing: int = 0
-    """Contents that the tree names and the page does not have."""
-    doubts: list[str] = field(default_factory=list)
-    """Why it does not cover all."""
-    n_words: int = 0
-    """Words that are no artefacts."""
-    n_tagged: int = 0
-    """Those of them that are in an element."""
+    n_missing: int = 0  # contents that the tree names and the page does not have
+    doubts: list[str] = field(default_factory=list)  # why it does not cover all
+    n_words: int = 0  # Words that are no artefacts
+    n_tagged: int = 0  # those of them that are in an element
 
     def holds(self) -> str:
         """What its tags cover, in words."""
@@ -77,12 +69,9 @@ class TaggedDocument:
 
     pages: dict[int, TaggedPage]
     tables: list[TaggedTable]
-    roles: dict[str, int]
-    """How many elements there are of each role, as the file says it and as it is meant."""
-    faults: dict[str, int]
-    """What is wrong with the tree itself."""
-    missing: tuple[str, ...] = ()
-    """The first words of what a source says and no page has."""
+    roles: dict[str, int]  # how many elements there are of each role, as the file says it and as it is meant
+    faults: dict[str, int]  # what is wrong with the tree itself
+    missing: tuple[str, ...] = ()  # the first words of what a source says and no page has
 
     def report(self) -> dict[str, list[tuple[str, str]]]:
         """What there is to say of the tags, by subject: where, and what."""

@@ -21,15 +21,11 @@ from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage
 from parsemark.pdf.tags import StructureTag, Value
 from parsemark.pdf.text import is_right_to_left
 
-TOLERANCE = 1.5
-"""Points by which the ink of a cell may leave its row or column: accents, italics."""
-_PAGE = 1e6
-"""Added to places on the next page, so that they are below all of this one."""
-_MIN_EMPTY_ROW = 1.5
-"""Heights of a line that are free where an empty row is; less is a gap between rows."""
+TOLERANCE = 1.5  # points by which the ink of a cell may leave its row or column: accents, italics
+_PAGE = 1e6  # added to places on the next page, so that they are below all of this one
+_MIN_EMPTY_ROW = 1.5  # heights of a line that are free where an empty row is; less is a gap between rows
 HOLDS_TABLE = "it holds another table, so it lays out a page"
-Ends = Callable[[Box], tuple[float, float]]
-"""Where a box begins and ends along a row."""
+Ends = Callable[[Box], tuple[float, float]]  # where a box begins and ends along a row
 
 
 class RefusedError(Exception):
@@ -59,21 +55,17 @@ class TablePart:
 
     page: int
     table: Table
-    box: Box
-    """Around its words, and the lines that are drawn around these."""
+    box: Box  # around its words, and the lines that are drawn around these
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedTable:
     """A table of the tree."""
 
-    index: int
-    """Of its element."""
+    index: int  # of its element
     pages: tuple[int, ...]
-    parts: tuple[TablePart, ...] = ()
-    """By page; none where it is refused."""
-    refused: str = ""
-    """Why it is no truth; empty where it is one."""
+    parts: tuple[TablePart, ...] = ()  # by page; none where it is refused
+    refused: str = ""  # why it is no truth; empty where it is one
     captions: tuple[int, ...] = ()
 
 

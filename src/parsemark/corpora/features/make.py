@@ -30,10 +30,8 @@ from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import compile_latex, require_pdflatex
 from parsemark.system.scratch import ScratchFolder, made_whole
 
-FEATURES = Path(__file__).with_name("pages")
-"""The features that parsemark comes with."""
-MAX_BYTES = 200_000
-"""Of the file of a feature."""
+FEATURES = Path(__file__).with_name("pages")  # the features that parsemark comes with
+MAX_BYTES = 200_000  # of the file of a feature
 MakerName = Literal["docx", "html", "latex", "typst"]
 MAKERS: tuple[MakerName, ...] = ("docx", "html", "latex", "typst")
 _PAIR = re.compile("⟦([^⟦⟧‖]*)‖([^⟦⟧‖]*)⟧")
@@ -45,12 +43,9 @@ class MakerSource(Strict):
     """A page in the language of one maker; `⟦a‖b⟧` is `a` with the feature and `b` without it."""
 
     body: str
-    head: str = ""
-    """Styles, or a preamble."""
-    framed: bool = True
-    """Whether a heading and a paragraph come before it, and a paragraph after it."""
-    passes: int = Field(default=1, ge=1, le=3)
-    """How often LaTeX must run."""
+    head: str = ""  # styles, or a preamble
+    framed: bool = True  # whether a heading and a paragraph come before it, and a paragraph after it
+    passes: int = Field(default=1, ge=1, le=3)  # how often LaTeX must run
 
     @model_validator(mode="after")
     def _is_pair(self) -> MakerSource:
@@ -68,19 +63,16 @@ class FeatureFile(Strict):
     """What a feature is: how it is made, and how its meaning can be written."""
 
     title: str = Field(min_length=1, max_length=40)
-    means: str = Field(min_length=1)
-    """What the page says by it, as a sentence."""
+    means: str = Field(min_length=1)  # what the page says by it, as a sentence
     is_mark: bool = True
     """Whether an output of the page without it must not be spelled so; False where the words are the same."""
     kept: list[str | list[str]] = Field(min_length=1)
     """Spellings that keep the meaning (`protocols.features.ReadOutput.says`); one of them is enough."""
-    changed: list[str | list[str]] = Field(default_factory=list)
-    """Spellings that say something else."""
+    changed: list[str | list[str]] = Field(default_factory=list)  # spellings that say something else
     unsupported: tuple[Literal["text", "tables"], ...] = ("tables",)
     """Formats that cannot say it: plain `text`, or nothing but `tables`."""
     makers: dict[MakerName, MakerSource] = Field(min_length=1)
-    cannot: dict[MakerName, str] = Field(default_factory=dict)
-    """Why other makers have no such page."""
+    cannot: dict[MakerName, str] = Field(default_factory=dict)  # why other makers have no such page
 
     @model_validator(mode="after")
     def _is_whole(self) -> FeatureFile:
@@ -193,8 +185,7 @@ def _write(out: Path, document: str, feature: FeatureFile, name: str, maker: str
 
 # --- the makers ---------------------------------------------------------------------------------------------
 
-Written = Mapping[str, tuple[str, MakerSource]]
-"""Document to its source."""
+Written = Mapping[str, tuple[str, MakerSource]]  # document to its source
 
 
 def _html(written: Written, folder: Path) -> None:

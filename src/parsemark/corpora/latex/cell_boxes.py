@@ -6,8 +6,6 @@ a table tile its box. Column edges are the middles of TeX's separators; row edge
 rotation first, and `place_cells` redoes it last.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,18 +21,14 @@ from parsemark.model.table import slot
 
 SLACK = 1.0
 """By how much ink may leave TeX's box: the width of its own outer rules, also if they are scaled up."""
-RULE_SLACK = 3.0
-"""The same for thick rules: at most their own width, in points."""
-NEAR = 1.5
-"""Ink this close to a long table belongs to it, in points."""
+RULE_SLACK = 3.0  # the same for thick rules: at most their own width, in points
+NEAR = 1.5  # ink this close to a long table belongs to it, in points
 RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
 """What is a rule, and how far from the cells of a long table it may lie, in points."""
 
 
-OVERHANG = 0.25
-"""By how much text may leave its cell without moving its edge, in points."""
-MIN_LETTERS = 3
-"""Letters and figures of a line between two rows that make it one of its own."""
+OVERHANG = 0.25  # by how much text may leave its cell without moving its edge, in points
+MIN_LETTERS = 3  # letters and figures of a line between two rows that make it one of its own
 
 InkPiece = tuple[Box, str, int]
 """Something painted: its box, its glyphs, and the angle of these in the frame of the box."""
@@ -78,14 +72,11 @@ class RawTable:
     """A table as marked, on one page."""
 
     id: int
-    parent: int | None = None
-    """The table in one of whose cells this one stands."""
+    parent: int | None = None  # the table in one of whose cells this one stands
     cells: list[RawCell] = field(default_factory=list)
     edges: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
-    box: Box | None = None
-    """TeX's box; None for a long table."""
-    angle: int = 0
-    """By how much it was turned into its own frame (`upright`)."""
+    box: Box | None = None  # TeX's box; None for a long table
+    angle: int = 0  # by how much it was turned into its own frame (`upright`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +87,10 @@ class MarkedCell:
     col: int
     rowspan: int
     colspan: int
-    text: str
-    """What a reader of the page sees in it."""
+    text: str  # what a reader of the page sees in it
     box: Box
     ink: Box | None
-    is_bold: bool = False
-    """Whether all letters and figures in it are."""
+    is_bold: bool = False  # whether all letters and figures in it are
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +98,16 @@ class MarkedTable:
     """A table of TeX's own: its grid, and exact boxes."""
 
     id: int
-    angle: int
-    """By how many degrees the table is turned counter-clockwise: 0, 90, 180 or 270."""
-    box: Box
-    """The hull of the table's ink."""
+    angle: int  # by how many degrees the table is turned counter-clockwise: 0, 90, 180 or 270
+    box: Box  # the hull of the table's ink
     n_rows: int
     n_cols: int
     cells: tuple[MarkedCell, ...]
-    parent: int | None = None
-    """The table in one of whose cells this one stands."""
-    rules: tuple[Box, ...] = ()
-    """The lines of the table, in its own frame (see `Box.turned`)."""
-    picture_share: float = 0.0
-    """The share of the table's area that pictures cover."""
-    painted: tuple[Box, ...] = ()
-    """All ink of the table, in its own frame."""
-    leaves_page: bool = False
-    """Whether it runs over the edge of its page."""
+    parent: int | None = None  # the table in one of whose cells this one stands
+    rules: tuple[Box, ...] = ()  # the lines of the table, in its own frame (see `Box.turned`)
+    picture_share: float = 0.0  # the share of the table's area that pictures cover
+    painted: tuple[Box, ...] = ()  # all ink of the table, in its own frame
+    leaves_page: bool = False  # whether it runs over the edge of its page
 
     @property
     def slots(self) -> set[tuple[int, int, int, int]]:

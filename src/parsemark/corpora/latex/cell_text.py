@@ -5,8 +5,6 @@ line, and an accent of an old font is a glyph of its own. What is written here h
 `parsemark.formats` (`x^2`, `10^{-3}`), so that it can stand beside texts that were read from a source.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +15,7 @@ from parsemark.formats.latex.symbols import ACCENT_SIGNS, accented
 from parsemark.model import Box
 from parsemark.pdf.text import LINE_END_HYPHEN
 
-UNKNOWN = "\ufffd"
-"""A glyph of which the PDF does not say what it means."""
+UNKNOWN = "\ufffd"  # a glyph of which the PDF does not say what it means
 GAP = 0.16
 """A gap of this share of the font's size is a blank; kerns are smaller, TeX's smallest spaces larger."""
 SCRIPT_SIZE, SCRIPT_SHIFT = 0.9, 0.07
@@ -27,27 +24,22 @@ lowers a lone subscript by 0.1 of the size at 5 and 9 points, and by 0.15 at oth
 LARGE_MARK_SHIFT = 0.2
 """What stands above the text before it by more than this share of its size is a mark, also if it is larger: a
 lone index before a letter (`₂F₁`) is lower by 0.15 at most."""
-SMALLEST_SIZE = 5.5
-"""Up to this size in points TeX has no smaller font for scripts."""
-LINE_SHIFT = 0.75
-"""A glyph that is off by this share of the size is on another line."""
+SMALLEST_SIZE = 5.5  # up to this size in points TeX has no smaller font for scripts
+LINE_SHIFT = 0.75  # a glyph that is off by this share of the size is on another line
 DIVISION = "\u00ad"
 """Where a word was divided at the end of a line; its hyphen may be that of the division or its own."""
 UNDERSCORE, UNDERSCORE_SHIFT = (0.2, 0.45), 0.15
 """How wide a rule is that stands for an underscore, and how far from the baseline, in sizes of the font:
 TeX's oldest encoding has no such glyph."""
-MATH_AXIS = 0.25
-"""Height of the rules of fractions over the baseline, in sizes of the font."""
+MATH_AXIS = 0.25  # height of the rules of fractions over the baseline, in sizes of the font
 STACK_HEIGHT = 1.4
 """How far from its rule the baseline of a numerator or a denominator is, at most, in sizes of its font."""
 SMALL_FRACTION, LARGE_FRACTION, UNDERLINE, DEEP_UNDERLINE = 1.15, 0.36, 0.17, 0.5
 """Distance of the baselines of a small fraction, and of a large one's numerator from its rule; what is
 underlined is closer to it, without and with letters that reach below the line. In sizes of the font."""
 _DEEP = frozenset("gjpqyQ()[]{},;|/βγημρφχψςξζϕ")
-ACCENT_SHIFT = 0.5
-"""By how much of the size an accent is raised over a capital, at most."""
-JOINT = 0.1
-"""Glyphs of one sign lie over each other by more than this share of their size."""
+ACCENT_SHIFT = 0.5  # by how much of the size an accent is raised over a capital, at most
+JOINT = 0.1  # glyphs of one sign lie over each other by more than this share of their size
 
 _COMBINING = {sign.replace("~", "˜"): mark for mark, sign in (*ACCENT_SIGNS.items(), ("\u20d7", "\u20d7"))}
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
@@ -59,8 +51,7 @@ class Character:
     """A glyph in the frame of its text: x runs along the line, y downwards."""
 
     text: str
-    box: Box
-    """As wide as the glyph's advance, so that the next one of a word begins where it ends."""
+    box: Box  # as wide as the glyph's advance, so that the next one of a word begins where it ends
     baseline: float
     size: float
     is_bold: bool = False

@@ -1,15 +1,12 @@
 """Texts as the glyphs that a page shows, to compare a source with what TeX made of it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 
 from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.pdf.text import LINE_END_HYPHEN
 
-ROOTS = {"∛": "3√", "∜": "4√"}
-"""Roots as pages set them: the index is a glyph of its own."""
+ROOTS = {"∛": "3√", "∜": "4√"}  # roots as pages set them: the index is a glyph of its own
 STROKED = {"Ł": "L", "ł": "l", "ħ": "h", "ℏ": "h"}
 """Letters that old fonts set with a stroke of its own, which text layers have as a blank or not at all."""
 JOINED_SIGNS = {

@@ -10,20 +10,13 @@ from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.model import Box, Cell, Table
 from parsemark.model.geometry import extents
 
-NEAR_LINE = 3.0
-"""A line this close to the edge between two rows parts them, in points."""
-DOUBLE_GAP = (0.7, 5.0)
-"""How far apart, in points, the two lines of a double one are."""
-ACROSS = 0.8
-"""The share of the table's width that a line across it covers, in one piece or in several."""
-MAX_LEVELS = 4
-"""More rows than this above a line are rather a first group of data."""
-MANY_LINES = 0.6
-"""Where more than this share of the rows have a line below, lines part rows and no header."""
-MAX_NOTES = 2
-"""Rows of one cell each that may stand above the header which a long table repeats."""
-MANY_BOLD = 0.25
-"""Where more than this share of the other rows are bold too, bold type says nothing."""
+NEAR_LINE = 3.0  # a line this close to the edge between two rows parts them, in points
+DOUBLE_GAP = (0.7, 5.0)  # how far apart, in points, the two lines of a double one are
+ACROSS = 0.8  # the share of the table's width that a line across it covers, in one piece or in several
+MAX_LEVELS = 4  # more rows than this above a line are rather a first group of data
+MANY_LINES = 0.6  # where more than this share of the rows have a line below, lines part rows and no header
+MAX_NOTES = 2  # rows of one cell each that may stand above the header which a long table repeats
+MANY_BOLD = 0.25  # where more than this share of the other rows are bold too, bold type says nothing
 
 
 def header_rows(table: Table, marked: MarkedTable) -> int | None:

@@ -4,18 +4,14 @@ Alignments for lines to sign on, for authors, for the notes of a table; drawings
 in cells that touch each other, or lines between their rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 
 from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedCell, MarkedTable
 from parsemark.model import Box
 
-MIN_LINE = 20.0
-"""A line of a cell that one can sign on is at least this long, in points."""
-NEAR_TABLE = 15.0
-"""How far below its table a block of notes begins at most, in points."""
+MIN_LINE = 20.0  # a line of a cell that one can sign on is at least this long, in points
+NEAR_TABLE = 15.0  # how far below its table a block of notes begins at most, in points
 
 _LEADERS = re.compile(r"(?:[._\u2026·]\s*){4,}")
 _ADDRESS = re.compile(r"\S+@\S+\.\w+")
@@ -75,12 +71,10 @@ def _raised_marks(table: MarkedTable) -> set[str]:
     return raised
 
 
-MIN_CELLS = 4
-"""Two rows of two cells."""
+MIN_CELLS = 4  # two rows of two cells
 TOUCHING = 4.0
 """Cells whose frames are no further apart than this touch, in points; a diagram has arrows between."""
-ACROSS = 0.95
-"""The share of the width that a line between two rows covers; an arrow begins behind a word."""
+ACROSS = 0.95  # the share of the width that a line between two rows covers; an arrow begins behind a word
 
 
 def is_ruled_grid(texts: Sequence[Box], paths: Sequence[Box], lines: Iterable[Box]) -> bool:

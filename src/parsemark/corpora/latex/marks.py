@@ -40,8 +40,7 @@ NOTE_BLOCKS = r"\def\pmblocks{}"
 CELL_TAG, BLOCK_TAG, MATRIX_TAG = "PMC", "PMB", "PMM"
 MAX_DIVIDING = 2
 """Straight lines that divide a cell (`\\diagbox`); a diagram has more."""
-OVER_EDGE = 0.5
-"""A table that leaves the page by more than this runs over its edge, in points."""
+OVER_EDGE = 0.5  # a table that leaves the page by more than this runs over its edge, in points
 
 _BOLD = re.compile(
     r"bold|black|heavy|demi|medi(?!um)|bx\d|cmb\d|cmssbx|cmmib|cmbsy|sfb|sfsx|(?:TB|TZ|[-_]B)[IO]?$",
@@ -59,10 +58,8 @@ class MarkedPage:
     height: float
     tables: tuple[MarkedTable, ...]
     """In the order of the file. A long table has one entry on each of its pages, with the same id."""
-    blocks: dict[int, Box]
-    """The ink of each block."""
-    nested: tuple[MarkedTable, ...] = ()
-    """Tables in cells of others."""
+    blocks: dict[int, Box]  # the ink of each block
+    nested: tuple[MarkedTable, ...] = ()  # tables in cells of others
     unmarked: tuple[str, ...] = ()
     """Environments that begin or end here and are tables whose cells cannot be marked."""
 
@@ -77,12 +74,10 @@ class _Ink:
     """Lines that are drawn in cells, and no rules: those of a diagram."""
     straight: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     """How many of them are one straight line each."""
-    words: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
-    """Of each matrix of TikZ."""
+    words: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))  # of each matrix of TikZ
     paths: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
     """What is drawn in each matrix of TikZ."""
-    lines: list[Box] = field(default_factory=list)
-    """Everything thin that is no text."""
+    lines: list[Box] = field(default_factory=list)  # everything thin that is no text
     cells: dict[int, list[cell_boxes.InkPiece]] = field(default_factory=lambda: defaultdict(list))
     characters: dict[int, list[Character]] = field(default_factory=lambda: defaultdict(list))
     loose: list[cell_boxes.LooseCharacter] = field(default_factory=list)

@@ -4,8 +4,6 @@ Archives are hostile: names with `..`, links, devices and bombs. Nothing is ever
 extraction; each member is read through a counter of bytes, and written only if its name stays in its folder.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -25,14 +23,11 @@ MAX_FILES, MAX_FILE_BYTES, MAX_DOCUMENT_BYTES = 5_000, 64 * 2**20, 256 * 2**20
 """Files of one document, bytes of one file, and of one document when it is unpacked."""
 MAX_HEADER_BYTES, MAX_DIRECTORY_BYTES = 2**20, 8 * 2**20
 """Of a member's long name or of its further attributes, and of a zip's list of entries."""
-MAX_MEMBERS = 20_000
-"""Entries of one archive, also those that are passed over."""
-MAX_NAME = 200
-"""Characters of a document's name, and of a file's as it is reported."""
+MAX_MEMBERS = 20_000  # entries of one archive, also those that are passed over
+MAX_NAME = 200  # characters of a document's name, and of a file's as it is reported
 ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip", ".gz")
 
-MAX_ABOVE = 3
-"""How many folders up a document may read."""
+MAX_ABOVE = 3  # how many folders up a document may read
 
 _ZIP_ENCRYPTED = 0x1
 _ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
@@ -50,17 +45,13 @@ class SourceDocument:
 
     name: str
     """Unique among the documents that were gathered together; letters, digits, `.`, `_` and `-` alone."""
-    origin: str
-    """The file or folder it came from."""
+    origin: str  # the file or folder it came from
     files: dict[str, bytes] = field(default_factory=dict)
-    folders: set[str] = field(default_factory=set)
-    """All folders that the files need."""
+    folders: set[str] = field(default_factory=set)  # all folders that the files need
     files_above: dict[str, bytes] = field(default_factory=dict)
     """Files that the document reads as `../name`, by that path."""
-    skipped: list[str] = field(default_factory=list)
-    """Members that were not taken, each with the reason."""
-    problem: str | None = None
-    """Why the document could not be read at all."""
+    skipped: list[str] = field(default_factory=list)  # members that were not taken, each with the reason
+    problem: str | None = None  # why the document could not be read at all
 
     @property
     def n_bytes(self) -> int:
@@ -102,11 +93,9 @@ class SourceDocument:
 class FoundDocument:
     """A document that was found, but not yet read."""
 
-    name: str
-    """As in `SourceDocument`."""
+    name: str  # as in `SourceDocument`
     path: Path
-    within: Path | None = None
-    """The folder that was given; files above the document are only taken from here."""
+    within: Path | None = None  # the folder that was given; files above the document are only taken from here
 
 
 def locate(paths: Iterable[Path]) -> list[FoundDocument]:

@@ -5,8 +5,6 @@ with text between them (`r@{.}l`), columns and rows that are only space. Such a 
 TeX's, but its cells know theirs.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil
@@ -25,8 +23,7 @@ from parsemark.model import Box
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 from parsemark.system.scratch import ScratchFolder
 
-BATCH = 50
-"""Tables per run of TeX."""
+BATCH = 50  # tables per run of TeX
 CPU_S, CPU_S_PER_TABLE = 3.0, 0.2
 PREAMBLE = (
     r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{lmodern}"

@@ -1,7 +1,5 @@
 """The grid that a reader sees in one of TeX's: without columns and rows that are only space."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
@@ -11,8 +9,7 @@ from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.model import Box, Table
 from parsemark.model.table import slot
 
-NEAR_EDGE = 3.0
-"""A rule this close to the edge of a row or column is its line, in points."""
+NEAR_EDGE = 3.0  # a rule this close to the edge of a row or column is its line, in points
 THIN, LOW = 0.5, 0.9
 """An empty row that is lower than this share of the others is space between lines; so is one that is a little
 lower, if TeX ended it before the last column."""

@@ -37,8 +37,7 @@ _CATEGORIES = {
     "equation": Category.EQUATION_ISOLATED, "index": Category.REFERENCE,
 }  # fmt: skip
 _OUTSIDE = (Category.HEADER, Category.FOOTER)
-_FARTHEST = 2.0
-"""Shares of a page that a corner may be away; beyond it stand pixels."""
+_FARTHEST = 2.0  # shares of a page that a corner may be away; beyond it stand pixels
 _LFS = b"version https://git-lfs"
 
 

@@ -65,8 +65,7 @@ def page_id(document: str, number: int) -> str:
     return f"{plain}-p{number}"
 
 
-MAX_FILE_BYTES = 1024 * 2**20
-"""OmniDocBench's whole annotation is one file of some hundred MB."""
+MAX_FILE_BYTES = 1024 * 2**20  # OmniDocBench's whole annotation is one file of some hundred MB
 MAX_XML_BYTES = 32 * 2**20
 
 

@@ -77,12 +77,10 @@ class _Label:
     """A truth file: of one table, of all tables of a page, of a whole page, or of the absence of tables."""
 
     page: int
-    table: int | None
-    """None for whatever is not one table."""
+    table: int | None  # None for whatever is not one table
     path: Path
     no_tables: bool = False
-    part: int | None = None
-    """Which part of a file for all pages it is, from 0."""
+    part: int | None = None  # which part of a file for all pages it is, from 0
 
     @property
     def is_markdown(self) -> bool:
@@ -102,8 +100,7 @@ class _Unplaced:
 
     path: Path
     remark: Remark
-    bare: bool = False
-    """Whether it has the document's own name, which is enough where there is only one page."""
+    bare: bool = False  # whether it has the document's own name, which is enough where there is only one page
 
 
 @dataclass
@@ -113,10 +110,8 @@ class _Document:
     pdf: Path
     name: str
     labels: list[_Label] = field(default_factory=list)
-    whole: Path | None = None
-    """All its pages as Markdown."""
-    no_tables: bool = False
-    """Whether pages without a file are known to have no tables."""
+    whole: Path | None = None  # all its pages as Markdown
+    no_tables: bool = False  # whether pages without a file are known to have no tables
     unplaced: list[_Unplaced] = field(default_factory=list)
     """Files that seem to be its truth but are for no page that can be told."""
 

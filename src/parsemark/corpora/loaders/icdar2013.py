@@ -40,8 +40,7 @@ from parsemark.plain_words import counted
 
 LICENCE = "may be read from disk, not redistributed"
 SHIPPED = Path(__file__).with_name("icdar2013_corrections.json")
-OWN_CORRECTIONS = "corrections.json"
-"""A file of this name in the corpus folder is applied too."""
+OWN_CORRECTIONS = "corrections.json"  # a file of this name in the corpus folder is applied too
 
 _ALTERNATE = re.compile(r"(.*\d)([a-z])")
 
@@ -51,8 +50,7 @@ class Region:
     """A table, or the part of it at one place. Rows and columns count from 0 inside the region."""
 
     table: int
-    number: int
-    """Which region of its table, from 0."""
+    number: int  # which region of its table, from 0
     page: int
     box: Box | None
     cells: tuple[Cell, ...]

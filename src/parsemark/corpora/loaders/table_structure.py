@@ -141,8 +141,7 @@ class VocFile(NamedTuple):
 
     width: float
     height: float
-    picture: str | None
-    """Name of the picture's file."""
+    picture: str | None  # name of the picture's file
     objects: tuple[VocObject, ...]
 
 

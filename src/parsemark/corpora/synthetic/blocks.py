@@ -1,7 +1,5 @@
 """Draws the blocks of documents: headings, paragraphs, lists, formulas, figures, tables with captions."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Tables of offices: invoices, forms, laboratory reports. Each needs lists of its own in the vocabulary."""
 
-from __future__ import annotations
-
 import random
 
 from parsemark.corpora.synthetic.language import number, vocabulary

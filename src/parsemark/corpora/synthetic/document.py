@@ -1,7 +1,5 @@
 """What a document says and how it should look, before any program sets it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,12 +23,9 @@ class TextBlock:
 
     category: Category
     lines: tuple[Piece, ...]
-    level: int = 0
-    """Of a heading: 0 is the title of the document."""
-    marks: tuple[str, ...] = ()
-    """What stands before each item of a list."""
-    note: Piece = EMPTY
-    """A footnote."""
+    level: int = 0  # of a heading: 0 is the title of the document
+    marks: tuple[str, ...] = ()  # what stands before each item of a list
+    note: Piece = EMPTY  # a footnote
 
     @property
     def text(self) -> str:
@@ -44,8 +39,7 @@ class FormulaBlock:
     """A displayed formula, in LaTeX."""
 
     latex: str
-    caption: Piece = EMPTY
-    """Its number."""
+    caption: Piece = EMPTY  # its number
 
 
 @dataclass(frozen=True)
@@ -54,8 +48,7 @@ class FigureBlock:
 
     kind: str
     labels: tuple[str, ...]
-    shares: tuple[float, ...]
-    """Height of each bar or point, of the figure's."""
+    shares: tuple[float, ...]  # height of each bar or point, of the figure's
     caption: Piece
 
 
@@ -68,10 +61,8 @@ class TableBlock:
     caption: Piece = EMPTY
     caption_below: bool = False
     notes: Piece = EMPTY
-    long: bool = False
-    """May run over pages; its head is repeated."""
-    rotate: int = 0
-    """0, 90 or 270 degrees counter-clockwise."""
+    long: bool = False  # may run over pages; its head is repeated
+    rotate: int = 0  # 0, 90 or 270 degrees counter-clockwise
     scale: float = 1.0
 
     @cached_property
@@ -138,8 +129,7 @@ class TableBlock:
         }
 
 
-FlowingBlock = TextBlock | FigureBlock | TableBlock
-"""What every renderer can set."""
+FlowingBlock = TextBlock | FigureBlock | TableBlock  # what every renderer can set
 Block = FlowingBlock | FormulaBlock
 
 
@@ -157,8 +147,7 @@ class DocumentDraft:
     """One document. Its blocks follow each other; or pages are planned, and blocks fill what tables leave."""
 
     name: str
-    kind: str
-    """What it is: `report`, `invoice`, `form`, `statement`, `laboratory`."""
+    kind: str  # what it is: `report`, `invoice`, `form`, `statement`, `laboratory`
     language: str
     look: Look
     blocks: tuple[Block, ...]

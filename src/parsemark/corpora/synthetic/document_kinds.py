@@ -1,7 +1,5 @@
 """Draws documents: reports in any language, and what offices print."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

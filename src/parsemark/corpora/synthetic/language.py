@@ -1,7 +1,5 @@
 """Sentences that a person could have written: a small grammar over a vocabulary per language."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence
@@ -10,8 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-WRITTEN_WITH_LATEX = ("english", "french")
-"""Languages of the pages that LaTeX makes."""
+WRITTEN_WITH_LATEX = ("english", "french")  # languages of the pages that LaTeX makes
 LANGUAGES = (
     *(*WRITTEN_WITH_LATEX, "simplified_chinese", "japanese", "korean"),
     *("arabic", "hebrew", "russian", "greek"),
@@ -22,39 +19,32 @@ LANGUAGES = (
 class Vocabulary:
     """The words of one language. Subjects and verbs agree by number: (singular, plural)."""
 
-    code: str
-    """By ISO 639-1."""
+    code: str  # by ISO 639-1
     headings: Sequence[str]
     items: Sequence[str]
     notes: Sequence[str]
     table_captions: Sequence[str]
     figure_captions: Sequence[str]
     running_heads: Sequence[str]
-    titles: Sequence[str]
-    """Of whole documents."""
+    titles: Sequence[str]  # of whole documents
     people: Sequence[str]
     sentences: Sequence[str] = ()
     """Whole sentences; where there are none, they are made of the parts that follow."""
-    subjects: Sequence[tuple[str, bool]] = ()
-    """Noun phrase and whether it is plural."""
+    subjects: Sequence[tuple[str, bool]] = ()  # noun phrase and whether it is plural
     verbs: Sequence[tuple[str, str]] = ()
     objects: Sequence[str] = ()
     circumstances: Sequence[str] = ()
     connectives: Sequence[str] = ()
-    clauses: Sequence[str] = ()
-    """Whole subordinate clauses that may end a sentence."""
+    clauses: Sequence[str] = ()  # whole subordinate clauses that may end a sentence
     heading_topics: Sequence[str] = ()
     words: dict[str, str] = field(default_factory=dict)
     """Fixed words by key: table, figure, note, source, total, …"""
-    lists: dict[str, Sequence[str]] = field(default_factory=dict)
-    """Labels for tables by theme."""
+    lists: dict[str, Sequence[str]] = field(default_factory=dict)  # labels for tables by theme
     decimal_mark: str = "."
     group_mark: str = ","
-    list_mark: str = ", "
-    """Between the numbers of an interval."""
+    list_mark: str = ", "  # between the numbers of an interval
     right_to_left: bool = False
-    spaced: bool = True
-    """Whether blanks stand between words and sentences."""
+    spaced: bool = True  # whether blanks stand between words and sentences
 
 
 @lru_cache(maxsize=len(LANGUAGES))

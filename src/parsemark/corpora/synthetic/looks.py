@@ -1,7 +1,5 @@
 """How documents and their tables look, drawn from `looks.toml`."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from dataclasses import dataclass
@@ -11,8 +9,7 @@ from typing import Any
 
 FULL, BOOKTABS, PARTIAL, NONE = "full", "booktabs", "partial", "none"
 LINE_STYLES = (FULL, BOOKTABS, PARTIAL, NONE)
-MANY_COLUMNS, NARROW_PAD = 9, 3.0
-"""From so many columns on, they stand closer."""
+MANY_COLUMNS, NARROW_PAD = 9, 3.0  # from so many columns on, they stand closer
 SMALLEST_SIZE = 6.0
 
 
@@ -26,26 +23,19 @@ class Look:
     size: float
     serif: bool = True
     font: str = ""
-    document_class: str = ""
-    """This and the font are LaTeX's."""
-    accent: str = "#000000"
-    """Of titles, rules and filled heads."""
+    document_class: str = ""  # this and the font are LaTeX's
+    accent: str = "#000000"  # of titles, rules and filled heads
     columns: int = 1
     column_gap: float = 18.0
-    spread: float = 1.0
-    """Line spacing; 1 is the font's own."""
-    indent: float = 0.0
-    """Of paragraphs; 0 sets them apart by a larger gap instead."""
-    heading: str = "bold"
-    """`bold`, `caps` or `centred`."""
+    spread: float = 1.0  # line spacing; 1 is the font's own
+    indent: float = 0.0  # of paragraphs; 0 sets them apart by a larger gap instead
+    heading: str = "bold"  # `bold`, `caps` or `centred`
     head: str = "both"
     """Where the running head and the page number stand: `head`, `foot`, or one each (`both`)."""
     centred_title: bool = False
     justified: bool = True
-    caption_below: bool = False
-    """Captions of tables below them, where the table does not say."""
-    figures: tuple[str, ...] = ("bars",)
-    """Kinds of figures that the renderer can draw."""
+    caption_below: bool = False  # captions of tables below them, where the table does not say
+    figures: tuple[str, ...] = ("bars",)  # kinds of figures that the renderer can draw
 
     @property
     def page_size(self) -> tuple[float, float]:
@@ -78,8 +68,7 @@ class TableLook:
     pad_x: float
     pad_y: float
     head_fill: str | None = None
-    head_white: bool = False
-    """White letters on the filled head."""
+    head_white: bool = False  # white letters on the filled head
     stripe: str | None = None
     full_width: bool = False
 

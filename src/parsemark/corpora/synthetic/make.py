@@ -1,7 +1,5 @@
 """Makes a corpus: documents are drawn, set, located, held against their PDFs, and drawn again if need be."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,8 +21,7 @@ from parsemark.system import make_folder, write_bytes
 from parsemark.system.pdflatex import require_pdflatex
 from parsemark.system.scratch import ScratchFolder, made_whole
 
-SOURCES = "sources"
-"""Folder of the documents in the renderers' own formats, for parsers that read those."""
+SOURCES = "sources"  # folder of the documents in the renderers' own formats, for parsers that read those
 
 
 @dataclass(frozen=True)

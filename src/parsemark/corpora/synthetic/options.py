@@ -1,7 +1,5 @@
 """What can be asked of the generator: each document, and what takes its place if it cannot be set."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,8 +11,7 @@ from parsemark.corpora.synthetic.language import LANGUAGES, WRITTEN_WITH_LATEX
 from parsemark.corpora.synthetic.planned_document import PlannedDrawer
 from parsemark.errors import UsageError
 
-GENERATOR = "synthetic 8"
-"""Name and version; the version rises whenever the same seed gives other pages."""
+GENERATOR = "synthetic 8"  # name and version; the version rises whenever the same seed gives other pages
 LICENCE = "CC0-1.0"
 
 
@@ -22,12 +19,9 @@ LICENCE = "CC0-1.0"
 class Renderer:
     """A program that sets documents."""
 
-    family: str = "flow"
-    """Of looks."""
-    packages: tuple[str, ...] = ()
-    """Python packages that it needs."""
-    batch: int = 8
-    """Documents that are set together, where starting the program costs more than a page."""
+    family: str = "flow"  # of looks
+    packages: tuple[str, ...] = ()  # Python packages that it needs
+    batch: int = 8  # documents that are set together, where starting the program costs more than a page
     languages: tuple[str, ...] = LANGUAGES
 
 
@@ -45,8 +39,7 @@ class SyntheticOptions(plan.PlanOptions):
 
     renderer = "latex"
     licence = LICENCE
-    draws = 8
-    """Of a document as planned; a replacement has as many again, and as many of a simpler plan."""
+    draws = 8  # of a document as planned; a replacement has as many again, and as many of a simpler plan
     attempts = 3 * draws
 
     @cached_property
@@ -83,10 +76,8 @@ class DocumentOptions:
     languages: tuple[str, ...] = ("english",)
     kinds: tuple[str, ...] = tuple(DOCUMENT_KINDS)
     """Kinds of documents; a language takes part in those that it has words for."""
-    document_pages: float = 1.5
-    """About how long the reports are."""
-    long: float = 0.1
-    """Share of reports with a table that runs over pages."""
+    document_pages: float = 1.5  # about how long the reports are
+    long: float = 0.1  # share of reports with a table that runs over pages
 
     attempts = 6
     n_documents = None

@@ -1,7 +1,5 @@
 """Decides, before anything is made, which traits each page has: shares become exact numbers of pages."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from dataclasses import dataclass, field, replace
@@ -35,14 +33,11 @@ class PlanOptions:
     pages: int
     seed: int = 0
     name: str = "synthetic"
-    empty: float = 0.3
-    """Share of pages without any table."""
+    empty: float = 0.3  # share of pages without any table
     double_column: float = 0.35
     french: float = 0.25
-    rotated: float = 0.1
-    """Share of pages with tables that have a table turned by ±90°."""
-    long: float = 0.08
-    """Share of pages that belong to a table which runs over pages."""
+    rotated: float = 0.1  # share of pages with tables that have a table turned by ±90°
+    long: float = 0.08  # share of pages that belong to a table which runs over pages
     document_pages: int = 4
     """The most pages that one document has, long tables apart. Documents of one page are independent."""
     tables_per_page: float | None = None
@@ -85,8 +80,7 @@ class DocumentPlan:
     pages: tuple[PagePlan, ...]
     columns: int
     language: str
-    long: bool
-    """One table runs over all pages."""
+    long: bool  # one table runs over all pages
 
 
 def plan_documents(options: PlanOptions) -> list[DocumentPlan]:

@@ -1,7 +1,5 @@
 """Draws documents whose pages are planned: a stream of text, and the tables that each page must have."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,8 +12,7 @@ from parsemark.corpora.synthetic.pieces import EMPTY
 from parsemark.corpora.synthetic.plan import DocumentPlan, PagePlan, PlanOptions, stream
 from parsemark.corpora.synthetic.table_draft import TableDraft
 
-LONG_ROWS = 150
-"""Drawn for a table over pages; as many are kept as end on its last page."""
+LONG_ROWS = 150  # drawn for a table over pages; as many are kept as end on its last page
 
 
 class PlannedDrawer:

@@ -22,8 +22,7 @@ class DraftRow:
     """A row of the body: data, a total, or a section heading that spans the table."""
 
     pieces: tuple[Piece, ...]
-    kind: str = "data"
-    """`data`, `total` or `section`."""
+    kind: str = "data"  # `data`, `total` or `section`
 
 
 @dataclass(frozen=True)
@@ -31,13 +30,11 @@ class TableDraft:
     """What a table says."""
 
     kind: str
-    stub: tuple[Piece, ...]
-    """Headers of the leading columns that name the rows."""
+    stub: tuple[Piece, ...]  # headers of the leading columns that name the rows
     levels: tuple[tuple[RowGroup, ...], ...]
     """Headers of the other columns, top level first; the spans of each level add up to the same number."""
     rows: tuple[DraftRow, ...]
-    alignments: tuple[str, ...]
-    """One of l, c, r, or p with a width (`p{3cm}`), per column."""
+    alignments: tuple[str, ...]  # one of l, c, r, or p with a width (`p{3cm}`), per column
     row_groups: tuple[tuple[Piece, int], ...] = ()
     """Cells of the first stub column that span several rows, in order; empty if each row has its own."""
     notes: tuple[Piece, ...] = ()

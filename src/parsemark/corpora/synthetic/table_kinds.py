@@ -1,7 +1,5 @@
 """What the tables are about. Each kind gives a draft for a wanted number of rows and columns."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ Renderers give areas: of blocks, and the slot of each cell. The box of an elemen
 its area, read from the finished PDF; so all renderers mean the same by a box, and none is trusted further.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +22,7 @@ from parsemark.pdf import PageInk, page_ink
 from parsemark.pdf.document import count_pages
 
 WITHOUT_ORDER = frozenset({Category.PAGE_FOOTNOTE, Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER})
-REACH = 2.5
-"""How far ink may stick out of its area: descenders below a line's box, half of a rule. Points."""
+REACH = 2.5  # how far ink may stick out of its area: descenders below a line's box, half of a rule. Points
 TEXT_ATTRIBUTES = {"text_background": "white", "text_rotate": "normal"}
 FORMULA_ATTRIBUTES = {"formula_type": "print", "equation_language": "equation_en"}
 
@@ -39,8 +36,7 @@ class Place:
     """
 
     key: str
-    page: int
-    """From 1."""
+    page: int  # from 1
     box: Box
 
 
@@ -48,12 +44,10 @@ class Place:
 class Rendered:
     """A document that was set."""
 
-    draft: DocumentDraft
-    """As it was set: blocks in reading order."""
+    draft: DocumentDraft  # as it was set: blocks in reading order
     pdf: Path
     places: tuple[Place, ...]
-    source: bytes | None = None
-    """The document in the renderer's own format, where parsers read that too."""
+    source: bytes | None = None  # the document in the renderer's own format, where parsers read that too
     source_suffix: str = ""
     table_latex: Callable[[TableBlock], str] | None = None
     """Writes a table, or a part of one, as LaTeX, where that is what set it."""

@@ -1,7 +1,5 @@
 """Variations that turn a draft into another one: grouped headers, sections, empty cells, marks of notes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -22,8 +22,7 @@ _READERS: dict[str, Callable[[str], list[Block]]] = {
     "markdown": read_markdown_blocks, "html": read_html_blocks, "latex": read_latex_blocks,
     "text": read_text_blocks,
 }  # fmt: skip
-DOCUMENT_FORMATS = tuple(_READERS)
-"""The formats of `read_document`."""
+DOCUMENT_FORMATS = tuple(_READERS)  # the formats of `read_document`
 
 
 def read_document(text: str, format: str = "markdown") -> Document:

@@ -9,14 +9,12 @@ from parsemark.errors import FormatError
 from parsemark.formats.found_table import FoundTable
 from parsemark.model import AttributeValue, Category, Element
 
-MAX_ELEMENTS = 50_000
-"""Elements of one document."""
+MAX_ELEMENTS = 50_000  # elements of one document
 OUTSIDE_READING_ORDER = frozenset(
     {Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.PAGE_FOOTNOTE}
 )
 """What stands at the edges of a page; reading order passes over it."""
-EQUATION_INLINE = "equation_inline"
-"""Category of a formula inside of a text."""
+EQUATION_INLINE = "equation_inline"  # category of a formula inside of a text
 
 _LABEL = (
     r"(?P<table>Tables?|Tab\.|Tableaux?|Tabellen?|Tabla|Tabela|Tabella|Таблица|表格?)"
@@ -57,8 +55,7 @@ class Block:
     latex: str | None = None
     level: int | None = None
     found: FoundTable | None = None
-    formulas: tuple[tuple[str, int, int], ...] = ()
-    """LaTeX and place of each inline formula."""
+    formulas: tuple[tuple[str, int, int], ...] = ()  # LaTeX and place of each inline formula
     is_certain: bool = False
     """Whether the source itself says what it is, so that no guess is made from its words."""
     is_caption_like: bool = field(default=False, kw_only=True)

@@ -14,8 +14,7 @@ LABEL = re.compile(r"\\label\s?\{[^{}]*+\}")
 _OPENING = re.compile(rf"\\\\|\\\$|\$\$|\\\[|\\begin\s?\{{(?P<name>(?:{'|'.join(_NAMES.split())})\*?)\}}")
 _MATH_SIGN = re.compile(r"\\[A-Za-z,;!]|(?<!\\)[\^_={}+<>≤≥∈]")
 _NOT_MATH = re.compile(r"[\s\d,;–-]*+")
-MAX_FORMULA = 20_000
-"""Characters of one display formula; what is longer is a lost delimiter."""
+MAX_FORMULA = 20_000  # characters of one display formula; what is longer is a lost delimiter
 
 
 def display_formulas(text: str) -> list[Block]:

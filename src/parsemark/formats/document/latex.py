@@ -39,8 +39,7 @@ _CODE = {
 _LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compactenum", "thebibliography"})
 _ENVIRONMENT_ARGUMENTS = by_name(COMMANDS["document_environments"])
 _HIDDEN = frozenset({"comment", "tikzpicture", "pgfpicture", "filecontents", "CCSXML"})
-_SILENT = by_name(COMMANDS["silent"])
-"""Commands that part paragraphs and print nothing, with their arguments."""
+_SILENT = by_name(COMMANDS["silent"])  # commands that part paragraphs and print nothing, with their arguments
 _PARTING = re.compile(
     r"\\(?:documentclass|begin\s?\{(?:document|abstract|itemize|enumerate|description)\}"
     r"|(?:part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?\s?[\[{])"

@@ -53,8 +53,7 @@ _LINES = re.compile(
 )
 _HARD_BREAK = re.compile(r"(?:(?<! ) {2,}+|\\)\n")
 _CATEGORIES = frozenset(Category)
-_NOTHING = "\ufdd0"
-"""Stands for what was taken out. Blank lines alone would not end a list."""
+_NOTHING = "\ufdd0"  # stands for what was taken out. Blank lines alone would not end a list
 
 
 def has_markdown_lines(text: str) -> bool:

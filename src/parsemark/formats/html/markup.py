@@ -21,13 +21,11 @@ _QUOTED_TAG_CHARS = 2_000
 class Tag(NamedTuple):
     """A tag `text[start:end]`."""
 
-    name: str
-    """In lower case."""
+    name: str  # in lower case
     closes: bool
     start: int
     end: int
-    inside: str
-    """What stands between the name and `>`."""
+    inside: str  # what stands between the name and `>`
 
     def attributes(self) -> dict[str, str]:
         """The attributes, names in lower case; of two with one name the last counts."""

@@ -11,8 +11,7 @@ _PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th|row|cell|entry"
 _COMMENT_OR_TAG = re.compile(rf"<!--|<(?P<close>/?)(?P<name>{_PARTS})(?=[\s/>])", re.IGNORECASE)
 _SPAN = re.compile(r"(?:row|col)span\s*+=\s*+[\"']?\s*+(\d++)", re.IGNORECASE)
 _CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
-MAX_PARTS = 2 * MAX_GRID
-"""Tags of one table; each cell has two."""
+MAX_PARTS = 2 * MAX_GRID  # tags of one table; each cell has two
 _CELLS = ("td", "th", "caption", "cell", "entry")
 _BEGIN_ROWS = ("tr", "thead", "tbody", "tfoot")
 _ATTRIBUTES = 10_000
@@ -25,8 +24,7 @@ class _Open:
 
     start: int
     in_cell: bool = False
-    implied: bool = False
-    """Whether rows began without a `<table>` around them."""
+    implied: bool = False  # whether rows began without a `<table>` around them
 
 
 def html_table_spans(text: str, *, check_spans: bool = True) -> list[tuple[int, int]]:

@@ -4,8 +4,6 @@ TeX ignores the blanks in a formula and sets its own. So do we: `$a=b$` and `$a 
 is `−1`, and in scripts nothing is spaced (`x_{i+1}`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The text of each cell of a grid, with what the column specification adds to it."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby, pairwise
 

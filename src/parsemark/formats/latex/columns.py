@@ -4,8 +4,6 @@ Three things in `{l r@{.}l >{$}c<{$} S[table-format=2.1] *{3}{c}}` change what a
 columns (`@{.}`), columns in math mode, and siunitx' number columns. Everything else is alignment.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -22,18 +20,12 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 class ColumnSpec:
     """What the specification adds to the cells of one column."""
 
-    before: tuple[Range, ...] = ()
-    """`@{…}` in front of the first column."""
-    after: tuple[Range, ...] = ()
-    """`@{…}` and `!{…}` between this column and the next."""
-    prefix: tuple[Range, ...] = ()
-    """`>{…}`."""
-    suffix: tuple[Range, ...] = ()
-    """`<{…}`."""
-    is_number: bool = False
-    """Whether siunitx sets the cells."""
-    is_math: bool = False
-    """Whether dcolumn sets the cells: in math mode."""
+    before: tuple[Range, ...] = ()  # `@{…}` in front of the first column
+    after: tuple[Range, ...] = ()  # `@{…}` and `!{…}` between this column and the next
+    prefix: tuple[Range, ...] = ()  # `>{…}`
+    suffix: tuple[Range, ...] = ()  # `<{…}`
+    is_number: bool = False  # whether siunitx sets the cells
+    is_math: bool = False  # whether dcolumn sets the cells: in math mode
 
 
 def read_columns(source: LatexSource, specification: Range) -> list[ColumnSpec]:

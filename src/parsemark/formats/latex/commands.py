@@ -3,8 +3,6 @@ r"""What known commands take and print; the tables are in `commands.toml`.
 Commands that are not there print everything they are given, so nothing is lost by not knowing a command.
 """
 
-from __future__ import annotations
-
 from parsemark.formats.latex.rows import COMMANDS, RULES, by_name
 
 SIGNATURES = {**RULES, **by_name(COMMANDS["signatures"]), **by_name(COMMANDS["elsewhere"])}
@@ -23,5 +21,4 @@ _FRACTIONS = "frac dfrac tfrac cfrac nicefrac sfrac xfrac flatfrac textfrac"
 FRACTIONS = frozenset(_FRACTIONS.split())
 
 _TEXTS = "text mbox hbox fbox textrm textit textbf textsf texttt textsc textsl textup textnormal textmd emph"
-TEXT_IN_MATH = frozenset(_TEXTS.split())
-"""Commands whose argument is text, also in a formula."""
+TEXT_IN_MATH = frozenset(_TEXTS.split())  # commands whose argument is text, also in a formula

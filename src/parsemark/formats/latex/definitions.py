@@ -4,8 +4,6 @@ They are expanded before a table is read. Every use counts against a limit, so t
 itself, or ten that double each other, end in a FormatError and not in an explosion.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,8 +22,7 @@ class Definition:
 
     body: str
     n_arguments: int = 0
-    default: str | None = None
-    """Value of the first argument where it is optional."""
+    default: str | None = None  # value of the first argument where it is optional
 
 
 Definitions = Mapping[str, Definition]
@@ -49,8 +46,7 @@ def read_definitions(text: str) -> dict[str, Definition]:
     return found
 
 
-Defined = tuple[str, Definition, int]
-"""A name, what it stands for, and the index behind the definition."""
+Defined = tuple[str, Definition, int]  # a name, what it stands for, and the index behind the definition
 
 
 def _definition_at(source: LatexSource, index: int, end: int) -> Defined | None:

@@ -1,7 +1,5 @@
 r"""Finds table environments in a text of any kind, and reads what follows their `\begin`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

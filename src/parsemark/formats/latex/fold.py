@@ -6,8 +6,6 @@ LaTeX in it is printed as it is everywhere else; then scripts get one form. So w
 its source, and whatever is read, reading never fails.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -39,10 +37,8 @@ _SAME_CHARACTER = str.maketrans(
 _WORD = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|[^\W\d_]+)")
 """A number or a word: a script that needs no braces, and how far one without braces reaches."""
 _BARE = re.compile(rf"{_WORD.pattern}|[*†‡§¶°'′]+|[^\s\w{{}}\\^$&~]")
-_THIN = "\u2009"
-"""Groups digits: `fold_notation` decides."""
-MAX_DEPTH = 40
-"""Scripts nested deeper than this stay as they are."""
+_THIN = "\u2009"  # groups digits: `fold_notation` decides
+MAX_DEPTH = 40  # scripts nested deeper than this stay as they are
 
 
 def fold_latex(text: str) -> str:

@@ -6,8 +6,6 @@ structure: `frac(` … `over` …, `sqrt(` …, `^(` …, `_(` …, an accent wi
 Lines that only lie below each other are one, with `NEW_LINE` where nothing else says that a statement ends.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable
@@ -20,12 +18,9 @@ from parsemark.formats.latex.scientific import format_chemistry
 from parsemark.formats.latex.symbols import symbol
 from parsemark.formats.limits import check_size
 
-CLOSE = ")]"
-"""End of a group that a marker opened; no character of a formula looks like it."""
-NEW_LINE = "¶"
-"""Where a line ends and another statement begins."""
-GAP = "gap"
-"""Between a value and its condition behind a brace."""
+CLOSE = ")]"  # end of a group that a marker opened; no character of a formula looks like it
+NEW_LINE = "¶"  # where a line ends and another statement begins
+GAP = "gap"  # between a value and its condition behind a brace
 MAX_DEPTH = 60
 MAX_FORMULA_CHARS = 100_000
 _MAX_REMEMBERED_CHARS = 1_000
@@ -41,8 +36,7 @@ _ROOT_OF_GROUP = re.compile(r"√\s*+\(([^()√]*)\)")
 _ROOT_SIGN = re.compile(r"√\s*+(?![\s)}\]]|$)")
 _CHEMISTRY = re.compile(r"\\(?:ce|chem|cf)(?![A-Za-z])\s*")
 
-_ACCENTS = COMMANDS["formula_accents"]
-"""Marks on a symbol, which here stay apart from it."""
+_ACCENTS = COMMANDS["formula_accents"]  # marks on a symbol, which here stay apart from it
 _WRAPPERS = frozenset(COMMANDS["listed"]["formula_wrappers"].split())
 """Commands that show what they wrap, besides those of `SIGNATURES`."""
 _HIDDEN = frozenset(["tag", "mspace"])
@@ -57,14 +51,12 @@ _BEGINS_ANEW = frozenset("=<>≤≥≠∼≈≡∈→←⇒⇔∝+-·×/,;.≃�
 """What goes on with the line above, or says itself that the line goes on."""
 _WORDS = {"mod": "mod", "bmod": "mod", "backslash": "∖", "star": "⋆", "&": "\ue000"}
 _SEPARATORS = {"&": "&", "\ue000": "&amp"}
-_KEPT = frozenset("…ϖϑϱϰℜℑ")
-"""Characters that Unicode's compatibility would take for others."""
+_KEPT = frozenset("…ϖϑϱϰℜℑ")  # characters that Unicode's compatibility would take for others
 _SAME = str.maketrans({sign: one for one, signs in COMMANDS["formula_same"].items() for sign in signs})
 """Characters that are drawn for the same thing."""
 
 Symbols = tuple[str, ...]
-Read = tuple[list[str], int]
-"""Symbols, and the index of the token behind what was read."""
+Read = tuple[list[str], int]  # symbols, and the index of the token behind what was read
 
 
 def read_formula(source: str) -> Symbols:
@@ -89,8 +81,7 @@ def _read(source: str) -> Symbols:
     return _without_final_punctuation(_laid_out(symbols))
 
 
-_read_again = lru_cache(2_000)(_read)
-"""A truth is read once and meets many parsers."""
+_read_again = lru_cache(2_000)(_read)  # a truth is read once and meets many parsers
 
 
 class _FormulaReader:

@@ -1,7 +1,5 @@
 """The cells of a LaTeX table placed on TeX's own grid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -32,12 +30,9 @@ class TexGrid:
     environment: str
     columns: list[ColumnSpec]
     cells: list[PlacedCell]
-    lines: list[RowLine]
-    """The rule above each row, and at the end the rule below the last one."""
-    blank_rows: frozenset[int]
-    """Rows that are only vertical space."""
-    head_rows: int | None
-    r"""Rows before longtable's `\endhead`, where the source has one."""
+    lines: list[RowLine]  # the rule above each row, and at the end the rule below the last one
+    blank_rows: frozenset[int]  # rows that are only vertical space
+    head_rows: int | None  # rows before longtable's `\endhead`, where the source has one
     sections: tuple[str, ...] = ()
     """Of which part of a longtable each row is (`endhead`, …, or empty for the body); only of `all_rows`
     grids.

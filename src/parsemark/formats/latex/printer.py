@@ -6,8 +6,6 @@ or its name if it has none. Only what prints numbers from elsewhere (citations, 
 out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from parsemark.errors import FormatError
@@ -19,8 +17,7 @@ from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, Token, To
 from parsemark.formats.latex.symbols import FUNCTIONS, symbol
 from parsemark.formats.limits import MAX_LATEX_DEPTH
 
-Printed = tuple[Atom, int]
-"""What a command prints, and the index of what follows it."""
+Printed = tuple[Atom, int]  # what a command prints, and the index of what follows it
 Special = Callable[["Printer", int, int, bool], Printed]
 """A command with its own way of printing: printer, index behind its name, end, whether in math mode."""
 

@@ -1,7 +1,5 @@
 r"""The body of a table environment as rows of cells, with the rules between the rows."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping
@@ -67,8 +65,7 @@ class Body:
 
     rows: list[TexRow] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
-    below: RowLine = RowLine.NONE
-    """The rule after the last row."""
+    below: RowLine = RowLine.NONE  # the rule after the last row
 
 
 def split_body(source: LatexSource, span: Range) -> Body:

@@ -5,8 +5,6 @@ time linear in its length. Broken sources are normal (parsers are cut off, peopl
 or environment without partner is a token that stands alone.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -15,11 +13,9 @@ from typing import NamedTuple
 
 from parsemark.formats.limits import MAX_LATEX_CHARS, MAX_VERB_CHARS, check_size
 
-Range = tuple[int, int]
-"""Token indices, the end excluded."""
+Range = tuple[int, int]  # token indices, the end excluded
 
-ALONE = -1
-"""Entry of `LatexSource.partner` for a token that opens nothing or is never closed."""
+ALONE = -1  # entry of `LatexSource.partner` for a token that opens nothing or is never closed
 
 
 class TokenKind(Enum):
@@ -64,16 +60,14 @@ _TOKEN = re.compile(rf"{_RUN}|(?P<space>\s+)|{_ENVIRONMENT}|{_OTHERS}", re.DOTAL
 _INLINE_TOKEN = re.compile(rf"{_RUN}|(?P<space>[ \t\r\n]+)|{_ENVIRONMENT}|{_COMMAND}|(?P<char>.)", re.DOTALL)
 """In text that need not be LaTeX: a per cent sign or a dollar is one, and only plain blanks are space."""
 _TAKE_ARGUMENTS = frozenset("}]^_")
-_MOST_ARGUMENTS = 3
-"""How many characters behind a command may each be an argument."""
+_MOST_ARGUMENTS = 3  # how many characters behind a command may each be an argument
 _WITH_LENGTH = frozenset({"hskip", "kern", "mkern", "mskip", "hglue", "vrule", "hrule"})
 _LONGEST_LENGTH = 40
 """How many characters a length without braces may have (`\\vrule width 1pt height 2pt`)."""
 _OPENERS = {(TokenKind.CHAR, "["): "]", (TokenKind.COMMAND, "("): ")", (TokenKind.COMMAND, "["): "]"}
 _CLOSERS = frozenset((kind, text) for (kind, _), text in _OPENERS.items())
 _BRACKETS = frozenset("[]()")
-_MAY_CHANGE = re.compile(r"[%`]|--|''")
-"""A comment or a ligature."""
+_MAY_CHANGE = re.compile(r"[%`]|--|''")  # a comment or a ligature
 _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 
 

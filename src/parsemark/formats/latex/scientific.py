@@ -5,8 +5,6 @@ source; the thin spaces that siunitx puts between groups of digits are left out.
 mhchem: `\ce{SO4^2-}` prints SO_4^{2−}.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

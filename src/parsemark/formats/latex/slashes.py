@@ -4,8 +4,6 @@ How far a slash reaches is not written: `2a/3b` may be one fraction or three fac
 each way, and who compares two formulas takes the one in which they agree best.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 from parsemark.formats.latex.formula import CLOSE, Symbols
@@ -14,8 +12,7 @@ _OPENING, _CLOSING = frozenset("([{⟨"), frozenset(")]}⟩")
 _BETWEEN = frozenset("=<>≤≥≠∼≈≡∈∉→←⇒⇔∝+-±∓,;.:|/‖∑∏∫") | {"&", ";;", "over", "¶", "gap"}
 """What no operand of a slash holds."""
 _SCRIPTS = ("^(", "_(")
-_MOST = 12
-"""Slashes of a formula that are read as fractions."""
+_MOST = 12  # slashes of a formula that are read as fractions
 
 
 def readings(symbols: Symbols) -> list[Symbols]:

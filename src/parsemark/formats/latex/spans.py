@@ -1,7 +1,5 @@
 r"""The spans of a cell: `\multicolumn` and `\multirow`, also inside of font and colour commands."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from parsemark.formats.latex.commands import SIGNATURES
@@ -17,15 +15,12 @@ _MAX_NESTING = 20
 class SpannedCell(NamedTuple):
     """A cell of the source with what it spans."""
 
-    content: tuple[Range, ...]
-    """What it shows, without the spanning commands."""
+    content: tuple[Range, ...]  # what it shows, without the spanning commands
     colspan: int = 1
-    rowspan: int = 1
-    """Negative where the text stands in the last row of its span, as `multirow` has it."""
+    rowspan: int = 1  # negative where the text stands in the last row of its span, as `multirow` has it
     is_multicolumn: bool = False
     """Whether the column's own specification (text between columns, math mode) is replaced."""
-    specification: Range | None = None
-    r"""The column specification that a `\multicolumn` gives."""
+    specification: Range | None = None  # the column specification that a `\multicolumn` gives
 
 
 def read_spans(source: LatexSource, cell: Range) -> SpannedCell:

@@ -1,7 +1,5 @@
 """Commands that print in a way of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import unicodedata
 from collections.abc import Callable

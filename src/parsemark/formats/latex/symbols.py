@@ -5,8 +5,6 @@ reads worse). `latex_to_text` prints a symbol as it is there, `fold_notation` fo
 `read_formula` takes its characters: `fold(latex_to_text(x)) == fold(x)` for every name.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache
 from importlib.resources import files
@@ -15,8 +13,7 @@ from parsemark.formats.latex.rows import COMMANDS
 
 ACCENTS, ACCENT_SIGNS = COMMANDS["accents"], COMMANDS["accent_signs"]
 """Accent commands to combining characters, and what an accent over nothing prints."""
-FUNCTIONS = frozenset(COMMANDS["listed"]["functions"].split())
-r"""Commands that print their own name."""
+FUNCTIONS = frozenset(COMMANDS["listed"]["functions"].split())  # commands that print their own name
 
 
 @cache

@@ -13,8 +13,6 @@ What the grid of the result is, where TeX leaves it open:
   `\hline` where not every row has one. Where that is not certain, `Cell.header` is None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -71,8 +69,7 @@ class PlacedTable:
     """A table with the place of each of its cells on TeX's grid, which may have more rows and columns."""
 
     table: Table
-    tex_slots: tuple[Slot, ...]
-    """For each cell of the table, in the same order."""
+    tex_slots: tuple[Slot, ...]  # for each cell of the table, in the same order
 
 
 def place_table(grid: TexGrid) -> PlacedTable:
@@ -96,8 +93,7 @@ def place_table(grid: TexGrid) -> PlacedTable:
     return PlacedTable(table, tuple(c.tex_slot for c in cells if c.tex_slot is not None))
 
 
-_MAX_LEVELS = 3
-"""More header rows than this above a plain line are rather a first group of data."""
+_MAX_LEVELS = 3  # more header rows than this above a plain line are rather a first group of data
 
 
 def header_rows(

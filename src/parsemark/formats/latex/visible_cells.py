@@ -1,14 +1,11 @@
 """From the cells that TeX sets to the disjoint cells that a reader sees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
-Slot = tuple[int, int, int, int]
-"""Row, column, rowspan and colspan."""
+Slot = tuple[int, int, int, int]  # row, column, rowspan and colspan
 
 
 class PrintedCell(NamedTuple):

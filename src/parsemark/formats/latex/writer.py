@@ -5,8 +5,6 @@ cells are headers, unless these are whole rows at the top; and columns or rows i
 Scripts, which text has as `x^2` and `x_{ij}`, are written as mathematics.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -20,8 +20,7 @@ from parsemark.formats.markdown.rows import (
 )
 from parsemark.model import Cell, Table
 
-_MAX_CONTINUED = 20
-"""How many lines one row may take where a parser put line breaks into its cells."""
+_MAX_CONTINUED = 20  # how many lines one row may take where a parser put line breaks into its cells
 _SHORT_CELL = 40
 
 
@@ -94,8 +93,7 @@ def _is_table(block: list[TextLine]) -> bool:
     return n_cols >= 3 or (len(block) >= 3 and is_short)
 
 
-_Rows = list[tuple[TextLine, list[str]]]
-"""Lines, each with the sources of its cells."""
+_Rows = list[tuple[TextLine, list[str]]]  # lines, each with the sources of its cells
 
 
 def _read_block(block: list[TextLine]) -> Table:

@@ -24,8 +24,7 @@ _RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
 _LEADERS = re.compile(r"\.{4,}|(?:\. ){4,}")
 _ITEM = re.compile(r"(?:[-*•–·]|\(?[0-9a-zA-Z]{1,3}[.)])")
 _SHORT_PART = 30
-_LEAST_ROWS = 3
-"""So many lines with several parts make a table beyond doubt."""
+_LEAST_ROWS = 3  # so many lines with several parts make a table beyond doubt
 
 
 def find_plain_tables(text: str) -> list[FoundTable]:
@@ -131,8 +130,7 @@ class _ColumnPart(NamedTuple):
         return self[:2]
 
 
-_Spans = dict[tuple[int, int], tuple[int, int]]
-"""First and last column that the parts of an extent stand in."""
+_Spans = dict[tuple[int, int], tuple[int, int]]  # first and last column that the parts of an extent stand in
 
 
 def _rows_of(lines: list[str]) -> list[list[_ColumnPart]]:

@@ -21,10 +21,8 @@ from parsemark.model import Cell, Table
 
 _BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")
 _RULE_PART = re.compile(r"\+(?=[-=:]+\+)")
-_CORNER = re.compile(r"(?<=[-=:+])\+|\+(?=[-=:])")
-"""Where a column may end: a plus that touches a rule."""
-_FILLER = "\x00"
-"""Stands behind a wide character, so that columns count as they are seen."""
+_CORNER = re.compile(r"(?<=[-=:+])\+|\+(?=[-=:])")  # where a column may end: a plus that touches a rule
+_FILLER = "\x00"  # stands behind a wide character, so that columns count as they are seen
 
 
 def _ascii_box(code: int) -> str:

@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 _BEGIN = re.compile(r"^[ \t]*+(?=[\[{])", re.MULTILINE)
 _BETWEEN = re.compile(r"[\s,]*+")
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
-_DEEPEST = 4
-"""Keys and lists around a table."""
-_JOINT = " / "
-"""Between the levels of a name, as in headers that are flattened."""
+_DEEPEST = 4  # keys and lists around a table
+_JOINT = " / "  # between the levels of a name, as in headers that are flattened
 
 Grid = list[list[str]]
 
@@ -23,10 +21,8 @@ Grid = list[list[str]]
 class Data(NamedTuple):
     """What a text gives as data."""
 
-    tables: list[Grid]
-    """Each with its header as the first row if it has one."""
-    around: str
-    """The rest of the text."""
+    tables: list[Grid]  # each with its header as the first row if it has one
+    around: str  # the rest of the text
 
 
 def data_in(text: str) -> Data | None:

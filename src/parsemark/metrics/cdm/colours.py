@@ -1,7 +1,5 @@
 """Spaced tokens made uniform, and a colour for each that is drawn (steps 4 and 5)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +26,7 @@ _INVISIBLE, _OPTIONAL, _TWO, _TWO_INVISIBLE = map(
 )
 _LENGTH = re.compile(r"\[[-.0-9]+[ ]?[a-z]{2}\]")
 _BIG = re.compile(r"(\\(?:big|Big|bigg|Bigg)[glrm]?) ([(){}|\[\]]|\\[^\s]+)")
-_MAX_COLOURS = 5831
-"""18³ − 1: more signs than that cannot be told apart."""
+_MAX_COLOURS = 5831  # 18³ − 1: more signs than that cannot be told apart
 
 
 def normalise(spaced: str, version: Version = "v1.6") -> str:
@@ -138,8 +135,7 @@ class Coloured:
     """A formula whose signs can be told apart by colour."""
 
     latex: str
-    tokens: tuple[str, ...]
-    """The i-th has colour i + 1."""
+    tokens: tuple[str, ...]  # the i-th has colour i + 1
 
 
 def colour_of(number: int) -> tuple[int, int, int]:

@@ -4,8 +4,6 @@ r"""The nodes of a formula as tokens, by the rules of OmniDocBench v1.6, which f
 `~` for spaces.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Coloured formulas as pictures, many in one run of pdflatex, and the box of each sign (step 6)."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """CDM of pairs of formulas: tokenise, colour, draw, assign, count; what was drawn once is remembered."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

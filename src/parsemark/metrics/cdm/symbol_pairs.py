@@ -1,7 +1,5 @@
 """Which sign of the prediction answers which of the truth, and how many do (steps 7 and 8)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,8 +68,7 @@ class DrawnFormula:
     """A formula as it was drawn: its signs that left ink, with their boxes."""
 
     tokens: tuple[str, ...]
-    boxes: tuple[Box, ...]
-    """Left, top, right, bottom in pixels."""
+    boxes: tuple[Box, ...]  # left, top, right, bottom in pixels
     width: int
     height: int
 
@@ -127,16 +124,12 @@ def _centres(boxes: Sequence[Box]) -> NDArray[np.float64]:
 class _Ransac(NamedTuple):
     """How points are searched that moved together."""
 
-    sample: int
-    """Points of one trial."""
+    sample: int  # points of one trial
     trials: int
     seed: int
-    near: float
-    """Pixels from where a model puts a point, at most."""
-    power: int
-    """Of the distances whose sum decides between trials with as many points."""
-    rounds: int
-    """Each looks at what the ones before it have left."""
+    near: float  # pixels from where a model puts a point, at most
+    power: int  # of the distances whose sum decides between trials with as many points
+    rounds: int  # each looks at what the ones before it have left
 
 
 _RANSAC = {"v1.5": _Ransac(3, 50, 42, 25, 2, 3), "v1.6": _Ransac(2, 500, 2026, 30, 1, 5)}

@@ -3,8 +3,6 @@ r"""A formula as a row of tokens separated by spaces, one for each sign that is 
 Here the source is made ready, parsed, and what was printed is tidied; `printer.py` prints the nodes.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -14,8 +12,7 @@ from parsemark.metrics.cdm.printer import OPERATORS, print_nodes
 MAX_CHARACTERS = 20_000
 _MAX_SOURCE = 2 * MAX_CHARACTERS
 """With comments and labels, which are taken out before the limit is looked at."""
-_PERCENT = "\ue000"
-"""Stands for an escaped per cent sign while comments are cut."""
+_PERCENT = "\ue000"  # stands for an escaped per cent sign while comments are cut
 _CJK_CLASS = "\u4e00-\u9fff\u3400-\u4dbf"
 _CJK = re.compile(f"[{_CJK_CLASS}]")
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -123,8 +120,7 @@ _RIGHT = re.compile(r"\\right\b")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _BRACES = re.compile(r"\\[{}\[\]()]|[{}]")
 _GROUPS = re.compile(r"\\(?:[A-Za-z]+\*?|.)\s*\[|\\.|[{}\]]", re.DOTALL)
-_MOST_READ = 2**21
-"""Characters, those that are read again included."""
+_MOST_READ = 2**21  # characters, those that are read again included
 _MAX_LENGTH = 8000
 
 

@@ -4,8 +4,6 @@ Chromium is asked for the document that a page makes of itself, so nothing but t
 rendered once is kept in the cache folder.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -31,8 +29,7 @@ ARGUMENTS = (
 )  # fmt: skip
 BATCH = 400
 TIMEOUT_S = 60
-MAX_CHARACTERS = 20_000
-"""Of a formula; a longer one is not rendered."""
+MAX_CHARACTERS = 20_000  # of a formula; a longer one is not rendered
 _HERE = Path(__file__).parent
 _VERSION = "katex-0.16.21-1"
 _LIMITS = {"cpu_s": 2 * TIMEOUT_S, "memory_mb": 4096, "file_mb": 256}

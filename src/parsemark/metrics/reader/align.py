@@ -1,7 +1,5 @@
 """Which column and which row of an extraction answers which of the truth."""
 
-from __future__ import annotations
-
 from itertools import chain, product
 
 import numpy as np
@@ -19,28 +17,19 @@ from parsemark.metrics.size_limits import check_pairs
 Floats = NDArray[np.floating]
 Pairs = list[tuple[int, int]]
 
-_EMPTY_MATCH = 0.1
-"""Two empty cells say little about whether their columns belong together."""
-_HEADER_SHARE = 0.3
-"""Share of the header in the likeness of two columns; the rest is their values."""
-_TOP = 3
-"""Rows at the top of a prediction that are looked at for headers, at least."""
-_OTHER_NUMBERS = 0.3
-"""What is left of the likeness of a number to a text with others."""
+_EMPTY_MATCH = 0.1  # two empty cells say little about whether their columns belong together
+_HEADER_SHARE = 0.3  # share of the header in the likeness of two columns; the rest is their values
+_TOP = 3  # rows at the top of a prediction that are looked at for headers, at least
+_OTHER_NUMBERS = 0.3  # what is left of the likeness of a number to a text with others
 _TIE = 1e-6
-_LEAST_ROW = 0.15
-"""Rows less alike than this do not answer each other."""
-_REFINEMENTS = 2
-"""How often rows are aligned by the columns, and columns by the rows."""
-_SURELY = 0.8
-"""Lines that are at least this alike have moved, if nothing else answers either of them."""
-_HARDLY = 0.5
-"""Lines less alike than this answer each other only where no other one surely does."""
+_LEAST_ROW = 0.15  # rows less alike than this do not answer each other
+_REFINEMENTS = 2  # how often rows are aligned by the columns, and columns by the rows
+_SURELY = 0.8  # lines that are at least this alike have moved, if nothing else answers either of them
+_HARDLY = 0.5  # lines less alike than this answer each other only where no other one surely does
 
 MAX_TEXT_PAIRS = 10_000_000
 """Different texts of one table times those of the other (3,100 each): 4 bytes each, and a second of work."""
-MAX_LINE_PAIRS = 4_000_000
-"""Rows of one table times those of the other: 2,000 each. Of columns half as many."""
+MAX_LINE_PAIRS = 4_000_000  # rows of one table times those of the other: 2,000 each. Of columns half as many
 MAX_CHARACTER_PAIRS = 2_000_000_000
 """Characters of one table times those of the other (45,000 each). Beyond, only beginnings are aligned."""
 _BEGINNING = 64

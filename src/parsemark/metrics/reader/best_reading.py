@@ -4,8 +4,6 @@ A table may be given upright or transposed, whole or in several tables with or w
 them, side by side, with rows folded into one, with columns run together, or as lines of text.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from itertools import chain
@@ -23,12 +21,10 @@ from parsemark.metrics.reader.texts import tight
 from parsemark.metrics.reader.value_kinds import in_one_way
 from parsemark.metrics.reader.values import Asked, Side
 
-_GOOD_ENOUGH = 9.4
-"""A reading of at least this value is not tried in another form."""
+_GOOD_ENOUGH = 9.4  # a reading of at least this value is not tried in another form
 _PLAUSIBLE = 0.6
 """Where this share of the values is there and most stand upright, a table is not tried transposed."""
-_RELATED = 0.2
-"""Share of the truth's words that a table has to have to be tried in another form."""
+_RELATED = 0.2  # share of the truth's words that a table has to have to be tried in another form
 _OF_ROWS = frozenset({Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
 _OF_COLUMNS = frozenset({Kind.COLUMN_MISSING, Kind.INVENTED, Kind.VALUE_SHIFTED, Kind.VALUE_LOST})
 _OF_BOTH = frozenset({Kind.ROW_MISSING, Kind.CELLS_MERGED})

@@ -16,8 +16,7 @@ UNASKED = 0.3
 """Severity of a further table beside the one asked for, and of rows given twice, against 1 for false ones."""
 MISLEADING = 1.3
 """Severity of what belongs to another row or column, or of no name at all, against 1 for a part of a name."""
-_MOST_TOLD = 50
-"""Events beyond this many are counted, not told."""
+_MOST_TOLD = 50  # events beyond this many are counted, not told
 _LONGEST_QUOTE = 60
 
 
@@ -62,8 +61,7 @@ class Kind(Enum):
     PADDED = "padded", "padded"
 
 
-_FORM = Kind.PADDED
-"""What costs as much as the worst of its kind, however often it comes."""
+_FORM = Kind.PADDED  # what costs as much as the worst of its kind, however often it comes
 MISREAD = frozenset({Kind.VALUE_MISREAD, Kind.HEADER_MISREAD, Kind.NAME_MISREAD})
 _GONE = frozenset({Kind.VALUE_WRONG, Kind.VALUE_LOST, Kind.ROW_MISSING, Kind.COLUMN_MISSING, Kind.CUT_OFF})
 """Events after which the values they touch are not known at all."""
@@ -74,8 +72,7 @@ class Event:
     """One thing that happened."""
 
     kind: Kind
-    extent: float
-    """How many values it touches."""
+    extent: float  # how many values it touches
     message: str
     where: dict[str, Any] = field(default_factory=dict)
     """`row` and `col` in the truth, or `pred_row` and `pred_col` in the prediction."""

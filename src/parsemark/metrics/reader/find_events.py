@@ -1,7 +1,5 @@
 """Finds the events between the truth and one aligned table: what is missing, invented, moved or misnamed."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import groupby, product

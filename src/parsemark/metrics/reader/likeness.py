@@ -4,8 +4,6 @@ Closeness of characters is not closeness of meaning: 1.12 is as wrong as 9.99 wh
 misspelt word is still read. So numbers count only if they are the same numbers, and words by their letters.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -19,11 +17,9 @@ from parsemark.metrics.reader.texts import KEPT_TEXTS, SCRIPT_MARKS, bare, is_nu
 
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
-_MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
-"""The number of a tight value, and what may be its unit."""
+_MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")  # the number of a tight value, and what may be its unit
 _NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
-_FEW_WORDS = 2
-"""So many other words are a negation and what goes with it."""
+_FEW_WORDS = 2  # so many other words are a negation and what goes with it
 _APART = re.compile(r"(?<=[\d.]) (?=[\d.])")
 _EXPONENT = re.compile(
     r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])|(?<![^\W\d_][^\W\d_])(?<=[^\W\d_)])\^\{?-?[^\W\d_]+\}?"
@@ -36,8 +32,7 @@ _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухк
 """Letters of other alphabets as the Latin ones that they are taken for."""
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
-ALIKE = 0.9
-"""Texts that are at least so much alike hardly differ."""
+ALIKE = 0.9  # texts that are at least so much alike hardly differ
 _OF_LETTERS: notations.Rules = (
     (by(lambda text: text.translate(_DECORATION)), misread(0.95, "marks")),
     (by(lambda text: text.translate(_MISTAKEN)), misread(ALIKE, "letters taken for digits")),
@@ -46,8 +41,7 @@ _OF_LETTERS: notations.Rules = (
 """What the letters of names, and the last one of all texts, are taken for."""
 _COMPARED = 400
 """Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
-NEAR = 0.5
-"""Texts at least this alike are the same one misread; less, another one."""
+NEAR = 0.5  # texts at least this alike are the same one misread; less, another one
 
 
 def likeness(truth: str, pred: str) -> float:

@@ -1,7 +1,5 @@
 """`reader`: could someone who sees the extraction alone reconstruct every value with its headers?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

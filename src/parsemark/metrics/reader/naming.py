@@ -6,8 +6,6 @@ nothing needs to be told apart (a title over all columns, a group whose leaves a
 it is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,14 +19,10 @@ from parsemark.metrics.reader.notations import OPPOSITE, SIGN_CHANGED, Change
 from parsemark.metrics.reader.paths import How, Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999
-_MOST_RIVALS = 4
-"""How many other names a misread one is compared with."""
-_MOST_GROUPS = 100
-"""Groups among which those that stand at each other's places are looked for."""
-_MISLED = 0.1
-"""Credit by which the name of another column or row has to be the better match to mislead."""
-_READABLE = 0.5
-"""Credit that a reading has to reach if it is not the one as given."""
+_MOST_RIVALS = 4  # how many other names a misread one is compared with
+_MOST_GROUPS = 100  # groups among which those that stand at each other's places are looked for
+_MISLED = 0.1  # credit by which the name of another column or row has to be the better match to mislead
+_READABLE = 0.5  # credit that a reading has to reach if it is not the one as given
 _KNOWN_WITHOUT = 0.4
 """Severity of a header that stands outside of the table, or is over names or the only column of values."""
 
@@ -38,15 +32,11 @@ class Named(NamedTuple):
 
     truth: Path
     readings: tuple[tuple[How, Path], ...]
-    extent: float
-    """How many values it names."""
+    extent: float  # how many values it names
     where: dict[str, Any]
-    words: str
-    """How it is called in a message."""
-    needed: bool
-    """Whether what it names cannot be known without it; the header over names is not needed."""
-    torn: bool = False
-    """Whether a group over it was cut into pieces."""
+    words: str  # how it is called in a message
+    needed: bool  # whether what it names cannot be known without it; the header over names is not needed
+    torn: bool = False  # whether a group over it was cut into pieces
 
 
 class Axis(NamedTuple):

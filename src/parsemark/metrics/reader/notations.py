@@ -22,10 +22,8 @@ _DATE = re.compile(r"(\d{4}[-/.])?(\d\d?)([-/.])(\d\d?)(\3\d{4})?")
 _TIME = re.compile(r"\d?\d:\d\d(?::\d\d)?")
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTENED = re.compile(r"([^\W\d_]+)(\.?)")
-_LEAST_SHORT = 3
-"""Letters that a word has to have if it is cut short without a full stop."""
-_SHORT_FOR = {"no": "number", "nr": "number"}
-"""Words whose abbreviation has other letters."""
+_LEAST_SHORT = 3  # letters that a word has to have if it is cut short without a full stop
+_SHORT_FOR = {"no": "number", "nr": "number"}  # Words whose abbreviation has other letters
 _GREEK = {
     unicodedata.name(letter).split()[-1].lower(): letter for letter in map(chr, range(ord("α"), ord("ω") + 1))
 } | {"lambda": "λ", "sigma": "σ"}
@@ -38,8 +36,7 @@ SLIGHTLY = 0.25
 on the line with its sign, a sign that is given by another one throughout."""
 HARDLY = 0.1
 """Severity of a value in another size of its unit, and of a yes or no that is said in another way."""
-_SIGN_LOST = 0.97
-"""Likeness of a text to that with a sign which nobody misses."""
+_SIGN_LOST = 0.97  # likeness of a text to that with a sign which nobody misses
 OPPOSITE = 0.75
 """Severity of what says the opposite, of which people see a part as misread; and likeness of a name to that
 of the opposite number: no other one is meant."""
@@ -51,24 +48,18 @@ class Change(Enum):
     __hash__ = object.__hash__  # members are single; that of Enum is written in Python
 
     NONE = "none"
-    NOTATION = "notation"
-    """The characters are all there, but grouped, spaced or raised in another way."""
-    MISREAD = "misread"
-    """Some letters are wrong; the text is still recognised."""
-    OTHER = "other"
-    """It says something else."""
+    NOTATION = "notation"  # the characters are all there, but grouped, spaced or raised in another way
+    MISREAD = "misread"  # some letters are wrong; the text is still recognised
+    OTHER = "other"  # it says something else
 
 
 class Difference(NamedTuple):
     """How a text differs from what it should be."""
 
     change: Change
-    likeness: float
-    """1 for the same content, 0 for another one."""
-    cause: str = ""
-    """What was done to its notation."""
-    severity: float = 1.0
-    """How much of what other changes of notation cost this one does."""
+    likeness: float  # 1 for the same content, 0 for another one
+    cause: str = ""  # what was done to its notation
+    severity: float = 1.0  # how much of what other changes of notation cost this one does
 
 
 SAME = Difference(Change.NONE, 1.0)
@@ -110,8 +101,7 @@ _without_degrees = _folding(
     (r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))", ""), (r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)", "")
 )
 _between_words = _folding((_SHORTENED.pattern, "w"), (r"\s+", ""))
-_unsigned = _folding((r"\s*[±+-]\s*", " "), (r"\s+", " "))
-"""Without what may stand before a deviation."""
+_unsigned = _folding((r"\s*[±+-]\s*", " "), (r"\s+", " "))  # without what may stand before a deviation
 ungrouped = _folding(
     (r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])", lambda found: re.sub(r"\D", "", found[0]))
 )
@@ -125,8 +115,7 @@ _flat = _folding(
 """With scripts on the line, those below last: `5_{-1}^{+2}` is `5+2-1`; not where digits meet."""
 _on_the_line = _folding((r"[\^_](?:\{±([^{}]*)\}|±)", r"±\1"))
 """With the deviation on the line, be it raised or lowered."""
-both_ways = _folding((r"±([\d.]++)", r"+\1-\1"))
-"""With the deviation said for each way, `5+2-2` for `5±2`."""
+both_ways = _folding((r"±([\d.]++)", r"+\1-\1"))  # with the deviation said for each way, `5+2-2` for `5±2`
 
 
 def _is_other_case(truth: str, pred: str) -> bool:

@@ -24,24 +24,18 @@ from parsemark.metrics.reader.signs import answers
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.texts import tight
 
-_MOST_TABLES = 12
-"""Of a prediction with more tables, the first ones are read."""
+_MOST_TABLES = 12  # of a prediction with more tables, the first ones are read
 MOST_LINES = 200
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
-RECORDS = 0.2
-"""Severity of lines that name the column of each value, or the only one of a name."""
-_LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})
-"""Formats that lines of anything may be taken for."""
+RECORDS = 0.2  # severity of lines that name the column of each value, or the only one of a name
+_LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})  # formats that lines of anything may be taken for
 _SET_OFF = re.compile(r"[:：=]| [-–—] ")
-_CELL_BY_CELL = 2.0
-"""Severity of lines of one cell each: rows have to be counted out too."""
-NARROW = 2
-"""Of a table of so few rows or columns little tells which way it stands."""
+_CELL_BY_CELL = 2.0  # severity of lines of one cell each: rows have to be counted out too
+NARROW = 2  # of a table of so few rows or columns little tells which way it stands
 _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
-_ITEM = re.compile(r"\(?\d{1,2}[.)]\s+")
-"""The number of an item of a list."""
+_ITEM = re.compile(r"\(?\d{1,2}[.)]\s+")  # the number of an item of a list
 _EMPHASIS = re.compile(r"\*\*|__")
 
 
@@ -52,10 +46,8 @@ class Pages:
     sheets: tuple[Sheet, ...]
     headings: tuple[str, ...] = ()
     outside: str = ""
-    lines: tuple[str, ...] = ()
-    """The lines of text around the tables."""
-    as_data: bool = False
-    """Whether the tables are given as data for programs."""
+    lines: tuple[str, ...] = ()  # the lines of text around the tables
+    as_data: bool = False  # whether the tables are given as data for programs
 
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:

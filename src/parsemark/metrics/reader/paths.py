@@ -1,7 +1,5 @@
 """Header paths: the texts that name a column (or a row), from the widest group to its own name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -16,18 +14,15 @@ from parsemark.metrics.reader.texts import are_other_units, powers, tight
 
 Path = tuple[str, ...]
 
-_WITHOUT_UNIT = 0.85
-"""Likeness of a name without its unit, at least."""
-_GROUP_WEIGHT = 0.5
-"""Weight of the upper levels of a path against the last one, where paths are compared."""
+_WITHOUT_UNIT = 0.85  # likeness of a name without its unit, at least
+_GROUP_WEIGHT = 0.5  # weight of the upper levels of a path against the last one, where paths are compared
 _WHOLE = 0.8
 """Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
 _SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})(?:(?<!\d)-|-(?!\d)))+")
 """What parts words; not the sign of a number, nor what is between the ends of a range."""
 _SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_JOINTS = " -/|:>_"
-"""What stands between the levels of a name that are joined in one text."""
+_JOINTS = " -/|:>_"  # what stands between the levels of a name that are joined in one text
 _CACHE = 50_000
 _LONGEST_FLAT = 600
 
@@ -42,8 +37,7 @@ class How(Enum):
     """An empty cell was read as a repetition of the one before, as in Markdown, which has no spans."""
     SHORT = 0.1
     """The same, also where the header row has ended before the columns it covers, and there is no cell."""
-    COUNTED = 0.35
-    """Names were given to the columns in turn."""
+    COUNTED = 0.35  # names were given to the columns in turn
 
 
 def column_paths(sheet: Sheet, header_rows: Iterable[int], how: How) -> list[Path]:
@@ -106,11 +100,9 @@ class Level(NamedTuple):
 class PathMatch(NamedTuple):
     """A true path against a given one."""
 
-    credit: float
-    """How well the given path names what the true one names: 1 for all of it."""
+    credit: float  # how well the given path names what the true one names: 1 for all of it
     levels: tuple[Level, ...]
-    extra: tuple[str, ...]
-    """Levels of the given path that the true one does not have."""
+    extra: tuple[str, ...]  # levels of the given path that the true one does not have
 
 
 @lru_cache(_CACHE)

@@ -6,8 +6,6 @@ Rows run together are the same on the transposed tables, and lines of plain text
 A row that is torn apart, a cell of three lines given as three rows, is joined where that makes it more alike.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -27,43 +25,33 @@ from parsemark.metrics.reader.sheet import Entries, Sheet
 from parsemark.metrics.reader.structure import says_deviations
 from parsemark.metrics.reader.texts import is_numeric, tight
 
-_LEAST_ALIKE = 0.3
-"""Rows less alike than this are not compared cell by cell."""
-_SHARE = 0.5
-"""Columns belong together if they do in this share of the rows."""
-_LONGEST = 2000
-"""Characters of a row; longer ones are left as they are."""
+_LEAST_ALIKE = 0.3  # rows less alike than this are not compared cell by cell
+_SHARE = 0.5  # columns belong together if they do in this share of the rows
+_LONGEST = 2000  # characters of a row; longer ones are left as they are
 _MOST_ROWS = 400
 _UP_TO = re.compile(r"(?<=\w)\s?[–—]\s?(?=\w)|(?<=\d)(?:-|\s-\s)(?=\d)")
 _DASH = re.compile(r"(?<=[\w%])[–—-]$")
-_ROWS_TOGETHER = 0.8
-"""Severity of rows run together with spaces between them, against 1 without."""
+_ROWS_TOGETHER = 0.8  # severity of rows run together with spaces between them, against 1 without
 _SEPARATE = 0.9
 """Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
-_GAIN = 0.05
-"""Likeness that a piece has to add."""
-_MOST_LINES = 6
-"""A torn row has at most this many pieces on each side of the one that was recognised."""
+_GAIN = 0.05  # likeness that a piece has to add
+_MOST_LINES = 6  # a torn row has at most this many pieces on each side of the one that was recognised
 
 
-Form = tuple[Sheet, tuple[Event, ...]]
-"""A prediction put as the truth has it, and what had been done to it."""
+Form = tuple[Sheet, tuple[Event, ...]]  # a prediction put as the truth has it, and what had been done to it
 
 
 class _Grouped(NamedTuple):
     """Lines (columns, or rows) of the truth that one line of the prediction holds."""
 
     lines: tuple[int, ...]
-    held: float
-    """Number of cells in which they are run together."""
+    held: float  # number of cells in which they are run together
     separate: float
     """Share of these cells in which each part stands on a line of its own, or they say from what to what."""
-    glued: float
-    """Share of these cells in which not even a space is between the parts."""
+    glued: float  # share of these cells in which not even a space is between the parts
 
 
-_Pieces = list[tuple[int, str]]
-"""What the cells say that begin in a row, each with its column."""
+_Pieces = list[tuple[int, str]]  # what the cells say that begin in a row, each with its column
 
 
 class _Row(NamedTuple):
@@ -73,8 +61,7 @@ class _Row(NamedTuple):
     """For each column of the prediction: column of the truth, and where it begins and ends in the text."""
     spread: dict[int, tuple[int, ...]]
     """For each column of the truth the columns of the prediction that hold its parts."""
-    spanning: frozenset[int]
-    """Columns of the truth whose cell in this row spans further ones."""
+    spanning: frozenset[int]  # columns of the truth whose cell in this row spans further ones
 
 
 def regroup_columns(truth: Sheet, pred: Sheet) -> Form | None:

@@ -16,8 +16,7 @@ from parsemark.model import HOLE, Table
 
 Entry = TypeVar("Entry")
 Grid = list[list[Entry]]
-Entries = tuple[Any, ...]
-"""What each grid of a sheet says of one cell, in the order of its fields."""
+Entries = tuple[Any, ...]  # what each grid of a sheet says of one cell, in the order of its fields
 
 _SPACED_PAIR = re.compile(r"(?<=\d)(?:\s+,\s*|,(?:\s|\\[ ,;:]|~)+)(?=[-\d])")
 _COMMA = re.compile(r"(?<=\d),(?=[-\d])")
@@ -72,18 +71,12 @@ _DIGITS = str.maketrans(
 class Sheet:
     """Grids with one list per row and one entry per column."""
 
-    texts: Grid[str]
-    """Folded texts; empty for placeholders. A spanning cell repeats its text."""
-    shown: Grid[str]
-    """The texts as they were written."""
-    starts: Grid[bool]
-    """Whether a cell begins here: not so where a span repeats it."""
-    present: Grid[bool]
-    """Whether anything is written here, be it a placeholder."""
-    holes: Grid[bool]
-    """Whether the source has no cell here, not even an empty one."""
-    header_rows: int | None
-    """How many leading rows the source says are headers; None where it does not say."""
+    texts: Grid[str]  # folded texts; empty for placeholders. A spanning cell repeats its text
+    shown: Grid[str]  # the texts as they were written
+    starts: Grid[bool]  # whether a cell begins here: not so where a span repeats it
+    present: Grid[bool]  # whether anything is written here, be it a placeholder
+    holes: Grid[bool]  # whether the source has no cell here, not even an empty one
+    header_rows: int | None  # how many leading rows the source says are headers; None where it does not say
 
     @property
     def n_rows(self) -> int:

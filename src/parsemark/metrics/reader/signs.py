@@ -14,8 +14,6 @@ Citations stand on the page, and the truth, made of its source, leaves them out:
 printed as `BERT [12]`, `BERT [DCLT19]` or `BERT (Devlin et al., 2019)`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -31,13 +29,11 @@ SAYS = dict.fromkeys(_SAYING_YES, True) | dict.fromkeys(_SAYING_NO, False)
 """How yes and no are said, case folded."""
 _IN_PAIRS = {"0": "1", "n": "y", "f": "t", "absent": "present", "○": "●", "□": "■"}
 """What says no beside what says yes, and something else elsewhere; case folded."""
-_MARKS = frozenset("✓√×✗xX•●*★+■◆▲oO○∘")
-"""Signs that alone in a cell may mark that something is there."""
+_MARKS = frozenset("✓√×✗xX•●*★+■◆▲oO○∘")  # signs that alone in a cell may mark that something is there
 _CASES: tuple[Callable[[str], str], ...] = (str, str.upper, str.capitalize)
 _YES, _NO = (frozenset(case(w) for w in words for case in _CASES) for words in (_SAYING_YES, _SAYING_NO))
 _NO_BESIDE = {case(no): case(yes) for no, yes in _IN_PAIRS.items() for case in _CASES}
-_AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")
-"""Marks that affirm, wherever they stand."""
+_AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")  # marks that affirm, wherever they stand
 
 
 def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
@@ -178,8 +174,7 @@ _CITATION = re.compile(
     rf"\s?(?:\^\{{?)?(?:\[(?:{_NUMBERS}|{_KEYS}|{_AUTHORS})\]|\({_AUTHORS}\))\}}?"
     rf"|(?<=[^\W\d_]{{3}})\^(?:\d{{1,3}}|\{{{_NUMBERS}\}})(?=$|[(\[])"
 )
-_CITING = frozenset("[(^")
-"""Without any of these there is no citation."""
+_CITING = frozenset("[(^")  # without any of these there is no citation
 
 
 def without_citations(truth: Sheet, pred: Sheet) -> Sheet:

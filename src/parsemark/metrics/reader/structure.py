@@ -1,7 +1,5 @@
 """What is a header in the truth: header rows, label columns, and section rows between the data."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +11,7 @@ from parsemark.metrics.reader.texts import is_numeric
 
 MAX_HEADER_ROWS = 6
 _MOSTLY = 0.7
-_MOST_LINES = 2
-"""The last row that can be a further line of the names in the first one."""
+_MOST_LINES = 2  # the last row that can be a further line of the names in the first one
 _BRACKETED = re.compile(r"\(.*\)|\[.*\]")
 _DEVIATION = re.compile(r"[(\[](?=[^()\[\]A-Za-z]*\d)[^()\[\]A-Za-z]*+[)\]]|±[\d.]++%?")
 
@@ -23,12 +20,10 @@ _DEVIATION = re.compile(r"[(\[](?=[^()\[\]A-Za-z]*\d)[^()\[\]A-Za-z]*+[)\]]|±[\
 class Structure:
     """The roles of a sheet's rows and columns."""
 
-    n_header: int
-    """The first rows are headers."""
+    n_header: int  # the first rows are headers
     labels: tuple[tuple[int, ...], ...]
     """For each column the columns that name its rows; a label column names itself by those before it."""
-    sections: frozenset[int]
-    """Rows that name the rows below them (projected row headers)."""
+    sections: frozenset[int]  # rows that name the rows below them (projected row headers)
 
     @cached_property
     def stubs(self) -> frozenset[int]:

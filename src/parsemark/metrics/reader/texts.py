@@ -1,7 +1,5 @@
 """What a folded text is: its numbers, its letters without their looks, and the unit in which it measures."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -9,8 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
-SIGNED_AMOUNT = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
-"""A sign before a currency is that of the amount."""
+SIGNED_AMOUNT = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")  # a sign before a currency is that of the amount
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
 SCRIPT_MARKS = str.maketrans("", "", "^_{}")
@@ -34,8 +31,7 @@ _MICRO = re.compile(rf"(?<![^\W\d_])[µμ](?={_BASE}(?![^\W\d_]))")
 _PREFIXES = dict(zip("TGMkdcmµunp", (12, 9, 6, 3, -1, -2, -3, -6, -6, -9, -12), strict=True)) | {"": 0}
 _QUANTITY = re.compile(rf"([+-]?\d{{1,12}}(?:\.\d{{1,12}})?)\s*([{''.join(_PREFIXES)}]?)({_BASE})")
 _ONE_SIGN = str.maketrans("µμl", "uuL")
-_WRITTEN = frozenset("/^·µμ")
-"""What one of two ways to write a unit has."""
+_WRITTEN = frozenset("/^·µμ")  # what one of two ways to write a unit has
 _LONGEST_UNIT = 60
 
 

@@ -7,8 +7,6 @@ deviations, a point may stand in a number or in a time, the day or the month may
 be a decimal one: 1.234 alone may be either.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache, partial
 from itertools import chain
@@ -35,8 +33,7 @@ _POINTED_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
 _YEAR = r"((?:1[5-9]|20)\d\d)"
-_LATE = r"(1[3-9]|2\d|3[01])"
-"""A day that is no month."""
+_LATE = r"(1[3-9]|2\d|3[01])"  # a day that is no month
 _DATES = tuple(
     (re.compile(rf"(?<![\w.,/-]){written}(?!\w|[-/.]\d)", re.IGNORECASE), places)
     for written, places in (
@@ -66,8 +63,7 @@ _POINT = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d{3})*(?:,\d+)?(?![\w.,])")
 _LIST = re.compile(r"[(\[][^()\[\],]*,|,\s")
-_LEAST = 2
-"""So many numbers with a comma tell; one alone may be a list of two."""
+_LEAST = 2  # so many numbers with a comma tell; one alone may be a list of two
 
 
 class WritingHabits(NamedTuple):
@@ -75,10 +71,8 @@ class WritingHabits(NamedTuple):
 
     brackets_are_signs: bool
     points_are_colons: bool
-    crosses_are_no: bool
-    """A crossed box says no beside a ticked one, and yes beside an empty one."""
-    day_first: bool
-    """Whether 3/4 is a day in April, as another date tells."""
+    crosses_are_no: bool  # a crossed box says no beside a ticked one, and yes beside an empty one
+    day_first: bool  # whether 3/4 is a day in April, as another date tells
 
 
 def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:

@@ -1,7 +1,5 @@
 """The values of the truth, and what became of each; what was done to all of them alike is one event."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from functools import cached_property
@@ -19,16 +17,12 @@ from parsemark.metrics.reader.structure import Structure, filled_down
 from parsemark.metrics.reader.texts import is_numeric, numbers, tight
 
 Position = tuple[int, int]
-_SHORT = 4
-"""A slip of so many characters (`->.` is three) that comes again has one cause."""
+_SHORT = 4  # a slip of so many characters (`->.` is three) that comes again has one cause
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
-_LEAST_STATES = 3
-"""So many values that say yes or no tell whether both became one."""
-_SIGN = 3
-"""A value of at most so many characters may be a sign that stands for something."""
-_ONE_STATE = 0.85
-"""Severity of yes and no that became one: no value of them is known."""
+_LEAST_STATES = 3  # so many values that say yes or no tell whether both became one
+_SIGN = 3  # a value of at most so many characters may be a sign that stands for something
+_ONE_STATE = 0.85  # severity of yes and no that became one: no value of them is known
 
 
 class Asked:

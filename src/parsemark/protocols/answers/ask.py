@@ -1,7 +1,5 @@
 """One fact asked of an output, by look-up alone: right, wrong, or not found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -10,16 +8,12 @@ from parsemark.metrics import get_metric
 from parsemark.model import Fact
 from parsemark.protocols.answers.output import SIDE, AskedOutput, Words, name_of, said_words, shown, value_of
 
-ANSWER = "answer"
-"""Metric of the row of a fact."""
+ANSWER = "answer"  # metric of the row of a fact
 State = Literal["right", "wrong", "not found"]
-_GAP = 3
-"""Words that may stand in an answer's place, at most."""
-_NEARLY = 0.5
-"""A formula that scores this much is an attempt at the one that is asked for."""
+_GAP = 3  # Words that may stand in an answer's place, at most
+_NEARLY = 0.5  # a formula that scores this much is an attempt at the one that is asked for
 _MAX_FORMULAS = 200
-_OF_THE_TABLE = 0.5
-"""Share of a table's cells by which another one is known to be it."""
+_OF_THE_TABLE = 0.5  # share of a table's cells by which another one is known to be it
 
 
 class GivenAnswer(NamedTuple):
@@ -195,8 +189,7 @@ def _field(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     return GivenAnswer("right", arguments["answer"][:200]) if wanted and there else _NOT_FOUND
 
 
-_LISTS = ("row", "column", "cells")
-"""Arguments that are lists of texts; the others are texts."""
+_LISTS = ("row", "column", "cells")  # arguments that are lists of texts; the others are texts
 _KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], AskedOutput], GivenAnswer], tuple[str, ...]]] = {
     "cell number": (_cell, ("row", "column", "answer")),
     "cell text": (_cell, ("row", "column", "answer")),

@@ -1,7 +1,5 @@
 """The facts that a page's exact truth yields, each one that its own truth answers, and only one way."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +14,7 @@ from parsemark.protocols.answers.output import SIDE, AskedOutput, said_words, sh
 from parsemark.protocols.page_elements import in_order
 
 RULES = "answers"
-MAX_OF_A_KIND = 300
-"""Facts of one kind on a page; of more, every second, third, … is taken."""
+MAX_OF_A_KIND = 300  # facts of one kind on a page; of more, every second, third, … is taken
 _ORDER_WORDS, _BULLETS = 8, "•–-*◦▪· "
 _EDGES = frozenset({Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON})
 """What is no part of the text, and must not stand in it."""

@@ -1,7 +1,5 @@
 """Shares of facts that are answered right, wrong or not at all: all, by kind, numbers apart."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from parsemark.protocols.answers.ask import ANSWER, KINDS

@@ -1,7 +1,5 @@
 """Facts as files: one JSON line each, to be read, edited and asked; or in olmOCR-bench's form."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -14,8 +14,7 @@ from parsemark.formats.notation import CACHE_SIZE, fold_notation
 from parsemark.model import Category, Element, Table
 
 Words = tuple[str, ...]
-SIDE = 3
-"""How many words on one side of an answer say where it stands."""
+SIDE = 3  # how many words on one side of an answer say where it stands
 _CURRENCY = "$€£¥₹₩₽₺₴₫¢"
 _WORD = re.compile(rf"[\ue010±<>≤≥{_CURRENCY}]*\d+(?:[.,:/]\d+)*[%{_CURRENCY}]?|[^\W\d_]+")
 _MINUS = re.compile(r"(?<![\w)\]])[-\u2212](?=\d)")
@@ -26,10 +25,8 @@ _MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\(<?([^\s()<>]{1,2000}(?
 _HTML_LINK = re.compile(
     r"""<a\s[^<>]{0,400}?href=["']([^"'<>]{1,2000})["'][^<>]{0,400}>([^<>]{1,400})</a>""", re.I
 )
-_MAX_LEVELS = 4
-"""Rows of headers, or columns of labels, that a reader looks through."""
-_MAX_ASKED = 60_000
-"""Places of a table that are asked; no page has more."""
+_MAX_LEVELS = 4  # rows of headers, or columns of labels, that a reader looks through
+_MAX_ASKED = 60_000  # places of a table that are asked; no page has more
 
 
 @lru_cache(CACHE_SIZE)
@@ -80,10 +77,8 @@ class FoundHeading(NamedTuple):
 class AskedTable(NamedTuple):
     """A table by its headers."""
 
-    values: frozenset[str]
-    """Of its cells, for what it is about."""
-    rows: tuple[dict[Words, set[int]], ...]
-    """By their first cells, and by their last ones."""
+    values: frozenset[str]  # of its cells, for what it is about
+    rows: tuple[dict[Words, set[int]], ...]  # by their first cells, and by their last ones
     columns: tuple[dict[Words, set[int]], ...]
     grid: list[list[str]]
 
@@ -138,8 +133,7 @@ class AskedOutput:
 
     elements: tuple[Element, ...]
     blocks: tuple[Words, ...] = field(init=False)
-    markup: str = ""
-    """The output as it was written, for what its elements do not have: links."""
+    markup: str = ""  # the output as it was written, for what its elements do not have: links
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blocks", tuple(said_words(e.text or "") for e in self.elements))

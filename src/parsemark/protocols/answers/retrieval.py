@@ -1,7 +1,5 @@
 """Would a retrieval system find the answer: chunks of an output, ranked by BM25 for each question."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 
@@ -16,8 +14,7 @@ from parsemark.protocols.answers.output import AskedOutput, words_of
 Chunking = Literal["tokens", "headings"]
 CHUNKINGS: tuple[Chunking, ...] = ("tokens", "headings")
 Lost = Literal["", "chunk", "retrieval"]
-FOUND = "found_"
-"""Metric of the row of a fact that is searched for, before how the output was cut."""
+FOUND = "found_"  # metric of the row of a fact that is searched for, before how the output was cut
 SIZE, TOP = 512, 5
 ASKED = frozenset({"cell number", "cell text", "number", "name"})
 """Kinds of facts that have an answer to look for."""

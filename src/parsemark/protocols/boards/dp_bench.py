@@ -4,8 +4,6 @@ Everything is as in `upstage/dp-bench` at 2024-10-24; `docs/boards/dp-bench.md` 
 and kept. Pages are as in its files: `{"elements": [{"category", "content": {"text", "html"}}]}`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,8 +21,7 @@ from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
-PAGE = "dp_bench_page"
-"""Where a page keeps its elements as the board's file has them."""
+PAGE = "dp_bench_page"  # where a page keeps its elements as the board's file has them
 PageData = Mapping[str, Any]
 _FORM = {"elements": {"category": None, "content": {"text": None, "html": None}}}
 _NO_TEXT = ("figure", "table", "chart")

@@ -1,7 +1,5 @@
 """Elements as boards see them: what they call each kind (`labels.toml`), and its text."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from importlib.resources import files

@@ -4,8 +4,6 @@ Everything is as in `getomni-ai/benchmark` at commit f54e6b5 with json-diff 1.0.
 lists what is wrong with it and kept.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -29,8 +27,7 @@ Json = Any
 _JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-MAX_STEPS = 500_000
-"""Values that a diff may look at; lists of lists of objects are compared all with all."""
+MAX_STEPS = 500_000  # values that a diff may look at; lists of lists of objects are compared all with all
 MAX_DEPTH = 100
 
 

@@ -5,8 +5,6 @@ Written from a description of `datalab-to/marker`, `benchmarks/overall/scorers`,
 depends on its version (3.9 in the reference runs).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -29,8 +27,7 @@ from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.page_elements import in_order
 from parsemark.protocols.run_data.tables import RunTables
 
-BLOCKS = "marker_blocks"
-"""Where a page keeps its true blocks, as Markdown."""
+BLOCKS = "marker_blocks"  # where a page keeps its true blocks, as Markdown
 CUTOFF = 70
 BLOCK_SHARE, ORDER_SHARE = 0.8, 0.2
 PANDOC_TIMEOUT_S = 60

@@ -1,7 +1,5 @@
 """What boards have in common that give each page a few numbers and take means of them."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

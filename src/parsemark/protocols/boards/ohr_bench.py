@@ -4,8 +4,6 @@ Everything is as in `opendatalab/OHR-Bench` at commit 1f421eb; `docs/boards/ohr-
 with it and kept. `parsemark rag` (`engine/rag.py`) searches and asks.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import string
@@ -61,10 +59,8 @@ class ResultLine(BaseModel):
     ID: str
     retrieval_results: list[dict[str, Any]] | None = None
     """Chunks, each with `file_name`, `page_idx` and `text`."""
-    generated: str | None = None
-    """From the pages of the evidence."""
-    end_to_end: str | None = None
-    """From what was fetched."""
+    generated: str | None = None  # from the pages of the evidence
+    end_to_end: str | None = None  # from what was fetched
 
     @field_validator("retrieval_results")
     @classmethod

@@ -4,8 +4,6 @@ Everything is as in `opendataloader-project/opendataloader-bench` at commit b4b9
 `docs/boards/opendataloader.md` lists what is wrong with it and kept.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +28,10 @@ from parsemark.protocols.page_elements import html_of, in_order
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 from parsemark.protocols.run_data.tables import RunTables
 
-MARKDOWN = "opendataloader_markdown"
-"""Where a page keeps its true Markdown."""
+MARKDOWN = "opendataloader_markdown"  # where a page keeps its true Markdown
 MEASURES = ("nid", "nid_s", "teds", "teds_s", "mhs", "mhs_s")
 OVERALL = ("nid", "teds", "mhs")
-MAX_MARKUP = 5_000_000
-"""Characters of the tables of a page; nested ones count again."""
+MAX_MARKUP = 5_000_000  # characters of the tables of a page; nested ones count again
 _OPENING, _CLOSING = re.compile("<table[^>]*?>", re.I), re.compile("</table>", re.I)
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _LINE_END = re.compile(r"<br\s*/?>")
@@ -274,8 +270,7 @@ def _content(tokens: Any) -> str | None:
 
 # --- headings -----------------------------------------------------------------------------------------------
 
-HeadingTree = list[Any]
-"""[tag, text, children…]"""
+HeadingTree = list[Any]  # [tag, text, children…]
 
 
 def heading_tree(md: str) -> HeadingTree:

@@ -24,13 +24,11 @@ from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredP
 from parsemark.protocols.page_elements import html_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
 
-HTML = "rd_tablebench_html"
-"""Where a page keeps its true table."""
+HTML = "rd_tablebench_html"  # where a page keeps its true table
 GridRows = list[list[str]]
 Item = TypeVar("Item")
 ROW_MATCH, ROW_GAP, COLUMN_GAP = 5, -3, -1
-MAX_STEPS = 100_000_000
-"""Pairs of cells that are compared; more are refused."""
+MAX_STEPS = 100_000_000  # pairs of cells that are compared; more are refused
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ Everything is as in `Unstructured-IO/unstructured-eval-metrics` at commit b14843
 `{"type", "text", "metadata": {…}}`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter
@@ -34,8 +32,7 @@ from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measu
 from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 
-ELEMENTS = "score_bench_elements"
-"""Where a page keeps its true elements as the board's files have them."""
+ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the board's files have them
 _FORM = {
     "type": None,
     "text": dict.fromkeys(("x", "y", "w", "h", "content")),

@@ -1,7 +1,5 @@
 """A page as OmniDocBench annotates it: as its corpus gave it, or made of its elements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ The annotation file has a key `pred` in its elements, or for layout a file of bo
 code skips elements without a prediction; strictly they count as wrong. How many there are is said either way.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -61,8 +59,7 @@ class GroupTable:
     """A figure by groups: OmniDocBench's Tables 6 to 8."""
 
     title: str
-    values: Mapping[str, float | None]
-    """Group to value, in the order of the published table."""
+    values: Mapping[str, float | None]  # group to value, in the order of the published table
     counts: Mapping[str, int]
 
 
@@ -71,16 +68,13 @@ class TaskResult:
     """What came of a task."""
 
     task: str
-    n: int
-    """Elements, or pages for layout, that were scored."""
-    n_missing: int
-    """Elements, or pages, without a prediction."""
+    n: int  # elements, or pages for layout, that were scored
+    n_missing: int  # elements, or pages, without a prediction
     figures: Mapping[str, float | None]
     result: Mapping[str, Any] = field(default_factory=dict)
     """All means by element, page and group, as the published program writes them."""
     table: GroupTable | None = None
-    remarks: Sequence[str] = ()
-    """What was not used of the predictions, and why."""
+    remarks: Sequence[str] = ()  # what was not used of the predictions, and why
 
 
 def component_task(

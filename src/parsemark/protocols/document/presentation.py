@@ -6,8 +6,6 @@ inside whole pages (component tasks do it their way, and Table 6, layout, as wel
 corpus has are there, under the names that it gives them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

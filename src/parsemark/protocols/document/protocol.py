@@ -1,7 +1,5 @@
 """The recipe for whole pages: its options, and where its parts are."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The figures of a run, profile by profile (`figures.toml` says what they are), by attribute; verdicts."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

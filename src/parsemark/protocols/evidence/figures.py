@@ -1,7 +1,5 @@
 """Shares of words over the pages of a run, who invented numbers, and the worst pages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -18,8 +16,7 @@ from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.run_data.unread_pages import unscored
 
 MAX_WORST = 50
-_NAMED = 3
-"""Examples in a note."""
+_NAMED = 3  # examples in a note
 
 
 def _pages(tables: RunTables) -> pl.DataFrame:

@@ -1,7 +1,5 @@
 """The words of an output, compared with those that can be seen on its page."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Set
@@ -17,10 +15,8 @@ from parsemark.protocols.page_elements import predicted_elements
 
 FATES = ("kept", "altered", "lost", "moved")
 EXTRAS = ("doubled", "invented", "leaked")
-NUMBERS = "numbers_"
-"""Before the name of a count: the same for numbers alone."""
-TABLES_ALONE = "tables_alone"
-"""1 where an output says nothing but tables, or nothing at all."""
+NUMBERS = "numbers_"  # before the name of a count: the same for numbers alone
+TABLES_ALONE = "tables_alone"  # 1 where an output says nothing but tables, or nothing at all
 _PLACEHOLDER = re.compile(
     r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.IGNORECASE
 )
@@ -36,12 +32,9 @@ class WordFinding:
 
     kind: str
     text: str
-    said: str = ""
-    """What the output has in their place."""
-    box: Box | None = None
-    """Where they stand on the page; words that are only in the output stand nowhere."""
-    numbers: int = 0
-    """How many of them are numbers."""
+    said: str = ""  # what the output has in their place
+    box: Box | None = None  # where they stand on the page; words that are only in the output stand nowhere
+    numbers: int = 0  # how many of them are numbers
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,9 @@ from parsemark.protocols.presentation import PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
 from parsemark.protocols.run_data.tables import RunTables
 
-FOUND = "found"
-"""Metric of the rows of findings."""
-WRONG = "wrong"
-"""Metric of the page: how many words have any other fate than to be kept."""
-MAX_FINDINGS = 500
-"""Of a page; the figures count all of them."""
+FOUND = "found"  # metric of the rows of findings
+WRONG = "wrong"  # metric of the page: how many words have any other fate than to be kept
+MAX_FINDINGS = 500  # of a page; the figures count all of them
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """A page to look at: lost words on the page, invented ones in the output's text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +13,7 @@ from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
 _KINDS = {"lost": "miss", "altered": "split", "moved": "moved", **dict.fromkeys(EXTRAS, "extra")}
 """Findings as the viewer draws them: lost words in red."""
-MAX_TEXT = 20_000
-"""Characters of an output that are shown."""
+MAX_TEXT = 20_000  # characters of an output that are shown
 
 
 def found_on(rows: Sequence[Mapping[str, Any]]) -> list[PageMatch]:

@@ -13,16 +13,13 @@ from parsemark.plain_words import counted
 if TYPE_CHECKING:
     from bs4 import Tag
 
-Place = tuple[int, int]
-"""Row and column of a cell's first slot: its name."""
+Place = tuple[int, int]  # row and column of a cell's first slot: its name
 Direction = Literal["up", "down", "left", "right"]
 DIRECTIONS: tuple[Direction, ...] = ("up", "down", "left", "right")
-MAX_SLOTS = 400_000
-"""Slots of the tables of one page; a colspan of a billion is no table."""
+MAX_SLOTS = 400_000  # slots of the tables of one page; a colspan of a billion is no table
 
 
-MAX_PAIRS = 1_000_000
-"""Tables times rows, and nodes of cells: nested ones are looked at again and again."""
+MAX_PAIRS = 1_000_000  # tables times rows, and nodes of cells: nested ones are looked at again and again
 
 
 class TableTooLargeError(FormatError):

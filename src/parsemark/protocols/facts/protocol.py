@@ -38,8 +38,7 @@ class Outcome:
 
     passed: bool | None
     why: str = ""
-    counts: bool = True
-    """False for a fact that the board itself leaves out for this parser."""
+    counts: bool = True  # False for a fact that the board itself leaves out for this parser
     found: str = ""
     """What was found, in a word, where there is more to say than passed or not; `pred` of its row."""
 
@@ -54,10 +53,8 @@ class FactsProtocol(PageProtocol):
     reads_facts: ClassVar[bool] = True
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
-    group_word: ClassVar[str]
-    """What the board calls a group of tests."""
-    crashed: ClassVar[bool | None]
-    """What a fact is on which the board's own code fails."""
+    group_word: ClassVar[str]  # what the board calls a group of tests
+    crashed: ClassVar[bool | None]  # what a fact is on which the board's own code fails
 
     @cached_property
     def headline(self) -> FigureInfo:

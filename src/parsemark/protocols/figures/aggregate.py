@@ -1,7 +1,5 @@
 """From sums of pages to figures, slices and rankings: what the protocols have in common."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,15 +19,13 @@ from parsemark.protocols.run_data.unread_pages import survived, unscored
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import Range, jackknife_interval, sum_by_cluster
 
-MAX_VALUES = 20
-"""An attribute with more values than this is an identifier or a measurement, not a group."""
+MAX_VALUES = 20  # an attribute with more values than this is an identifier or a measurement, not a group
 
 FAILURES = (Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT, Status.METRIC_FAILED)
 """Why a page with truth may have no value, and is not left out for it."""
 
 _PLACES = {"sample": pl.String, "place": pl.Int64}
-Groups = Mapping[str, Mapping[str, Sequence[str]]]
-"""Attribute to value to the samples that have it."""
+Groups = Mapping[str, Mapping[str, Sequence[str]]]  # attribute to value to the samples that have it
 
 
 def mean_statistic(totals: Floats) -> Floats:

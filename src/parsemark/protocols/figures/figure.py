@@ -1,7 +1,5 @@
 """What a figure is, its number with an interval, and the sums over pages that it is made of."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,17 +33,13 @@ class FrozenModel(BaseModel):
 class FigureInfo(FrozenModel):
     """What a figure is: shown wherever its number is."""
 
-    name: str
-    """Its key, in letters, digits, `_` and `.`."""
-    label: str
-    """Short, for a table's head."""
+    name: str  # its key, in letters, digits, `_` and `.`
+    label: str  # short, for a table's head
     definition: str
-    denominator: str
-    """Over what it is taken, and what `Figure.n` counts."""
+    denominator: str  # over what it is taken, and what `Figure.n` counts
     style: Style = "score"
     higher_is_better: bool = True
-    main: bool = False
-    """Whether it is shown at first; the others come with "all columns"."""
+    main: bool = False  # whether it is shown at first; the others come with "all columns"
     largest: float | None = None
     """The most that it can be, where its style does not say so: scores go up to 1."""
 
@@ -150,15 +144,12 @@ class FigureSums:
 
     info: FigureInfo
     samples: tuple[str, ...]
-    documents: tuple[str, ...]
-    """Of each sample; pages of one document are not independent."""
-    sums: Mapping[str, Floats]
-    """Parser to (pages, quantities)."""
+    documents: tuple[str, ...]  # of each sample; pages of one document are not independent
+    sums: Mapping[str, Floats]  # parser to (pages, quantities)
     statistic: Statistic
     denominator: int = 1
     """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
-    page_statistic: Statistic | None = None
-    """What a single page earns, where that is not the same statistic."""
+    page_statistic: Statistic | None = None  # what a single page earns, where that is not the same statistic
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Attribute to the kind that each sample's document is of."""
 

@@ -3,8 +3,6 @@
 Documents are what is drawn, or kinds of documents where they matter (`parsemark.stats.clusters`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -18,8 +16,7 @@ from parsemark.stats.clusters import Contrasts, Kinds
 from parsemark.stats.intervals import effective_df, leave_one_out, normalised
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS, Contrast, rank_intervals
 
-FEW_DOCUMENTS = 30
-"""With fewer, intervals cover less than they say (`bench/unlike_documents.py`)."""
+FEW_DOCUMENTS = 30  # with fewer, intervals cover less than they say (`bench/unlike_documents.py`)
 DOMINATES = 0.2
 """A document with more than this share of what a figure counts is named, if it has thrice its share."""
 

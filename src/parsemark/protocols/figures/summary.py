@@ -8,20 +8,17 @@ from pydantic import Field
 
 from parsemark.protocols.figures.figure import Figure, FigureInfo, FrozenModel
 
-SUMMARY_VERSION = 1
-"""Raised whenever a reader of the former version would misread a summary."""
+SUMMARY_VERSION = 1  # raised whenever a reader of the former version would misread a summary
 
 
 class Slice(FrozenModel):
     """The figures again, for pages (or elements) that have one attribute in common."""
 
-    scope: str
-    """`page`, or the category of the elements: `table`."""
+    scope: str  # `page`, or the category of the elements: `table`
     attribute: str
     value: str
     n: int
-    figures: dict[str, dict[str, Figure]]
-    """Parser to figure to number."""
+    figures: dict[str, dict[str, Figure]]  # parser to figure to number
 
 
 State = Literal["better", "worse", "equal", "equivalent", "not_resolved"]
@@ -40,17 +37,13 @@ class Verdict(FrozenModel):
     figure: str
     value_a: float | None
     value_b: float | None
-    difference: float | None
-    """A − B; None where one of both is not defined."""
+    difference: float | None  # a − B; None where one of both is not defined
     low: float | None
-    high: float | None
-    """Simultaneous 95 % interval of the difference: true for all pairs together."""
+    high: float | None  # simultaneous 95 % interval of the difference: true for all pairs together
     p: float | None
     """Of the same test: below 5 % exactly where the interval leaves out 0; None without a difference."""
-    state: State
-    """Of A, seen from B, on new documents: also of new kinds, where kinds matter."""
-    n_documents: int
-    """What was drawn: documents, or kinds of them where kinds matter."""
+    state: State  # of A, seen from B, on new documents: also of new kinds, where kinds matter
+    n_documents: int  # what was drawn: documents, or kinds of them where kinds matter
     here: State | None = None
     """Of A, seen from B, on documents of these very kinds; None where kinds do not matter."""
     kinds: str | None = None
@@ -87,8 +80,7 @@ class Ranking(FrozenModel):
     best: str | None = None
     ranks: dict[str, tuple[int, int]] = Field(default_factory=dict)
     """The places that the data allow; 1 is best."""
-    verdicts: list[Verdict] = Field(default_factory=list)
-    """Every pair once."""
+    verdicts: list[Verdict] = Field(default_factory=list)  # every pair once
     n_documents: int = 0
     resolution: float | None = None
     """Differences to the best below this are mostly not resolved by these documents."""
@@ -96,8 +88,7 @@ class Ranking(FrozenModel):
     """Parser to the figure if every document counted alike, however much it holds."""
     leverage: dict[str, float] = Field(default_factory=dict)
     """The documents that hold most of what the figure counts, with their share."""
-    kinds: str | None = None
-    """The attribute by which documents are of kinds on which parsers do unlike."""
+    kinds: str | None = None  # the attribute by which documents are of kinds on which parsers do unlike
     n_kinds: int = 0
     notes: list[str] = Field(default_factory=list)
     """What can be resolved, and a warning where there are few documents."""
@@ -116,18 +107,14 @@ class Summary(FrozenModel):
     """What a protocol says about a run; `summary.json` in the protocol's folder."""
 
     version: int = SUMMARY_VERSION
-    protocol: str
-    """The spec, as it parses back."""
-    comparability: int
-    """Figures of two summaries may be compared only if protocol and this number agree."""
-    primary: str
-    """The figure that the leaderboard is sorted by."""
+    protocol: str  # the spec, as it parses back
+    comparability: int  # figures of two summaries may be compared only if protocol and this number agree
+    primary: str  # the figure that the leaderboard is sorted by
     settings: dict[str, str] = Field(default_factory=dict)
     """Choices that all numbers depend on, also those made from the data: `match`, `theta`."""
     counts: dict[str, int] = Field(default_factory=dict)
     """What was scored, in words: `pages`, `tables`, … Shown in every header."""
-    figures: list[FigureInfo]
-    """In the order in which they are shown."""
+    figures: list[FigureInfo]  # in the order in which they are shown
     parsers: dict[str, dict[str, Figure]]
     slices: list[Slice] = Field(default_factory=list)
     ranking: Ranking

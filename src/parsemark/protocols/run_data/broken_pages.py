@@ -7,8 +7,6 @@ every score, and their number is a figure of its own. Everything that shows or c
 from here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence

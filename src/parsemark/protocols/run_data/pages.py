@@ -29,11 +29,9 @@ class Places:
     """The pages of a run in order, each with its document."""
 
     samples: tuple[str, ...]
-    documents: tuple[str, ...]
-    """Of each page; copies of a document have the name of the first."""
+    documents: tuple[str, ...]  # of each page; copies of a document have the name of the first
     kinds: Kindred = field(default_factory=dict)
-    n_copies: int = 0
-    """How many documents are counted with another, since they are the same."""
+    n_copies: int = 0  # how many documents are counted with another, since they are the same
 
     def among(self, samples: Iterable[str]) -> Places:
         """Those of these ids, in their order; ids that are not there are left out."""

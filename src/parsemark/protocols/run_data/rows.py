@@ -9,12 +9,10 @@ from typing import Any
 
 from parsemark.model import Prediction, Score, Status
 
-PAGE_LEVEL = ""
-"""`ScoreRow.element`, and `category`, of a measure of the whole page."""
+PAGE_LEVEL = ""  # `ScoreRow.element`, and `category`, of a measure of the whole page
 BROKEN = "protocol_broken"
 """`ScoreRow.metric` of a page that the protocol did not score; the engine writes it: `broken_pages.py`."""
-MAX_DETAILS = 4_000
-"""Characters of the details of a score: a parser must not decide how large a run becomes."""
+MAX_DETAILS = 4_000  # characters of the details of a score: a parser must not decide how large a run becomes
 _KEPT_OF_LISTS = (20, 8, 3, 1, 0)
 Ids = Sequence[str]
 
@@ -26,8 +24,7 @@ class MatchRow:
     sample: str
     parser: str
     rule: str
-    category: str
-    """Of the truth, or of the prediction where there is no truth: `table`, `text_block`, …"""
+    category: str  # of the truth, or of the prediction where there is no truth: `table`, `text_block`, …
     truth: tuple[str, ...]
     pred: tuple[str, ...]
     kind: str
@@ -41,13 +38,10 @@ class ScoreRow:
     """One score, as it lies in `scores.parquet`: of a pair, or of the whole page."""
 
     sample: str
-    element: str
-    """Id of the truth, or of the prediction where there is no truth, or empty for the whole page."""
-    pred: str
-    """Ids of the predictions joined by `+`; empty where there is none."""
+    element: str  # id of the truth, or of the prediction where there is no truth, or empty for the whole page
+    pred: str  # ids of the predictions joined by `+`; empty where there is none
     rule: str
-    category: str
-    """As in `MatchRow`; empty for the whole page."""
+    category: str  # as in `MatchRow`; empty for the whole page
     parser: str
     metric: str
     value: float | None

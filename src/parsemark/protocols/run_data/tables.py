@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from polars._typing import IntoExpr
 
-BATCH_PAGES = 512
-"""How many pages are looked at together where a run may have any number of them."""
+BATCH_PAGES = 512  # how many pages are looked at together where a run may have any number of them
 
 
 class RunTables:

@@ -1,7 +1,5 @@
 """What the kinds of a run's pages say without any truth: scans that nobody reads, broken files survived."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The figures of a run: the columns of Horn & Keuper's Table 3, and the histograms of their Figure 6."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

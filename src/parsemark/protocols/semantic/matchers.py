@@ -1,7 +1,5 @@
 """The deterministic matcher and a language model side by side, truth by truth."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,8 +18,7 @@ from parsemark.protocols.semantic.page import (
 )
 from parsemark.protocols.tables.matched_tables import is_positive
 
-SAME_TEXT = 0.8
-"""Two answers are the same if the F1 of their character 3-grams is at least this."""
+SAME_TEXT = 0.8  # two answers are the same if the F1 of their character 3-grams is at least this
 
 
 @dataclass
@@ -30,22 +27,15 @@ class MatcherComparison:
 
     parser: str
     truths: int = 0
-    same: int = 0
-    """Both point at the same text, or both at none."""
-    different: int = 0
-    """Both found something, but not the same."""
+    same: int = 0  # both point at the same text, or both at none
+    different: int = 0  # both found something, but not the same
     only_rule: int = 0
     only_model: int = 0
-    not_asked: int = 0
-    """Truths of pages on which the model gave no answer."""
-    texts_exact: int = 0
-    """Spans that the model copied character by character."""
-    texts_recovered: int = 0
-    """Spans that it copied with slips, found by alignment."""
-    texts_lost: int = 0
-    """Texts that are not in the output: made up, and not used."""
-    kinds: Counter[str] = field(default_factory=Counter)
-    """Pairs, splits, merges and misses of the model."""
+    not_asked: int = 0  # truths of pages on which the model gave no answer
+    texts_exact: int = 0  # spans that the model copied character by character
+    texts_recovered: int = 0  # spans that it copied with slips, found by alignment
+    texts_lost: int = 0  # texts that are not in the output: made up, and not used
+    kinds: Counter[str] = field(default_factory=Counter)  # pairs, splits, merges and misses of the model
     cost_usd: float = 0.0
 
 

@@ -1,7 +1,5 @@
 """The options of the recipe, which its parts are given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar

@@ -10,8 +10,6 @@ matcher was not asked nobody knows what answers the tables of the page: they hav
 are not judged; where the output kept it from answering, tables are matched by their characters.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -73,8 +71,7 @@ class TruthAnswer:
     """Tables of the output that would answer it too, were they alone, and how alike they are (0 to 1)."""
 
 
-Spent = tuple[float, float]
-"""What asking cost on this page, in dollars and seconds."""
+Spent = tuple[float, float]  # what asking cost on this page, in dollars and seconds
 
 
 def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) -> PageScores:

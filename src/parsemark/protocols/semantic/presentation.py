@@ -1,7 +1,5 @@
 """Horn & Keuper's Figure 6 (how scores are distributed, parser by parser) and their Table 3."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The protocol `semantic`: how pages are scored, judges asked and figures summed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from parsemark.model import Page, Prediction

@@ -1,7 +1,5 @@
 """What each figure of the tables protocol is called, how it is defined, and over what it is taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite
 

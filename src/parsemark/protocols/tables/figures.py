@@ -1,7 +1,5 @@
 """The figures of the tables protocol: what they are made of, page by page, and those of ranked lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

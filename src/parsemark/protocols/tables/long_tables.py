@@ -13,8 +13,6 @@ table, in the order of the pages, and cuts apart one that answers several. A par
 needs none of this.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict
@@ -35,8 +33,7 @@ NUMBERS = ("part", "region")
 CONTINUED = "continued"
 SAME_PART = 0.5
 """A prediction with this share of its own words and of a true part's in common is a reading of that part."""
-MAX_NOTES = 2
-"""A page says no more lines than these of the break, above the repeated head or at its end."""
+MAX_NOTES = 2  # a page says no more lines than these of the break, above the repeated head or at its end
 _OF_THE_BREAK = re.compile(
     r"\bcont(?:inu|['’.]|d\b)|(?:next|previous|preceding|following) page|\bover\s?leaf"
     r"|\bsuite\b|suivante|précédente|fortsetzung|fortgesetzt|(?:nächste|folgende|vorige|vorherige)\w* seite"
@@ -46,8 +43,7 @@ _OF_THE_BREAK = re.compile(
 )
 """What pages say where a table breaks off or goes on, in the languages of papers."""
 
-Chain = list[tuple[int, Element]]
-"""The parts of a table, each with the number of its page."""
+Chain = list[tuple[int, Element]]  # the parts of a table, each with the number of its page
 
 
 def joined_document(

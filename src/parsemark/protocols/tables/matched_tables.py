@@ -18,8 +18,7 @@ from parsemark.protocols.run_data.pages import Kindred
 from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.tables.figure_definitions import metric_facts
 
-THETA = 0.5
-"""A table counts as found if its match overlaps it by more than this."""
+THETA = 0.5  # a table counts as found if its match overlaps it by more than this
 CONFIDENCE_THRESHOLD = 0.5
 """A prediction with a known confidence at or below this is not a positive prediction."""
 
@@ -45,8 +44,7 @@ class TruthPages:
     documents: tuple[str, ...]
     n_truth: Floats
     negative: NDArray[np.bool_]
-    kinds: Kindred = field(default_factory=dict)
-    """Attribute to the kind that each page's document is of."""
+    kinds: Kindred = field(default_factory=dict)  # attribute to the kind that each page's document is of
     unread: frozenset[tuple[int, str]] = frozenset()
     """Page and id of the tables among `n_truth` that cannot be read."""
 
@@ -79,17 +77,13 @@ class MatchedTables:
 
     pages: TruthPages
     page: NDArray[np.int64]
-    truth: tuple[str, ...]
-    """Id of the truth, or empty for an extra."""
+    truth: tuple[str, ...]  # id of the truth, or empty for an extra
     pred: tuple[str, ...]
     overlap: Floats
-    confidence: Floats
-    """1 where the parser gives none, as in the paper."""
+    confidence: Floats  # 1 where the parser gives none, as in the paper
     has_confidence: bool
-    positive: NDArray[np.bool_]
-    """Whether the prediction counts as a table at the confidence threshold."""
-    count: Floats
-    """How many predictions the entry stands for: several for a split."""
+    positive: NDArray[np.bool_]  # whether the prediction counts as a table at the confidence threshold
+    count: Floats  # how many predictions the entry stands for: several for a split
     structure: Mapping[str, Floats]
     """Structure credit, 0 to 1, by metric; 0 for an extra and where the metric failed."""
 

@@ -18,8 +18,6 @@ A true table that cannot be read is there to be found by its place or number, bu
 By text nobody can say what answers it: it is not missed then, and no prediction on its page is invented.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,14 +52,11 @@ from parsemark.model import (
 from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.matched_tables import THETA, is_by_place, is_positive
 
-TABLES_FOUND = "tables_found"
-"""Page-level measure: how many tables a parser says are on the page."""
-BOXES_FOUND = "boxes_found"
-"""Page-level measure: how many of them have a box."""
+TABLES_FOUND = "tables_found"  # page-level measure: how many tables a parser says are on the page
+BOXES_FOUND = "boxes_found"  # page-level measure: how many of them have a box
 EVIDENT_TABLES = "evident_tables"
 """Page-level measure: how many of them are no list, and no text in columns without rows."""
-RANKED = "-ranked"
-"""Ending of the name of a rule where predictions were matched in order of their confidence."""
+RANKED = "-ranked"  # ending of the name of a rule where predictions were matched in order of their confidence
 CATEGORY = str(Category.TABLE)
 
 

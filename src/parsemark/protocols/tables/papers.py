@@ -6,8 +6,6 @@ corpora beside each other; so does `parsemark export RUN RUN …`. As in the pap
 are in 3 and 6, the others in 4 and 7. `docs/protocol-tables.md` says where ours cannot be held beside theirs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial

@@ -4,8 +4,6 @@ Missed, invented, split and merged tables follow from the matches. What went wro
 metric `reader` says happened to it: its events, put together under the names by which people ask for them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -28,8 +26,7 @@ from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
 
 METRIC = "reader"
 MAX_CELLS = 1_000
-MAX_CHARACTERS = 100_000
-"""Larger tables get no explanation: a parser must not decide how long a report takes."""
+MAX_CHARACTERS = 100_000  # larger tables get no explanation: a parser must not decide how long a report takes
 
 _KINDS = tomllib.loads(files("parsemark.protocols.tables").joinpath("errors.toml").read_text("utf-8"))["kind"]
 ERROR_KINDS = tuple(ErrorKind(kind["name"], kind["label"], kind["definition"]) for kind in _KINDS)

@@ -36,10 +36,8 @@ class Truths:
     """What summaries need to know of the true tables of a run."""
 
     n_unboxed: int
-    unread: frozenset[tuple[int, str]]
-    """Page and id of those that cannot be read."""
-    groups: Mapping[str, Mapping[str, TableGroup]]
-    """Attribute to value to the tables that have it."""
+    unread: frozenset[tuple[int, str]]  # page and id of those that cannot be read
+    groups: Mapping[str, Mapping[str, TableGroup]]  # attribute to value to the tables that have it
 
     @classmethod
     def of(cls, tables: RunTables, pages: TruthPages) -> Truths:

@@ -3,8 +3,6 @@
 How good is what was found, can the confidence be trusted, and can content stand in for boxes?
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -37,10 +35,8 @@ RULE_NAMES = {
 DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))
 Points = Sequence[Sequence[float]]
 N_BINS = 20
-MOST_METRICS = 5
-"""More against each other would be too many charts."""
-MOST_POINTS = 600
-"""Per parser in a scatter plot; more only hide each other."""
+MOST_METRICS = 5  # more against each other would be too many charts
+MOST_POINTS = 600  # per parser in a scatter plot; more only hide each other
 RECALL, PRECISION = ChartAxis("recall", 0.0, 1.0), ChartAxis("precision", 0.0, 1.0)
 MOST_CURVE_POINTS = 400
 RULE_WORDS = {"bbox": "boxes", "content": "content", "ngrams": "characters"}

@@ -75,8 +75,7 @@ class RunMatches:
 
     tables: RunTables
     pages: TruthPages
-    metrics: tuple[str, ...]
-    """The structure metrics, the one of the ranking first."""
+    metrics: tuple[str, ...]  # the structure metrics, the one of the ranking first
     by_rule: Mapping[str, Mapping[str, MatchedTables]]
     ranked: Mapping[str, Mapping[str, MatchedTables]]
     """The same, matched in order of confidence, for AP, curves and calibration."""

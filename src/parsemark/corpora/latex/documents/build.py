@@ -5,8 +5,6 @@ Errors are passed over, as most authors pass over them: what counts is that ther
 reader sees. The report names them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil
@@ -24,10 +22,8 @@ MAX_PASSES = 4
 """Runs after the first: references, tables of contents and the widths of long tables need that many."""
 LIMITS = CompileLimits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
 TOOL_LIMITS = CompileLimits(cpu_s=60, wall_s=300, memory_mb=2048)
-MAX_REPAIRS = 12
-"""Missing or broken files that something is put in the place of."""
-MAX_FIGURES = 500
-"""EPS figures that are converted for one document."""
+MAX_REPAIRS = 12  # missing or broken files that something is put in the place of
+MAX_FIGURES = 500  # EPS figures that are converted for one document
 LAUNCHER = "parsemark-launcher"
 STAND_IN_MAIN = "parsemark-main"
 
@@ -40,8 +36,7 @@ _OTHER_ENGINE = re.compile(
 )
 _MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE | re.MULTILINE)
 _LATEXMK_MODES = {"4": "lualatex", "5": "xelatex"}
-_ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)
-"""An error, with the lines that say more of it."""
+_ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)  # an error, with the lines that say more of it
 _MISSING_SIGN = re.compile(r"^Missing character: There is no (\S) ", re.MULTILINE)
 _COLUMNS = re.compile(r"^parsemark-columns:(\d)", re.MULTILINE)
 _SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
@@ -55,10 +50,8 @@ _GLOSSARY = re.compile(r"\\@newglossary\{\w+\}\{(\w+)\}\{(\w+)\}\{(\w+)\}")
 class Build:
     """A document in its folder, and what came of building it."""
 
-    root: Path
-    """The document's folder, which TeX may read."""
-    main: str
-    """The main file, from the root."""
+    root: Path  # the document's folder, which TeX may read
+    main: str  # the main file, from the root
     engine: str = "pdflatex"
     pdf: Path | None = None
     log: str = ""

@@ -1,7 +1,5 @@
 """The tables of a document's source, ready to be found again among those that TeX set."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from dataclasses import dataclass, field
@@ -22,10 +20,8 @@ _NEW_IF = re.compile(r"\\newif\s*\\(if[A-Za-z@]+)")
 _CONDITIONAL = re.compile(r"(?P<new>\\newif\s*)?\\(?P<name>if[A-Za-z@]*|else|fi)(?![A-Za-z@])\s?")
 _TEX_IFS = """if ifcat ifx ifcase ifnum ifdim ifodd ifvmode ifhmode ifmmode ifinner ifvoid ifhbox ifvbox ifeof
 iftrue iffalse ifdefined ifcsname iffontchar"""
-_IFS = frozenset(_TEX_IFS.split())
-"""Conditionals of TeX's own; those that a document declares come with them."""
-MIN_ROW, MIN_ROWS = 6, 2
-"""Glyphs of a row by which it can be found on a page, and rows by which a table can."""
+_IFS = frozenset(_TEX_IFS.split())  # conditionals of TeX's own; those that a document declares come with them
+MIN_ROW, MIN_ROWS = 6, 2  # glyphs of a row by which it can be found on a page, and rows by which a table can
 
 
 @dataclass
@@ -33,8 +29,7 @@ class TabularCandidate:
     """A table of the source."""
 
     latex: str
-    grid: TexGrid
-    """With all rows, also those that a longtable repeats."""
+    grid: TexGrid  # with all rows, also those that a longtable repeats
     row_glyphs: list[str]
     is_used: bool = False
 
@@ -54,10 +49,8 @@ class Candidates:
     """All tables of a document's source, in its order."""
 
     tables: list[TabularCandidate] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    """Tables that cannot be read, with the reason."""
-    passed_over: int = 0
-    """Tables that TeX does not read."""
+    problems: list[str] = field(default_factory=list)  # tables that cannot be read, with the reason
+    passed_over: int = 0  # tables that TeX does not read
 
 
 def read_candidates(document: SourceDocument, main: str) -> Candidates:

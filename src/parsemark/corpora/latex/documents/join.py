@@ -7,8 +7,6 @@ glyphs (a macro that only TeX can expand) has the text of the page, and a table 
 is taken from TeX alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,12 +33,9 @@ from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
 from parsemark.model.table import complexity
 
 similarity = Levenshtein.normalized_similarity
-MIN_SIMILARITY = 0.6
-"""Glyphs that a table and its source have in common, at least."""
-MIN_AGREEMENT = 0.5
-"""The share of cells that must show what the source says, for its grid to be believed."""
-MAX_PICTURES = 0.25
-"""An alignment of which pictures cover more than this share is a figure."""
+MIN_SIMILARITY = 0.6  # glyphs that a table and its source have in common, at least
+MIN_AGREEMENT = 0.5  # the share of cells that must show what the source says, for its grid to be believed
+MAX_PICTURES = 0.25  # an alignment of which pictures cover more than this share is a figure
 OVER_EDGE = "a table runs over the edge of the page"
 _NUMBER = re.compile(r"[-+−±]?\d[\d.,\s]*%?")
 _HEAD = ("endhead", "endfirsthead")
@@ -60,12 +55,9 @@ class JoinedTable:
     """What became of a table, or of a part of one."""
 
     page: int
-    element: Element | None
-    """None if it is no table (`is_layout`), or if it had to be given up."""
-    note: str = ""
-    """What the report says; empty if there is nothing to say."""
-    is_layout: bool = False
-    """A title block, a grid of figures, a frame around something."""
+    element: Element | None  # None if it is no table (`is_layout`), or if it had to be given up
+    note: str = ""  # what the report says; empty if there is nothing to say
+    is_layout: bool = False  # a title block, a grid of figures, a frame around something
 
 
 def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:

@@ -1,15 +1,12 @@
 r"""Which file of a document is its main one, and all of it as one text."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePosixPath
 
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 
-MAX_INPUTS = 500
-"""Files that one document may read, counted with repetition."""
+MAX_INPUTS = 500  # files that one document may read, counted with repetition
 
 _CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[(?P<options>[^\]]*)\])?\s*\{(?P<name>[^}]*)\}")
 _BEGIN = "\\begin{document}"

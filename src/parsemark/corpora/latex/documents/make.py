@@ -1,7 +1,5 @@
 """Makes a corpus of real LaTeX documents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -27,8 +25,7 @@ from parsemark.system.pdflatex import require_pdflatex
 from parsemark.system.scratch import ScratchFolder, made_whole
 
 GENERATOR = "parsemark latex 3"
-MAX_MAINS = 3
-"""Main files of one source that are tried, in turn, until one compiles."""
+MAX_MAINS = 3  # main files of one source that are tried, in turn, until one compiles
 REPORT = "report.json"
 _UNEXPECTED = (ValueError, ArithmeticError, LookupError, RecursionError, OSError)
 """What a strange document can lead to; it costs that document alone."""
@@ -42,24 +39,18 @@ class DocumentReport(BaseModel):
     document: str
     origin: str
     licence: str
-    problem: str | None = None
-    """Why it is not in the corpus."""
-    main: str | None = None
-    """The file that was compiled."""
+    problem: str | None = None  # why it is not in the corpus
+    main: str | None = None  # the file that was compiled
     other_mains: list[str] = []
     """Files that could have been, and are not in the corpus: a folder is one document."""
     engine: str | None = None
     pages: int = 0
     left_out: dict[int, str] = {}
     """Pages that are not in the corpus, with the reason: a table on them could not be had."""
-    cpu_s: float = 0.0
-    """CPU seconds of TeX and its programs."""
-    tables: int = 0
-    """Tables and parts of tables in the truth."""
-    layout: int = 0
-    """Alignments that are no tables: title blocks, lists, frames."""
-    not_set: int = 0
-    """Tables of the source that are not in the PDF."""
+    cpu_s: float = 0.0  # CPU seconds of TeX and its programs
+    tables: int = 0  # tables and parts of tables in the truth
+    layout: int = 0  # alignments that are no tables: title blocks, lists, frames
+    not_set: int = 0  # tables of the source that are not in the PDF
     notes: list[str] = []
 
 

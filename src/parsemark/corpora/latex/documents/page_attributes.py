@@ -1,7 +1,5 @@
 """What a page looks like, read from the page itself: columns, language, the lines of its tables."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter, defaultdict
@@ -15,27 +13,19 @@ from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.model import AttributeValue, Box, Element
 from parsemark.pdf import Glyph, document_glyphs, page_shapes
 
-GUTTER_PT = 8.0
-"""A gap in a line of text that is at least this wide can be the one between two columns."""
-LINE_PT = 6.0
-"""Glyphs whose middles are no further apart than this stand in one line."""
-LONG = 20
-"""A line with more glyphs than this is one of flowing text."""
-MIN_LINES = 8
-"""Lines beside each other that make two columns."""
+GUTTER_PT = 8.0  # a gap in a line of text that is at least this wide can be the one between two columns
+LINE_PT = 6.0  # glyphs whose middles are no further apart than this stand in one line
+LONG = 20  # a line with more glyphs than this is one of flowing text
+MIN_LINES = 8  # lines beside each other that make two columns
 MIN_SIDE_LINES = 3
 """Long lines on each side of the middle without which those on the other side are no column."""
-HALF_LINE = 0.25
-"""The share of a page's width that a long line of a column fills."""
+HALF_LINE = 0.25  # the share of a page's width that a long line of a column fills
 NUMBER_PT = 25.0
 """What stands apart at an end of a line and is no wider is its number, or that of a page or formula."""
-MIN_HALF_LINES = 4
-"""Lines on one side that are a column, in a document that has two on most pages."""
-MIN_WORDS = 25
-"""A page with fewer known words says nothing about its language."""
+MIN_HALF_LINES = 4  # lines on one side that are a column, in a document that has two on most pages
+MIN_WORDS = 25  # a page with fewer known words says nothing about its language
 
-JOINT = 1.5
-"""Pieces of a line across a table that are no further apart than this are one, in points."""
+JOINT = 1.5  # pieces of a line across a table that are no further apart than this are one, in points
 
 SINGLE = "single_column"
 LineGaps = tuple[tuple[float, float], list[tuple[float, float]]]
@@ -55,8 +45,7 @@ class PageLook:
     """What was read from a page as it is published."""
 
     attributes: dict[str, AttributeValue]
-    glyphs: str
-    """Its text, as `glyph_text` gives it."""
+    glyphs: str  # its text, as `glyph_text` gives it
 
 
 def page_looks(

@@ -3,8 +3,6 @@
 Of what is missing it also says which Debian package has it.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -19,12 +17,9 @@ MINTED = Path(__file__).with_name("minted-stand-in.tex")
 STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
 """Classes that no package has, and the version at hand that stands in for them."""
 PICTURES = {".pdf": "PDF", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
-PICTURE_PAGES = 40
-"""Of a PDF that stands in for a broken one."""
-_UNDATED = {"creationDate": time.gmtime(0), "modDate": time.gmtime(0)}
-"""So that it is the same each time."""
-BITMAP_DPI = 600
-"""Of pdfTeX's bitmap fonts."""
+PICTURE_PAGES = 40  # of a PDF that stands in for a broken one
+_UNDATED = {"creationDate": time.gmtime(0), "modDate": time.gmtime(0)}  # so that it is the same each time
+BITMAP_DPI = 600  # of pdfTeX's bitmap fonts
 
 _WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
 _BROKEN_PICTURE = re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,300})\): (?!Font)", re.MULTILINE)

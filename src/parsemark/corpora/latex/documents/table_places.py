@@ -4,8 +4,6 @@ A source keeps its own text around them, with its fractions, accents and undersc
 place is taken from the page. So a citation in a cell does not cost the cell its source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -18,8 +16,7 @@ PLACE = "\ue000"
 """Stands where the source has such a command: a character for private use, which no source prints."""
 
 _SIGNATURES = by_name(COMMANDS["numbers"])
-_WITH_TEXT = frozenset({"footnote", "tablefootnote"})
-"""Notes, whose text stands elsewhere."""
+_WITH_TEXT = frozenset({"footnote", "tablefootnote"})  # notes, whose text stands elsewhere
 _CITES = re.compile(r"[A-Za-z]*[cC]ite[A-Za-z]*")
 _CITES_NOTHING = frozenset({"nocite", "citestyle", "setcitestyle", "bibcite"})
 _RUN = re.compile(rf"{PLACE}(?:[ \n]*{PLACE})*")

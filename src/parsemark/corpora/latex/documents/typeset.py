@@ -1,7 +1,5 @@
 """Typesets a document twice: clean, to publish, and marked, to read where everything is."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,23 +13,18 @@ from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, document_glyphs
 
-MAX_MOVED = 0.5
-"""Points by which the marks may move a glyph: as far as boxes may be from the ink."""
-MIN_KEPT = 0.5
-"""The share of its pages that a document must keep."""
+MAX_MOVED = 0.5  # points by which the marks may move a glyph: as far as boxes may be from the ink
+MIN_KEPT = 0.5  # the share of its pages that a document must keep
 
 
 @dataclass(frozen=True, slots=True)
 class Typeset:
     """A document as TeX set it."""
 
-    build: Build
-    """Without marks."""
+    build: Build  # without marks
     pages: list[MarkedPage]
-    left_out: dict[int, str] = field(default_factory=dict)
-    """Pages that cannot be used, each with the reason."""
-    in_columns: frozenset[int] = frozenset()
-    """Pages in two columns."""
+    left_out: dict[int, str] = field(default_factory=dict)  # pages that cannot be used, each with the reason
+    in_columns: frozenset[int] = frozenset()  # pages in two columns
 
     @property
     def pdf(self) -> Path:

@@ -3,8 +3,6 @@
 A process, because playwright allows one instance per thread, and the caller may have its own.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ LibreOffice does not say where it puts things, but colours do: a second copy of 
 paragraph and cell shaded in a colour of its own, which moves nothing, and its PDF has these rectangles.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import shutil

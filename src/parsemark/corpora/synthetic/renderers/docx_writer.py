@@ -1,7 +1,5 @@
 """Writes drafts as Word documents, with python-docx."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

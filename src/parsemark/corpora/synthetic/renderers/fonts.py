@@ -1,7 +1,5 @@
 """The fonts of each language (Debian's Noto), and whether they have all characters of a draft."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

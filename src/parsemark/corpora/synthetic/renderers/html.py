@@ -1,7 +1,5 @@
 """Sets documents as web pages and prints them with Chromium; boxes come from the browser's own layout."""
 
-from __future__ import annotations
-
 import shutil
 from html import escape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sets documents with Typst, which tells positions: the PDF that is measured is the one published."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import defaultdict
@@ -39,8 +37,7 @@ _MARKS = """
 _PLACES = "\n#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]\n"
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}
-_SET_AT = 0
-"""When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
+_SET_AT = 0  # when pages say they were set, in seconds of Unix: the same seed gives the same bytes
 
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:

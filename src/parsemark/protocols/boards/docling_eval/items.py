@@ -1,7 +1,5 @@
 """Documents as items: walked, made of pages and outputs, and written as docling-core writes them."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

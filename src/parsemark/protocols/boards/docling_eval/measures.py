@@ -1,7 +1,5 @@
 """Measures of a document: tables, text, the tree of its items, boxes over a whole run, and pixels."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter
@@ -44,8 +42,7 @@ PIXEL_CLASSES = (
     "picture", "section_header", "table", "text", "title", "document_index", "code",
     "checkbox_selected", "checkbox_unselected", "form", "key_value_region",
 )  # fmt: skip
-THRESHOLDS = [float(np.float32(0.5 + 0.05 * k)) for k in range(10)]
-"""Of torch.linspace, in 32 bits."""
+THRESHOLDS = [float(np.float32(0.5 + 0.05 * k)) for k in range(10)]  # of torch.linspace, in 32 bits
 _MISSED = (
     7, 14, 17, 28, 31, 34, 37, 53, 54, 55, 56, 59, 60, 61, 62, 65, 66, 67, 68, 72, 73, 74, 78, 79, 80, 81,
     84, 85, 86, 87, 91, 92, 93, 97, 98, 99,

@@ -1,7 +1,5 @@
 """The recipe: what a page is worth by docling-eval's evaluators, and its evaluations as files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """olmOCR-bench's rules on formulas: which formulas a page has, and when a rendered one contains another."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -14,8 +12,7 @@ from parsemark.metrics.katex import DrawnSpan, Render
 
 _INVISIBLE = re.compile("[\\s\u200a-\u200d\u2060\ufeff]+")
 _NEAR_PX = 5.0
-MAX_STEPS = 2_000_000
-"""Assignments that are tried before a comparison is given up; upstream has no bound."""
+MAX_STEPS = 2_000_000  # assignments that are tried before a comparison is given up; upstream has no bound
 _DELIMITERS = tuple(
     (re.compile(opening), re.compile(closing), dollars)
     for opening, closing, dollars in (
@@ -98,8 +95,7 @@ def _inner(mathml: str) -> str:
 class _Symbol(NamedTuple):
     character: str
     x: float
-    y: float
-    """Its centre."""
+    y: float  # its centre
 
 
 def _symbols(spans: Sequence[DrawnSpan]) -> list[_Symbol]:

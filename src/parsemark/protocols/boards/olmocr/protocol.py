@@ -1,7 +1,5 @@
 """The recipe: its options, its figures, the board's own interval, and its files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Everything is as in `allenai/olmocr`, `olmocr/bench`, at commit f7cfe4c; `docs/b
 wrong with it and kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

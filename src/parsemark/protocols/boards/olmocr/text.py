@@ -1,7 +1,5 @@
 """olmOCR-bench's rules on texts: its normal form, its similarity, and what it finds with them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache
@@ -91,8 +89,7 @@ def formatted_pieces(text: str, kind: str) -> tuple[str, ...]:
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUP = re.compile(r"<sup[^>]*>", re.I)
-_AROUND = 200
-"""Characters before and behind a footnote's marker in which its texts are looked for."""
+_AROUND = 200  # characters before and behind a footnote's marker in which its texts are looked for
 
 
 def marker_places(text: str, marker: str) -> list[tuple[int, int]]:

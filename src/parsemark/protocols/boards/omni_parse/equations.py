@@ -1,7 +1,5 @@
 """Omni Parse Bench's equations: compared by the symbols and the structure that KaTeX renders."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata
@@ -14,8 +12,7 @@ from lxml import etree
 from parsemark.metrics.katex import Render
 
 MathStyle = Literal["block", "inline"]
-Renderer = Callable[[MathStyle, str], Render | None]
-"""None where nothing can be rendered here."""
+Renderer = Callable[[MathStyle, str], Render | None]  # None where nothing can be rendered here
 _NS = "{http://www.w3.org/1998/Math/MathML}"
 _KEPT_FONTS = ("double-struck", "script", "fraktur")
 _ALIASES = str.maketrans(

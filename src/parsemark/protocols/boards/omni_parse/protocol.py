@@ -1,7 +1,5 @@
 """The recipe: its options, how an output is read as HTML and as placed blocks, and the board's files."""
 
-from __future__ import annotations
-
 import functools
 import re
 import textwrap

@@ -3,8 +3,6 @@
 The rules are those of omni-parse-bench 0.2.0 (Datalab, Apache-2.0), which the tests compare with.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -44,8 +42,7 @@ _NEEDED: Mapping[str, set[str]] = {"order": {"before", "after"}, "table_cell": {
 _LISTS = ("headings", "row_groups")
 _OPTIONAL: Mapping[str, set[str]] = {"table_cell": {*RELATIONS, "section", *_LISTS}}
 _SETTINGS: Mapping[str, set[str]] = {"repeat": {"expected_count"}, "layout_kind": {"kind"}}
-MAX_MARKS = 500_000_000
-"""Opening marks times characters of an output; each may be looked for to the end."""
+MAX_MARKS = 500_000_000  # opening marks times characters of an output; each may be looked for to the end
 _MARKS = ("<math", "$$", "\\[", "\\(", "<!--", "<script", "<style", "<head", "<title", "<input", "![", "[^")
 
 
@@ -252,8 +249,7 @@ def _is_plain(latex: str) -> bool:
 class ReadNumber(NamedTuple):
     """A number as its digits say it."""
 
-    digits: str
-    """With a point before the decimals."""
+    digits: str  # with a point before the decimals
     negative: bool
     percent: bool
     written: str

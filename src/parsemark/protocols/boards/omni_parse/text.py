@@ -3,8 +3,6 @@ r"""Omni Parse Bench's text: what a reader sees of a page's HTML, and the form i
 The rules are those of omni-parse-bench 0.2.0 (Datalab, Apache-2.0), which the tests compare with.
 """
 
-from __future__ import annotations
-
 import functools
 import html
 import re

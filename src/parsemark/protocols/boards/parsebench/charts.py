@@ -1,7 +1,5 @@
 """Rules of values in tables: points of charts under their labels, and cells with their neighbours."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Rules of faithful content: bags of sentences, words and digits, what is present, and what comes first."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

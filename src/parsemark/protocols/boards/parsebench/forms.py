@@ -1,7 +1,5 @@
 """Fields of forms: a label and its value, however an output writes them. Its own group, not in the five."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +27,7 @@ _STATES = (
     (3, re.compile(r"^\s*\\?(?:[-*+]|\d+\.)\s+(.+?)\s+\\?\[([ xX])\\?\]\s*$", re.M), 2, 1),
     (2, re.compile(r"^\s*\\?\[([ xX])\\?\]\s*([^\[\n]+?)\s*$", re.M), 1, 2),
 )
-_BLANKS = re.compile(r"\s{1000}")
-"""More take the patterns too long."""
+_BLANKS = re.compile(r"\s{1000}")  # more take the patterns too long
 _YES = frozenset(["yes", "y", "true", "t", "1", "checked", "x", "selected", "on"])
 _NO = frozenset(["", *["no", "n", "false", "f", "0", "unchecked", "unselected", "off"]])
 

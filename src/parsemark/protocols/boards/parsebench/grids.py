@@ -16,8 +16,7 @@ Headers = dict[int, list[tuple[int, str]]]
 _SUP = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUB = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _TABLE_TAG = re.compile(r"<table(?=[> \t\r\n]|\Z)|</table>")
-MAX_NODES = 300_000
-"""Nodes of a document's HTML, nested ones once for each table around them."""
+MAX_NODES = 300_000  # nodes of a document's HTML, nested ones once for each table around them
 
 
 @dataclass
@@ -30,8 +29,7 @@ class HeadedGrid:
     header_cells: set[tuple[int, int]] = field(default_factory=set)
     col_headers: Headers = field(default_factory=dict)
     row_headers: Headers = field(default_factory=dict)
-    context: str = ""
-    """What stands before it."""
+    context: str = ""  # what stands before it
 
     @property
     def width(self) -> int:

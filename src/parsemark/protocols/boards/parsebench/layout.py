@@ -1,7 +1,5 @@
 """Visual grounding: elements found where they are, as what they are, with what they say, and in order."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

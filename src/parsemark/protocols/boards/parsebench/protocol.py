@@ -1,7 +1,5 @@
 """The recipe: the five dimensions of a document and their mean, and the board's files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

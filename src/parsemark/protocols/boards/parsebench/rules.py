@@ -1,7 +1,5 @@
 """Running rules: which function decides which, what a document scores, and the groups of its scores."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -46,8 +44,7 @@ def decide(rule: Rule, asked: AskedMarkdown) -> Decided:
     return decide_content(rule, asked)
 
 
-BESIDE_MARKDOWN = ("rotate_check",)
-"""Kinds that ask for what an output does not have: angles."""
+BESIDE_MARKDOWN = ("rotate_check",)  # kinds that ask for what an output does not have: angles
 _OF_CONTENT: Mapping[str, Callable[[Rule, AskedMarkdown], Decided]] = {
     "extra_content": content.decide_extra,
     "missing_specific_word": content.decide_specific,

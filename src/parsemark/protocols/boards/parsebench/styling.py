@@ -1,7 +1,5 @@
 """Rules of formatting: styles, colours, formulas, code, titles and their tree, running heads, rotation."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -12,8 +10,7 @@ from parsemark.protocols.boards.parsebench.content import Rule, WrongRuleError
 from parsemark.protocols.boards.parsebench.text import norm, subbed, unescaped
 
 _MARKS = r"(?:\*|~~|_|</?\w+(?:\s[^>]*)?>)*"
-MAX_RUN = 40
-"""Marks in a row; patterns go through all ways to read them."""
+MAX_RUN = 40  # marks in a row; patterns go through all ways to read them
 STYLES = ("bold", "italic", "underline", "strikeout", "mark", "sup", "sub")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ"
 _LOWERED = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"

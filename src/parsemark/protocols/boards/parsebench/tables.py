@@ -1,7 +1,5 @@
 """Tables of a document: GriTS of contents, matches of records, and their mean."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -34,12 +32,9 @@ class TrimmedTable:
     """A table without its titles, and what was found of its head."""
 
     grid: HeadedGrid
-    head: list[int]
-    """Rows of the head."""
-    titles: list[int]
-    """Those of them that are titles."""
-    stripped: list[str]
-    """What its titles say."""
+    head: list[int]  # rows of the head
+    titles: list[int]  # those of them that are titles
+    stripped: list[str]  # what its titles say
     keys: list[str] = field(default_factory=list)
 
 

@@ -1,7 +1,5 @@
 """Normalisers of text, as ParseBench chains them, and numbers as it reads them."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata
@@ -10,8 +8,7 @@ from rapidfuzz import fuzz
 
 from parsemark.errors import FormatError
 
-MAX_MARKDOWN = 3_000_000
-"""Characters of a document; its patterns look back and forth."""
+MAX_MARKDOWN = 3_000_000  # characters of a document; its patterns look back and forth
 _QUOTES = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛`´ʼʹ＇′‵ʻˊˋ", "'"),

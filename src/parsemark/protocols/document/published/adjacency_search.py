@@ -5,8 +5,6 @@ other are merged where together they fit a truth better; then truths and predict
 are left and occur inside of a prediction are attached to it; what is left on both sides is assigned again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """CDM of the formula records (section 10.1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from parsemark.protocols.document.published.measures import MeasuredRecord, MeasuredRecords

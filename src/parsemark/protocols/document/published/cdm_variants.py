@@ -1,7 +1,5 @@
 """Formulas with matrices, cleaned before they are drawn (end of section 8)."""
 
-from __future__ import annotations
-
 import re
 
 from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags

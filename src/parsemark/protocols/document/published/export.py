@@ -1,7 +1,5 @@
 """The result files of the published programs, of the pages of one parser (section 12)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

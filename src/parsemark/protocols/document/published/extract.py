@@ -1,7 +1,5 @@
 """A Markdown prediction as items (sections 3.1 to 3.12)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -42,8 +42,7 @@ _FORMULA_TYPES = frozenset({"", INLINE, FORMULA})
 _MAX_COMBINATIONS = 128
 _MAX_PREDICTIONS = 5_000
 """Of one page above which monotone alignment is left out; the published code has no bound."""
-_MAX_STATES = 200_000
-"""Truths times predictions, likewise."""
+_MAX_STATES = 200_000  # truths times predictions, likewise
 _MAX_COMPARISONS = 8_000_000
 """Of truths with runs of predictions (some 30 s), likewise: rows of one formula make up to 364 each."""
 

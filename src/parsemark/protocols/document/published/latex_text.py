@@ -1,7 +1,5 @@
 """LaTeX as plain text, through pylatexenc (section 4.3)."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The measures of records and their means: over elements, pages and attributes (section 9)."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,10 +31,8 @@ class MeasuredRecord:
     upper: int
     edits: int
     metric: dict[str, float] = field(default_factory=dict)
-    pred_cdm: str | None = None
-    """What was drawn, where CDM was asked for."""
-    reason: str | None = None
-    """Why CDM is 0, where a formula could not be drawn."""
+    pred_cdm: str | None = None  # what was drawn, where CDM was asked for
+    reason: str | None = None  # why CDM is 0, where a formula could not be drawn
 
     def to_json(self) -> dict[str, Any]:
         """As the result files have it."""
@@ -131,8 +127,7 @@ class MeasuredRecords:
 
     elements: dict[str, list[MeasuredRecord]]
     page_attributes: dict[str, Mapping[str, Any]]
-    pages_with: dict[str, list[str]]
-    """Pages whose truth has a counted table or formula, by element."""
+    pages_with: dict[str, list[str]]  # pages whose truth has a counted table or formula, by element
     has_cdm: bool = False
 
 

@@ -1,7 +1,5 @@
 """Text and formulas as they are compared (sections 4.1 to 4.4)."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ The published programs were run with such a one. Where `<` or `&` begins nothing
 once entities are resolved, later ones read other names, and the value of a table differs.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from html.entities import name2codepoint

@@ -1,7 +1,5 @@
 """One page: its annotation and a Markdown prediction as the records of each element (section 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,8 +52,7 @@ class PageRecords:
     text: list[Record] = field(default_factory=list)
     formulas: list[Record] = field(default_factory=list)
     tables: list[Record] = field(default_factory=list)
-    latex_tables: list[Record] = field(default_factory=list)
-    """v1.0: tables matched as LaTeX."""
+    latex_tables: list[Record] = field(default_factory=list)  # v1.0: tables matched as LaTeX
     moved: list[Record] = field(default_factory=list)
     """v1.5: formulas answered by text, which count as text after all pages."""
     order: Order | None = None

@@ -1,7 +1,5 @@
 """Truths and items of one page, matched and written as records (sections 5 and 6)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What passes between the steps: truths (section 2), predicted items, and records of what answers what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,8 +32,7 @@ class Truth:
     order: float | int | None
     attribute: Mapping[str, Any] = field(default_factory=dict)
     ids: tuple[str, ...] = ()
-    latex: str | None = None
-    """Of a table, where the annotation has it."""
+    latex: str | None = None  # of a table, where the annotation has it
 
     @property
     def position(self) -> Place:
@@ -117,8 +114,7 @@ Det = Mapping[str, Any]
 class PageTruth:
     """The lists of one page, each in reading order."""
 
-    text: list[Truth]
-    """Text, and with `mixes_formulas` the formulas too."""
+    text: list[Truth]  # text, and with `mixes_formulas` the formulas too
     formulas: list[Truth]
     tables: list[Truth]
 

@@ -1,7 +1,5 @@
 """What v1.6 alone does while it reads Markdown: splitting and rescuing formulas (3.5, 3.13 to 3.17)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Formulas of several rows, one formula per row (section 5.10)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -149,8 +147,7 @@ class TableEnvironment:
     """An environment at the start of a text."""
 
     name: str
-    spec: str | None
-    """The first brace group behind the name."""
+    spec: str | None  # the first brace group behind the name
     body: str
     body_start: int
     end: int

@@ -4,8 +4,6 @@
 is here gives the same matches with `str.find`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

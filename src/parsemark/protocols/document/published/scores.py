@@ -1,7 +1,5 @@
 """The records of one page as the rows of a run."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 

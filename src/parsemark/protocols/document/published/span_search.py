@@ -1,7 +1,5 @@
 """What v1.6 does with its matches: mixed pairs as text, and a search for better runs (sections 7.3, 7.4)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """HTML tables as they are compared (section 4.5)."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """One page: what is on either side, and what answers what."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -22,10 +20,8 @@ from parsemark.protocols.document.published.scan import ENVELOPES, is_enclosed
 
 NEUTRAL = frozenset({Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON})
 """What a parser may give or leave out: it is matched so that it is no extra, and then not counted."""
-SILENT = frozenset({Category.FIGURE})
-"""What has no content to compare."""
-MAX_MARKDOWN = 4_000_000
-"""Characters of a page that are read; above it the page is a failure with its reason."""
+SILENT = frozenset({Category.FIGURE})  # what has no content to compare
+MAX_MARKDOWN = 4_000_000  # characters of a page that are read; above it the page is a failure with its reason
 _BRACED_SCRIPT = re.compile(r"([\^_])\{([^{}]*)\}")
 _MAX_SCRIPT_DEPTH = 4
 
@@ -35,8 +31,7 @@ class PageBlock:
     """An element that is read: a text, or a formula."""
 
     element: Element
-    text: str
-    """As it is compared: one notation, no white space."""
+    text: str  # as it is compared: one notation, no white space
     is_formula: bool
     is_neutral: bool
 
@@ -57,10 +52,8 @@ class Share:
 
     truths: tuple[PageBlock, ...]
     preds: tuple[PageBlock, ...]
-    said: str
-    """What the predictions say to these truths, as it is compared."""
-    is_whole: bool = True
-    """Whether it is all of its match."""
+    said: str  # what the predictions say to these truths, as it is compared
+    is_whole: bool = True  # whether it is all of its match
 
     @property
     def text(self) -> str:
@@ -92,8 +85,7 @@ class PageMatches:
     blocks: tuple[BlockMatch, ...]
     tables: ContentMatching
     is_complete: bool
-    uncovered: frozenset[str] = frozenset()
-    """Kinds of which the page may have more than its truth has."""
+    uncovered: frozenset[str] = frozenset()  # kinds of which the page may have more than its truth has
 
     @property
     def covers_text(self) -> bool:

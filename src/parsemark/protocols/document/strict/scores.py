@@ -1,7 +1,5 @@
 """The rows of one page under the strict profile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rapidfuzz.distance import Levenshtein

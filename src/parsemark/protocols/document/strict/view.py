@@ -1,7 +1,5 @@
 """A page to look at: what answers what, in which order it was read, and which text was lost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from parsemark.errors import FormatError
@@ -19,13 +17,11 @@ from parsemark.protocols.document.strict.page import (
 from parsemark.protocols.document.strict.scores import covered_texts, score_page
 from parsemark.protocols.presentation import PageMatch, PageView
 
-MAX_TEXT = 6_000
-"""Characters of a text or formula that are shown."""
+MAX_TEXT = 6_000  # characters of a text or formula that are shown
 MAX_TABLE_TEXT = 600
 MAX_LOST = 40
 
-Place = tuple[int, Box]
-"""Where the parser has an element in its order, and where that element is on the page."""
+Place = tuple[int, Box]  # where the parser has an element in its order, and where that element is on the page
 
 
 def view_page(truth: Page, prediction: Prediction) -> PageView:

@@ -1,7 +1,5 @@
 """Packs measured blocks onto pages."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +10,9 @@ from parsemark.errors import LatexError
 from parsemark.model import Category
 
 SMALLEST_SCALE = 0.6
-LOOK_AHEAD = 10
-"""How many blocks are tried for the rest of a column before it is left free."""
-SPARE = 4.0
-"""Height that is kept free, for what measuring cannot see."""
-BELOW_HEADING = 60.0
-"""Room that a heading must have below it."""
+LOOK_AHEAD = 10  # how many blocks are tried for the rest of a column before it is left free
+SPARE = 4.0  # height that is kept free, for what measuring cannot see
+BELOW_HEADING = 60.0  # room that a heading must have below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +27,7 @@ class Size:
 class SheetPlan:
     """What goes where on one page."""
 
-    wide: tuple[Block, ...]
-    """Over all columns, at the top."""
+    wide: tuple[Block, ...]  # over all columns, at the top
     columns: tuple[tuple[Block, ...], ...]
 
     def blocks(self) -> list[Block]:

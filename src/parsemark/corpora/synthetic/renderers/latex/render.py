@@ -1,7 +1,5 @@
 """From a draft to a PDF and the places of all it shows: measuring, packing, a clean and a marked compile."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -25,13 +23,10 @@ from parsemark.errors import LatexError
 from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
 
 HEAD, PAGE_NUMBER = 1, 2
-PAGE_MARKS = 100_000
-"""Marks of heads and page numbers: PAGE_MARKS + 10 · page + one of the above."""
+PAGE_MARKS = 100_000  # marks of heads and page numbers: PAGE_MARKS + 10 · page + one of the above
 LIMITS = CompileLimits(cpu_s=120, wall_s=600)
-LONG_PASSES = 3
-"""Head and body of a long table find common widths through the aux file."""
-LONG_END = 0.45
-"""How far down its last page a long table should end."""
+LONG_PASSES = 3  # head and body of a long table find common widths through the aux file
+LONG_END = 0.45  # how far down its last page a long table should end
 OVERFULL_PT = 0.5
 PACKAGES = r"""
 \usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{textcomp}

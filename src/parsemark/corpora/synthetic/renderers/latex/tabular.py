@@ -1,7 +1,5 @@
 """Writes a layout as LaTeX, in one of four styles of lines."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL

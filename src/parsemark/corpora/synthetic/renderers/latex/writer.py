@@ -1,7 +1,5 @@
 """Writes the blocks of a document as LaTeX boxes, each part in its own mark, and the look around them."""
 
-from __future__ import annotations
-
 from parsemark.corpora.synthetic.document import (
     Block,
     DocumentDraft,
@@ -16,8 +14,7 @@ from parsemark.corpora.synthetic.renderers.latex.tabular import tabular
 from parsemark.model import Category
 from parsemark.system.pdflatex import REPRODUCIBLE
 
-GAP_INSIDE = 4.0
-"""Between a table or figure and what stands beside it."""
+GAP_INSIDE = 4.0  # between a table or figure and what stands beside it
 FIGURE_WIDTH, FIGURE_SHAPE = 200.0, 0.5
 _HEADINGS = {
     "bold": r"\bfseries\raggedright",
@@ -172,8 +169,7 @@ def _boxes(block: FigureBlock, across: float, high: float) -> str:
     return "".join(parts)
 
 
-TEX_POINT = 72 / 72.27
-"""Of TeX, in points of PDF."""
+TEX_POINT = 72 / 72.27  # of TeX, in points of PDF
 MACROS = r"""
 \newbox\pmtmp
 \providecommand{\pmblock}[2]{\hbox{#2}}
