@@ -32,7 +32,8 @@ from parsemark.engine.derived.parsers import (
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.stats.calibration import d_ece
-from parsemark.stats.confidence import (
+from parsemark.stats.detection import precision_recall_curve
+from parsemark.stats.parser_confidence import (
     at_threshold,
     best_threshold,
     calibrators_by_document,
@@ -40,7 +41,6 @@ from parsemark.stats.confidence import (
     fit_calibrator,
     risk_coverage,
 )
-from parsemark.stats.detection import precision_recall_curve
 from parsemark.store import Run
 from parsemark.system.files import cache_folder
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from parsemark.consensus.ensemble import Jury, elect, estimate_jury
-from parsemark.consensus.tables import find_candidates, most_typical
+from parsemark.consensus.table_votes import find_candidates, most_typical
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.parsers.catalogue import engine_of, parser_names
 

@@ -15,7 +15,7 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.parsers import read_raw
-from parsemark.stats.confidence import Calibrator
+from parsemark.stats.parser_confidence import Calibrator
 from parsemark.store import Run
 
 

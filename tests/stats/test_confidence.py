@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from parsemark.errors import FormatError, UsageError
 from parsemark.stats.calibration import d_ece
-from parsemark.stats.confidence import (
+from parsemark.stats.parser_confidence import (
     METHODS,
     Calibrator,
     at_threshold,

@@ -2,7 +2,7 @@
 
 A truth is made by people, or by programs of people. Where families of parsers that make their errors apart
 from each other read one text in a cell and the truth says another, the truth is worth a look. Agreement is
-counted in families (`find_families` of `consensus`), so a clone adds nothing; and the text layer of the PDF
+counted in families (`ParserAgreement.families`), so a clone adds nothing; and the text layer of the PDF
 is a witness of its own.
 """
 

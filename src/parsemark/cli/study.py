@@ -74,7 +74,7 @@ def run(
     """
     from parsemark.study import read_ratings, run_study, write_results
     from parsemark.study.disagreements import write_page
-    from parsemark.study.figures import draw_scatter
+    from parsemark.study.plots import draw_scatter
 
     console = plain_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
-from parsemark.consensus.tables import Engines
+from parsemark.consensus.table_votes import Engines
 from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput

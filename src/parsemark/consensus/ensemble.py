@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from parsemark.consensus.agreement import competence, numbered
-from parsemark.consensus.tables import (
+from parsemark.consensus.table_votes import (
     Engines,
     TableCandidate,
     in_reading_order,

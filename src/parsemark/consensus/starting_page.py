@@ -8,7 +8,7 @@ table that one of several sees alone nothing is agreed on.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from parsemark.consensus.tables import (
+from parsemark.consensus.table_votes import (
     Engines,
     TableCandidate,
     find_candidates,

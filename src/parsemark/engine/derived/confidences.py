@@ -19,7 +19,8 @@ from parsemark.engine.derived.parsers import (
 from parsemark.errors import FormatError, UsageError
 from parsemark.specs import is_derived
 from parsemark.stats.calibration import d_ece
-from parsemark.stats.confidence import (
+from parsemark.stats.detection import average_precision
+from parsemark.stats.parser_confidence import (
     METHODS,
     MIN_ISOTONIC,
     Calibrator,
@@ -32,7 +33,6 @@ from parsemark.stats.confidence import (
     fit_calibrator,
     risk_coverage,
 )
-from parsemark.stats.detection import average_precision
 from parsemark.store import Run
 
 

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.consensus.tables import Engines, same_table, shared_cells
+from parsemark.consensus.table_votes import Engines, same_table, shared_cells
 from parsemark.errors import FormatError, UsageError
 from parsemark.extras import needed_for
 from parsemark.formats.notation import compact
 from parsemark.model import Element, Prediction
 from parsemark.pdf import page_glyphs
-from parsemark.stats.confidence import MIN_PREDICTIONS, document_folds
+from parsemark.stats.parser_confidence import MIN_PREDICTIONS, document_folds
 from parsemark.structure import Word, join_glyphs
 
 Floats = NDArray[np.float64]

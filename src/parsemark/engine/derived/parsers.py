@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.consensus.ensemble import elect, estimate_jury
-from parsemark.consensus.tables import find_candidates
+from parsemark.consensus.table_votes import find_candidates
 from parsemark.engine.derived.estimated import signals
 from parsemark.engine.import_outputs import table_element
 from parsemark.engine.scoring.chunk import read_record
@@ -24,7 +24,7 @@ from parsemark.errors import UsageError, require_known
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
 from parsemark.specs import Spec, is_derived, parse_spec
-from parsemark.stats.confidence import Calibrator
+from parsemark.stats.parser_confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, work_key
 
 ENSEMBLE_MIN = 0.05  # an ensemble leaves out what is less probable; up to one half it is only ranked

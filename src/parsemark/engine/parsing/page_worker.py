@@ -17,8 +17,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.engine.parsing.memory_limit import Watch, Watched
 from parsemark.engine.parsing.plan import PlannedPage
+from parsemark.engine.parsing.worker_limits import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in

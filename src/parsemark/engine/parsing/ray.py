@@ -14,7 +14,6 @@ from typing import Any
 
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.events import Events
-from parsemark.engine.parsing.memory_limit import Watch
 from parsemark.engine.parsing.page_worker import (
     PageLimits,
     PageOutcome,
@@ -23,6 +22,7 @@ from parsemark.engine.parsing.page_worker import (
     StoppedError,
 )
 from parsemark.engine.parsing.plan import PlannedPage
+from parsemark.engine.parsing.worker_limits import Watch
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser

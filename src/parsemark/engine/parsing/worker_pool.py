@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from parsemark.budget import PageBudget, SpentError
 from parsemark.engine.events import Events
-from parsemark.engine.parsing.memory_limit import Watch
 from parsemark.engine.parsing.page_worker import (
     PageLimits,
     PageOutcome,
@@ -26,6 +25,7 @@ from parsemark.engine.parsing.page_worker import (
     StoppedError,
 )
 from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
+from parsemark.engine.parsing.worker_limits import Watch
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
