@@ -207,7 +207,7 @@ def test_vertical_rules_are_as_wide_as_in_the_clean_document(tmp_path: Path, pac
     table = r"\begin{tabular}{|l|c||r|}\hline a & 1 & x \\ \hline b & 22 & y \\ \hline\end{tabular}"
     source.write_text(rf"\documentclass{{article}}{packages}\begin{{document}}Here: {table}\end{{document}}")
     make_documents([source], tmp_path / "out", workers=1)
-    figures = check_corpus(load_corpus(str(tmp_path / "out"))).figures
+    figures = check_corpus(load_corpus(str(tmp_path / "out")))
     assert figures.tables == 1
     assert figures.worst_ink_distance < 0.1
     assert figures.cells_equal == figures.cells == 6
@@ -400,7 +400,7 @@ alpha & 1.25 & 2.50\\ beta & 3.75 & 4.00\\ gamma & 5.5 & 6.25\\\hline\end{tabula
     assert upright is not None and turned is not None
     assert [row[-1] for row in upright.text_rows()] == ["Value", "2.176", "12.41", "0.3372"]
     checked = check_corpus(load_corpus(str(tmp_path / "out")))
-    assert checked.is_faithful and checked.figures.glyphs_inside == checked.figures.glyphs
+    assert checked.is_faithful and checked.glyphs_inside == checked.glyphs
 
 
 def test_marks_that_are_larger_than_their_text(tmp_path: Path) -> None:
@@ -623,8 +623,8 @@ def test_captions_of_long_tables_registers_seams_and_a_missing_package(tmp_path:
         ["two", "3.25"],
     ]
     check = check_corpus(load_corpus(str(tmp_path / "out")))
-    assert check.figures.tables == check.figures.tables_at_ink == len(found) == 4
-    assert check.figures.cells == check.figures.cells_equal
+    assert check.tables == check.tables_at_ink == len(found) == 4
+    assert check.cells == check.cells_equal
 
 
 OTHER_PACKAGES = r"""\documentclass{article}\usepackage{tabu,nicematrix,multirow,enumitem,xcolor}

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.raws import as_raw
 
-from parsemark import formats
 from parsemark.formats.limits import MAX_TABLES
 from parsemark.model import Box, Prediction, Status
-from parsemark.parsers import read_raw
+from parsemark.parsers import raw, read_raw
 from parsemark.parsers.kit.parsemark_worker import elements_output
 from parsemark.parsers.raw import MAX_ELEMENTS
 
@@ -209,13 +208,13 @@ def test_a_table_over_a_limit_costs_itself() -> None:
 
 def test_a_text_of_too_many_tables_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bool] = []
-    read_tables = formats.read_tables
+    read_tables = raw.read_tables
 
     def counted(*arguments: Any, leave_out: bool = False) -> Any:
         calls.append(leave_out)
         return read_tables(*arguments, leave_out=leave_out)
 
-    monkeypatch.setattr(formats, "read_tables", counted)
+    monkeypatch.setattr(raw, "read_tables", counted)
     content = "\\begin{tabular}{l} a \\end{tabular}\n" * (MAX_TABLES + 1)
     prediction = read({"format": "markdown", "content": content})
     assert prediction.status is Status.PARSER_FAILED and "more than 2,000 tables" in str(prediction.message)

@@ -35,12 +35,15 @@ import os
 from functools import cache
 from html import escape
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from parsemark_layout import find_regions
 from parsemark_pages import open_page, pdf_words, picture
 from parsemark_worker import elements_output, serve, table
-from rapid_table import ModelType, RapidTable, RapidTableInput
+
+with patch.object(Path, "mkdir"):  # of a folder for downloads in its own package, where no worker may write
+    from rapid_table import ModelType, RapidTable, RapidTableInput
 
 WEIGHTS = Path(os.environ["RAPIDTABLE_WEIGHTS"])
 FILES = {
