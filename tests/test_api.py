@@ -137,8 +137,8 @@ def test_how_a_run_is_spread_reaches_the_engine(tmp_path: Path, monkeypatch: pyt
 
 def test_a_path_is_a_corpus_a_name_is_a_list_of_one_and_pages_may_be_counted(tmp_path: Path) -> None:
     folder = pm.load_corpus("demo").root
-    said = {"pages": 2, "protocols": "tables", "workers": 1, "cache": False, "out": tmp_path / "run"}
-    run = pm.bench(folder, str(WORKER), **said)  # type: ignore[arg-type]
+    out = tmp_path / "run"
+    run = pm.bench(folder, str(WORKER), pages=2, protocols="tables", workers=1, cache=False, out=out)
     assert (len(run.records()), run.manifest.protocols) == (2, [run.summary().protocol])
     with pytest.raises(pm.FormatError, match="a list, no Table"):
         pm.write_table([["a", "b"]], "csv")  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 Place = tuple[int, int]  # row and column of a cell's first slot: its name
 Direction = Literal["up", "down", "left", "right"]
-DIRECTIONS: tuple[Direction, ...] = ("up", "down", "left", "right")
+Relation = Literal[Direction, "top_heading", "left_heading"]  # of another cell to one that is asked for
+RELATIONS: tuple[Relation, ...] = ("up", "down", "left", "right", "top_heading", "left_heading")
 MAX_SLOTS = 400_000  # slots of the tables of one page; a colspan of a billion is no table
 
 

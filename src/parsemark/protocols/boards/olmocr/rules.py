@@ -26,11 +26,12 @@ from parsemark.protocols.boards.olmocr.text import (
     trailing_repeats,
 )
 from parsemark.protocols.facts.grid import (
-    DIRECTIONS,
     MAX_SLOTS,
+    RELATIONS,
     CellGrid,
     CellSpec,
     Place,
+    Relation,
     grid_of,
     html_grids,
     pipe_tables,
@@ -39,7 +40,6 @@ from parsemark.protocols.facts.protocol import Outcome
 
 RULES = "olmocr-bench"
 BASELINE = "baseline"
-RELATIONS = (*DIRECTIONS, "top_heading", "left_heading")
 _COMMON = frozenset({"pdf", "page", "id", "type", "max_diffs", "checked", "url"})
 _TEXT_OPTIONS = {"case_sensitive": True, "first_n": None, "last_n": None}
 _FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]] = {
@@ -276,13 +276,13 @@ def tables_of(md: str, markdown: bool) -> tuple[tuple[CellGrid, dict[Place, str]
     return tuple((grid, {place: normalise(text) for place, text in grid.text.items()}) for grid in grids)
 
 
-def related(grid: CellGrid, cell: Place, relation: str) -> set[Place]:
+def related(grid: CellGrid, cell: Place, relation: Relation) -> set[Place]:
     """The cells that stand in a relation to a cell."""
     if relation == "top_heading":
         return grid.reached(cell, "up", grid.headings)
     if relation == "left_heading":
         return grid.reached(cell, "left", grid.headings)
-    return grid.neighbours(cell, relation)  # type: ignore[arg-type]
+    return grid.neighbours(cell, relation)
 
 
 def table_holds(wanted: Mapping[str, Any], md: str) -> tuple[bool, str]:

@@ -13,8 +13,9 @@ from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError, near
 from parsemark.model import Box
 from parsemark.protocols.boards.omni_parse.equations import NotRenderedError, Renderer, equation_appears
-from parsemark.protocols.boards.omni_parse.tables import RELATIONS, cell_stands
+from parsemark.protocols.boards.omni_parse.tables import cell_stands
 from parsemark.protocols.boards.omni_parse.text import fold, seen_text, squeeze
+from parsemark.protocols.facts.grid import RELATIONS
 from parsemark.protocols.facts.protocol import Outcome
 
 RULES = "omni-parse-bench"

@@ -10,9 +10,8 @@ from typing import Any
 from rapidfuzz.fuzz import ratio
 
 from parsemark.protocols.boards.omni_parse.text import fold, seen_text
-from parsemark.protocols.facts.grid import CellGrid, Direction, Place, html_grids
+from parsemark.protocols.facts.grid import RELATIONS, CellGrid, Direction, Place, Relation, html_grids
 
-RELATIONS = ("up", "down", "left", "right", "top_heading", "left_heading")
 _MAX_SPAN = 1000
 _LEAST = 0.5
 
@@ -175,12 +174,14 @@ def cell_stands(arguments: Mapping[str, Any], page: str) -> tuple[bool, str]:
     return False, f"a cell says {cell!r}, but elsewhere" if found else f"no cell says {cell!r}"
 
 
-def _relation_holds(table: ReadTable, cell: Place, kind: str, wanted: str, max_diffs: int) -> bool:
-    if kind.endswith("_heading"):
-        places = table.headings(cell, "up" if kind == "top_heading" else "left")
+def _relation_holds(table: ReadTable, cell: Place, kind: Relation, wanted: str, max_diffs: int) -> bool:
+    if kind == "top_heading":
+        places = table.headings(cell, "up")
+    elif kind == "left_heading":
+        places = table.headings(cell, "left")
     else:
         over: Direction = "up" if kind in ("left", "right") else "left"
-        following = table.grid.neighbours(cell, kind)  # type: ignore[arg-type]
+        following = table.grid.neighbours(cell, kind)
         places = {table.stand_in(place, over) for place in following}
     least = _least(wanted, max_diffs)
     return any(_likeness(wanted, fold(table.grid.text[place])) >= least for place in places)
