@@ -1,8 +1,11 @@
 """Sets documents as web pages and prints them with Chromium; boxes come from the browser's own layout."""
 
+import json
 import shutil
+import sys
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from parsemark.corpora.synthetic.document import (
     DocumentDraft,
@@ -25,6 +28,8 @@ from parsemark.system.scratch import ScratchFolder
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 1024}
 PlacesOfPage = list[tuple[str, int, float, float, float, float]]
 """Key, page and box of everything that the browser set."""
+SCRIPT = Path(__file__).with_name("paginate.js")
+ARGUMENTS = ["--no-sandbox", "--font-render-hinting=none", "--disable-gpu"]
 _STYLE = """
 * { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
 .page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
@@ -81,8 +86,35 @@ def print_pages(pages: list[dict[str, object]], folder: Path) -> list[PlacesOfPa
     read = [str(Path(chromium).resolve().parent)]
     with ScratchFolder("parsemark-") as work:
         rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
-        found: list[PlacesOfPage] = run_on_jobs("Chromium", f"{__package__}.browser", jobs, rights, work)
+        found: list[PlacesOfPage] = run_on_jobs("Chromium", __name__, jobs, rights, work)
     return found
+
+
+def main() -> None:
+    """Print each page of the jobs that stand on stdin, and say where everything stands.
+
+    A process, because playwright allows one instance per thread, and the caller may have its own.
+    """
+    from playwright.sync_api import sync_playwright
+
+    jobs: dict[str, Any] = json.load(sys.stdin)
+    results = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=jobs["chromium"], args=ARGUMENTS)
+        context = browser.new_context(offline=True)
+        script = SCRIPT.read_text(encoding="utf-8")
+        for job in jobs["pages"]:
+            page = context.new_page()
+            page.set_content(job["html"], wait_until="load")
+            page.evaluate("() => document.fonts.ready.then(() => true)")
+            is_draft = "height" in job  # else a page that is printed as it is
+            places = page.evaluate(script, [job["height"], job["head"], job["numbered"]]) if is_draft else []
+            tagged = job.get("tagged", False)
+            page.pdf(path=job["pdf"], prefer_css_page_size=True, print_background=True, tagged=tagged)
+            page.close()
+            results.append(places)
+        browser.close()
+    json.dump(results, sys.stdout)
 
 
 def document(draft: DocumentDraft, *, paged: bool) -> str:
@@ -206,3 +238,7 @@ def _content(piece: Piece) -> str:
         body = f"<i>{body}</i>" if run.italic else body
         content += f"<b>{body}</b>" if run.bold else body
     return content
+
+
+if __name__ == "__main__":
+    main()
