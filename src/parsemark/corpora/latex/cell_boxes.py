@@ -108,6 +108,7 @@ class MarkedTable:
     picture_share: float = 0.0  # the share of the table's area that pictures cover
     painted: tuple[Box, ...] = ()  # all ink of the table, in its own frame
     leaves_page: bool = False  # whether it runs over the edge of its page
+    page: int = 1  # that it, or a part of a long one, stands on
 
     @property
     def slots(self) -> set[tuple[int, int, int, int]]:

@@ -8,10 +8,14 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import alignments, join_tables
-from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
 from parsemark.corpora.latex.documents.page_attributes import SINGLE, in_reading_order, page_looks
+from parsemark.corpora.latex.documents.source_tables import (
+    class_of_log,
+    document_class,
+    main_files,
+    read_candidates,
+)
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
