@@ -74,8 +74,7 @@ def read_corrections(path: Path) -> list[TruthCorrection]:
 def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = silent) -> Corrected:
     """Write a copy of a corpus, with the corrections of a file, into a folder that is new or empty.
 
-    Raises:
-        CorpusError: A correction names a page, table or cell that is not there, or that holds another text.
+    CorpusError if a correction names a page, table or cell that is not there, or that holds another text.
     """
     new_folder(out)
     corrections = read_corrections(file)

@@ -47,9 +47,7 @@ def write_crops(
 ) -> Crops:
     """Cut all elements of a kind that are not ignored into a folder, which must be new or empty.
 
-    Raises:
-        UsageError: The folder is not empty.
-        CorpusError: The corpus has no such element with a box.
+    CorpusError if the corpus has no such element with a box.
     """
     images = new_folder(out, "images") / "images"
     pages: list[dict[str, Any]] = []

@@ -331,16 +331,10 @@ def degrade_corpus(
     progress: making.Progress = making.silent,
     tell: making.Tell = making.untold,
 ) -> CorpusFile:
-    """Degrade all pages of a corpus that have truth.
+    """Degrade all pages of a corpus that have truth, into a folder that is new or empty.
 
-    Args:
-        spec: As for `load_corpus`.
-        out: Folder of the new corpus; new or empty.
-        options: Which damages, how often, how bad.
-        severities: Write each page once at each of these (as `ID-s1`, `ID-s2`, …), for a curve.
-        workers: Processes; all cores if None.
-        progress: Called with the number of pages that were finished.
-        tell: Called with each page that is left out.
+    Each page is written once at each of the `severities` (as `ID-s1`, `ID-s2`, …), for a curve. Without
+    `workers` there are as many processes as cores.
     """
     corpus = load_corpus(spec)
     keys = making.pages_to_copy(corpus, tell)

@@ -86,11 +86,7 @@ def require_free(commitment: Path) -> None:
 
 
 def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
-    """Write the commitment of a corpus that was just made, and its secret beside it.
-
-    Raises:
-        CorpusError: The folder holds no corpus that a generator made from a seed, or there is one already.
-    """
+    """Write the commitment of a corpus that a generator just made from a seed, and its secret beside it."""
     require_free(commitment)
     manifest = read_model(root / "corpus.json", CorpusFile)
     if manifest.seed is None or manifest.generator is None:

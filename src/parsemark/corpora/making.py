@@ -43,8 +43,7 @@ def require_name(name: str) -> None:
 def new_folder(out: Path, *parts: str) -> Path:
     """The folder of a new corpus, with the folders that it has.
 
-    Raises:
-        UsageError: It holds something already, which would pass for a part of the corpus.
+    UsageError if it holds something already, which would pass for a part of the corpus.
     """
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
@@ -82,11 +81,7 @@ def in_processes(
 
 
 def pages_to_copy(corpus: Corpus, tell: Tell, *, needs_pdf: bool = False) -> list[str]:
-    """The ids of the pages that a copy with another look can have; `tell` gets the others, with the reason.
-
-    Raises:
-        CorpusError: There is none.
-    """
+    """The ids of the pages that a copy with another look can have, at least one; `tell` gets the others."""
     left_out: list[Remark] = []
     for key in corpus.keys:
         found = corpus.try_read(key)

@@ -65,17 +65,9 @@ def mislead_corpus(
     progress: making.Progress = making.silent,
     tell: making.Tell = making.untold,
 ) -> CorpusFile:
-    """Write a copy of a corpus whose documents lie, each in one way, in turn.
+    """Write a copy of a corpus, in a new folder, whose documents lie, each in one of the kinds, in turn.
 
-    Args:
-        spec: As for `load_corpus`.
-        out: Folder of the new corpus; new or empty.
-        kinds: Some of `KINDS`.
-        progress: Called with the number of pages that were finished.
-        tell: Called with each page that is left out.
-
-    Raises:
-        CorpusError: A page would look different, or its text would not.
+    CorpusError if a page would look different, or its text would not.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:

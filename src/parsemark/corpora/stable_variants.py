@@ -81,10 +81,7 @@ def rewrite_corpus(
 ) -> RewrittenCorpus:
     """Write some variants of some pages, all of `VARIANTS` by default, into a folder.
 
-    Files that are there already are taken as they are. `progress` is called with 1 after each page.
-
-    Raises:
-        CorpusError: None of the pages can be read.
+    Files that are there already are taken as they are. CorpusError if none of the pages can be read.
     """
     require("misleading", "Rewriting pages")
     for name in variants:
@@ -178,11 +175,7 @@ def _file(sample: Sample, folder: Path, variant: str) -> Path:
 
 
 def rewrite_pdf(pdf: Path, variant: str, page_number: int = 1) -> bytes:
-    """A document written anew; of `split`, one page of it.
-
-    Raises:
-        PdfError: It cannot be, or there is nothing to do for this variant.
-    """
+    """A document written anew; of `split`, one page of it. PdfError where there is nothing to do."""
     if variant == SPLIT:
         if count_pages(pdf) == 1:
             raise PdfError("its document has one page")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.carried.load import CarriedDocument, CarriedTask, read_carried
-from parsemark.corpora.croissant import croissant
+from parsemark.corpora.files import croissant
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.schema import CorpusFile

@@ -79,15 +79,10 @@ def make_documents(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> tuple[CorpusFile, Report]:
-    """Compile each document and write a corpus of all pages; what does not compile is listed in the report.
+    """Compile each LaTeX file, folder and archive and write a corpus of all pages into a new folder.
 
-    Args:
-        sources: LaTeX files, folders and archives, one document each.
-        out: The corpus folder, new or empty.
-        name: Of the corpus.
-        licence: Of documents that bring no licence file of their own.
-        workers: Processes; all cores if not given.
-        progress: Called with 1 for each document that is done.
+    What does not compile is listed in the report. The licence is that of documents that bring no file of one;
+    without `workers` there are as many processes as cores.
     """
     require_name(name)
     require_pdflatex("Making a corpus from LaTeX documents")

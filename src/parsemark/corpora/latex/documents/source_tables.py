@@ -60,11 +60,7 @@ _SCRIPT = re.compile(r"[_^]\{(.*)\}|[_^](.)", re.DOTALL)
 
 
 def main_files(document: SourceDocument) -> list[str]:
-    r"""The files with `\documentclass` and the document's beginning, the most likely main one first.
-
-    Raises:
-        LatexError: There is none.
-    """
+    r"""The files with `\documentclass` and its beginning, one or more, the most likely main one first."""
     texts = {name: without_comments(text) for name, text in document.tex_files().items()}
     classes = {name: document_class(text)[0] for name, text in texts.items()}
     candidates = [name for name, own in classes.items() if own not in ("", "standalone", "subfiles")]

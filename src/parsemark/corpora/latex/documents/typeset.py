@@ -64,8 +64,7 @@ class Typeset:
 def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     """Compile a document in a folder of its own.
 
-    Raises:
-        LatexError: It does not compile, it cannot be marked, or the marks change more than half of its pages.
+    LatexError if it does not, if it cannot be marked, or if the marks change more than half of its pages.
     """
     root = (folder / "clean").resolve()
     place = document.write_to(root)
@@ -171,11 +170,7 @@ def plain_main(root: Path, main: str) -> str:
 
 
 def build_clean(root: Path, main: str, text: str) -> Build:
-    """The document as it is to be published.
-
-    Raises:
-        LatexError: There is no PDF; the message says why.
-    """
+    """The document as it is to be published; LatexError says why there is no PDF."""
     engines = _engines(text, (root / main).parent)
     for number, engine in enumerate(engines):
         build = Build(root, main, engine)

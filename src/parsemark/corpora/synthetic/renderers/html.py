@@ -161,11 +161,9 @@ class _HtmlWriter:
             tag = "h1" if block.level == 0 else "h2"
             return f"<{tag}{key}>{_content(block.lines[0])}</{tag}>"
         if block.marks:
-            items = "".join(
-                f"<li><span>{escape(mark)}</span><span>{_content(line)}</span></li>"
-                for mark, line in zip(block.marks, block.lines, strict=True)
-            )
-            return f"<ul{key}>{items}</ul>"
+            pairs = zip(map(escape, block.marks), map(_content, block.lines), strict=True)
+            items = (f"<li><span>{mark}</span><span>{line}</span></li>" for mark, line in pairs)
+            return f"<ul{key}>{''.join(items)}</ul>"
         return f"<p{key}>{'<br>'.join(map(_content, block.lines))}</p>"
 
     def _beside(self, index: int, part: str, piece: Piece) -> str:
@@ -182,10 +180,10 @@ class _HtmlWriter:
         return f'<div class="figure"><div class="bars"{self.key(str(index))}>{bars}</div>{caption}</div>'
 
     def _table_block(self, index: int, block: TableBlock) -> str:
-        caption = self._beside(index, "caption", block.caption)
-        table, notes = self._table(index, block), self._beside(index, "notes", block.notes)
-        parts = [table, notes, caption] if block.caption_below else [caption, table, notes]
-        return f'<div class="table{" long" if block.long else ""}">{"".join(parts)}</div>'
+        written = {part: self._beside(index, part, getattr(block, part)) for part in ("caption", "notes")}
+        written["table"] = self._table(index, block)
+        parts = "".join(written[part] for part in block.parts)
+        return f'<div class="table{" long" if block.long else ""}">{parts}</div>'
 
     def _table(self, index: int, block: TableBlock) -> str:
         look, layout = block.look, block.layout
@@ -214,8 +212,8 @@ class _HtmlWriter:
             style.append("white-space: nowrap")
         if in_head and look.head_white:
             style.append("color: #fff")
-        spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
-        spans += f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
+        sizes = {"rowspan": cell.rowspan, "colspan": cell.colspan}
+        spans = "".join(f' {name}="{size}"' for name, size in sizes.items() if size > 1)
         tag = "th" if in_head else "td"
         key = self.key(f"{index}.{cell.row}.{cell.col}")
         return f'<{tag}{spans}{key} style="{"; ".join(style)}">{_content(cell.piece)}</{tag}>'

@@ -53,14 +53,10 @@ class LatexWriter:
 
     def beside(self, index: int, block: FigureBlock | TableBlock, width: float) -> list[str]:
         """Caption and notes, as far as there are any."""
-        parts = []
-        if block.caption.runs:
-            before = r"\small\noindent\centering "
-            parts.append(self._broken(f"{index}.caption", block.caption.latex, width, before))
-        if isinstance(block, TableBlock) and block.notes.runs:
-            before = r"\footnotesize\noindent "
-            parts.append(self._broken(f"{index}.notes", block.notes.latex, width, before))
-        return parts
+        parts = [("caption", block.caption, r"\small\noindent\centering ")]
+        if isinstance(block, TableBlock):
+            parts.append(("notes", block.notes, r"\footnotesize\noindent "))
+        return [self._broken(f"{index}.{key}", p.latex, width, before) for key, p, before in parts if p.runs]
 
     def in_column(self, block: Block) -> list[str]:
         """What makes the height of a block that stands in a column: its boxes, and its footnote."""
@@ -101,12 +97,10 @@ class LatexWriter:
             before = rf"{size}{_HEADINGS[self.look.heading]}\noindent\hyphenpenalty10000 "
             return self._broken(str(index), block.lines[0].latex, width, before)
         if block.marks:
-            items = "".join(
-                rf"\noindent\hangindent18pt\hangafter1\hbox to18pt{{{plain(mark).latex}\hfil}}"
-                rf"{line.latex}\par"
-                for mark, line in zip(block.marks, block.lines, strict=True)
-            )
-            return self._broken(str(index), items, width, "")
+            begin = r"\noindent\hangindent18pt\hangafter1\hbox to18pt"
+            pairs = zip(block.marks, block.lines, strict=True)
+            items = (rf"{begin}{{{plain(mark).latex}\hfil}}{line.latex}\par" for mark, line in pairs)
+            return self._broken(str(index), "".join(items), width, "")
         content = r"\par\noindent ".join(line.latex for line in block.lines)
         indented = self.look.indent and len(block.lines) == 1
         return self._broken(str(index), content, width, "" if indented else r"\noindent ")
