@@ -64,6 +64,11 @@ class PageFigures:
     image_only: int = 0  # pages without a text layer: only their boxes can be checked
     unseen: int = 0  # pages with neither PDF nor picture
 
+    def disagree(self, cause: str, said: str) -> None:
+        """Note that a truth is not what the PDF shows."""
+        self.causes[cause] += 1
+        self.disagreements.append(said)
+
     def add(self, other: PageFigures) -> None:
         """Add what was found on another page."""
         worst = max(self.worst_ink_distance, other.worst_ink_distance)
@@ -130,17 +135,15 @@ def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
     for key in corpus.keys:
         try:
             sample = corpus.read(key)
-            figures = check_page(sample)
+            report.add(check_page(sample))
         except CorpusError as error:
             report.problems.append(str(error))
-            progress(1)
-            continue
-        report.pages += 1
-        report.add(figures)
-        for element in sample.truth.tables if sample.truth is not None else ():
-            if element.table is not None:
-                own = "" if element.attributes.get("long") else f"{sample.id} {element.id}"
-                tables[f"{sample.document} {own}", element.latex or ""].append(element)
+        else:
+            report.pages += 1
+            for element in sample.truth.tables if sample.truth is not None else ():
+                if element.table is not None:
+                    own = "" if element.attributes.get("long") else f"{sample.id} {element.id}"
+                    tables[f"{sample.document} {own}", element.latex or ""].append(element)
         progress(1)
     _compare_grids(report, tables)
     return report
@@ -184,8 +187,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
             report.grids_equal += 1
         elif is_normalised(source, spans, marked):
             report.grids_normalised += 1
-            report.causes[NORMALISED] += 1
-            report.disagreements.append(f"{where.strip()}: columns or rows that no reader sees are left out.")
+            report.disagree(NORMALISED, f"{where.strip()}: columns or rows that no reader sees are left out.")
         else:
             report.problems.append(f"{where.strip()}: the grid differs from TeX's own.")
 
@@ -245,9 +247,7 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
             if source and element.table is not None and not says_the_same(source, element.table):
                 figures.problems.append(f"{where}: its {kind} says other than its cells.")
         for cell in element.table.cells if element.table is not None else ():
-            if cell.box is None or element.box is None:
-                continue
-            if not element.box.contains(cell.box, BOX_TOLERANCE):
+            if element.box and cell.box and not element.box.contains(cell.box, BOX_TOLERANCE):
                 figures.problems.append(f"{where}: cell ({cell.row}, {cell.col}) leaves its table.")
 
 
@@ -268,10 +268,8 @@ def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFig
         wanted = _text_key(part)
         position = shown.find(wanted, position)
         if position < 0:
-            figures.causes["text not in the text layer"] += 1
-            figures.disagreements.append(
-                f"{sample.id}, element {element.id} ({element.category}): {part.strip()[:60]!r} is not shown."
-            )
+            where = f"{sample.id}, element {element.id} ({element.category})"
+            figures.disagree("text not in the text layer", f"{where}: {part.strip()[:60]!r} is not shown.")
             return
         position += len(wanted)
     figures.elements_found += 1
@@ -279,14 +277,14 @@ def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFig
 
 def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFigures) -> None:
     assert element.box is not None and element.table is not None
+    where = f"{sample.id}, element {element.id}"
     figures.tables += 1
     distance = _ink_distance(element.box, ink)
     figures.worst_ink_distance = max(figures.worst_ink_distance, distance)
     if distance <= INK_TOLERANCE:
         figures.tables_at_ink += 1
     else:
-        figures.causes["table box is not its ink"] += 1
-        figures.disagreements.append(f"{sample.id}, element {element.id}: ink differs by {distance:.2f} pt.")
+        figures.disagree("table box is not its ink", f"{where}: ink differs by {distance:.2f} pt.")
     cells = [c for c in element.table.cells if c.box is not None]
     if not cells:
         return
@@ -308,11 +306,8 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
         else:
             outside.append(glyph)
     if outside:
-        figures.causes["glyphs outside of the box of their cell"] += 1
-        figures.disagreements.append(
-            f"{sample.id}, element {element.id}: {''.join(g.text for g in outside)[:60]!r} stands outside of "
-            "the box of its cell, or in none."
-        )
+        said = f"{''.join(g.text for g in outside)[:60]!r} stands outside of the box of its cell, or in none."
+        figures.disagree("glyphs outside of the box of their cell", f"{where}: {said}")
     # Readers turn whole lines of a table around where one of its cells is written from right to left.
     any_order = any(is_right_to_left(cell.text) for cell in cells)
     for cell, glyphs in zip(cells, by_cell, strict=True):
@@ -322,12 +317,8 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
             figures.cells_equal += 1
             continue
         cause, which = found
-        figures.causes[cause] += 1
-        shown = "".join(g.text for g in glyphs)
-        figures.disagreements.append(
-            f"{sample.id}, element {element.id}, cell ({cell.row}, {cell.col}): "
-            f"truth {cell.text!r}, shown {shown!r} ({cause}{which})."
-        )
+        said = f"truth {cell.text!r}, shown {''.join(g.text for g in glyphs)!r} ({cause}{which})."
+        figures.disagree(cause, f"{where}, cell ({cell.row}, {cell.col}): {said}")
 
 
 def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str, str] | None:
@@ -349,9 +340,8 @@ def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str,
     unsaid = signs.without_written_signs(missing) if is_stacked else missing
     if not extra and not unsaid:
         return None
-    which = "".join(
-        f"; {label} {_named(own)}" for label, own in (("not shown", missing), ("more", extra)) if own
-    )
+    labels = ("not shown", missing), ("more", extra)
+    which = "".join(f"; {label} {_named(own)}" for label, own in labels if own)
     if "�" in extra:
         return "cell: glyph without Unicode", which
     if missing and extra:
@@ -361,10 +351,8 @@ def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str,
 
 def _named(characters: Counter[str]) -> str:
     """The characters, with the code of those that can be taken for others."""
-    return " ".join(
-        c if c.isascii() and c.isprintable() else f"{c} (U+{ord(c):04X})"
-        for c in sorted(characters.elements())
-    )
+    shown = sorted(characters.elements())
+    return " ".join(c if c.isascii() and c.isprintable() else f"{c} (U+{ord(c):04X})" for c in shown)
 
 
 def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:

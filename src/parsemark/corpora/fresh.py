@@ -22,7 +22,7 @@ from parsemark.corpora.files import hash_of_files
 from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
-from parsemark.system import file_sha256, write_bytes
+from parsemark.system import file_sha256, write_text
 
 MAX_FILE_BYTES = 2**20
 _HASH = r"^[0-9a-f]{64}$"
@@ -104,9 +104,9 @@ def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
         name=secret.name, generator=secret.generator, n_files=len(manifest.files), commitment=secret.digest()
     )
     kept = secret_path(commitment)
-    write_bytes(kept, secret.model_dump_json(indent=2).encode() + b"\n")
+    write_text(kept, secret.model_dump_json(indent=2) + "\n")
     kept.chmod(0o600)
-    write_bytes(commitment, public.model_dump_json(indent=2).encode() + b"\n")
+    write_text(commitment, public.model_dump_json(indent=2) + "\n")
     return public, kept
 
 

@@ -137,17 +137,16 @@ def _variants(sample: Sample, folder: Path, names: Sequence[str]) -> Iterator[tu
         names = [name for name in names if name in (AGAIN, THREADS)]
     for name in names:
         made = replace(sample, id=f"{sample.id}--{name}", document=f"{sample.document}--{name}", aliases=())
-        if name in (AGAIN, THREADS):
-            yield name, made
-            continue
-        try:
-            pdf = _file(sample, folder, name)
-            made = replace(made, pdf=pdf, page_number=1 if name == SPLIT else sample.page_number)
-            same = looks_same(pixels, _pixels(pdf, made.page_number))
-        except PdfError as error:
-            yield name, str(error)
-            continue
-        yield name, made if same else "it would look otherwise"
+        why = ""
+        if name not in (AGAIN, THREADS):
+            try:
+                pdf = _file(sample, folder, name)
+                made = replace(made, pdf=pdf, page_number=1 if name == SPLIT else sample.page_number)
+                same = looks_same(pixels, _pixels(pdf, made.page_number))
+                why = "" if same else "it would look otherwise"
+            except PdfError as error:
+                why = str(error)
+        yield name, why or made
 
 
 def _pixels(pdf: Path, number: int) -> NDArray[np.int16]:

@@ -109,14 +109,13 @@ def _read_page(page: Any, number: int) -> MarkedPage:
     for matrix, words in ink.words.items():
         if is_ruled_grid(words, ink.paths[matrix], ink.lines):
             unmarked += ["TikZ matrix with lines"] * 2  # it begins and ends here
-    diagrams = (
-        boxes for cell, boxes in ink.drawings.items() if not len(boxes) == ink.straight[cell] <= MAX_DIVIDING
-    )
-    pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in diagrams)]
+    for cell, boxes in ink.drawings.items():
+        if not len(boxes) == ink.straight[cell] <= MAX_DIVIDING:  # a diagram
+            ink.pictures.append(Box.hull(boxes))
     frame = Box(0, 0, width, height)
     placed = []
     for table in tables:
-        own, turned = cell_boxes.place_cells(table, ink.boxes, pictures), frame.turned(table.angle)
+        own, turned = cell_boxes.place_cells(table, ink.boxes, ink.pictures), frame.turned(table.angle)
         inside = frame.contains(own.box, OVER_EDGE)  # without what lies beside the page, which was not read
         inside = inside and all(turned.contains(cell.start, OVER_EDGE) for cell in table.cells)
         placed.append(replace(own, leaves_page=not inside, page=number))
@@ -175,10 +174,13 @@ def _notes(page: Any) -> Iterator[tuple[str, Box]]:
         note = raw.FPDFPage_GetAnnot(page, index)
         if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_SQUARE and raw.FPDFAnnot_GetRect(note, rectangle):
             text = _utf16(lambda b, n, a=note: raw.FPDFAnnot_GetStringValue(a, b"Contents", b, n))
-            xs = sorted((rectangle.left, rectangle.right))
-            ys = sorted((rectangle.bottom, rectangle.top))
-            yield text, to_page_box(page, xs[0], ys[0], xs[1], ys[1])
+            yield text, _page_box(page, rectangle)
         raw.FPDFPage_CloseAnnot(note)
+
+
+def _page_box(page: Any, rectangle: Any) -> Box:
+    xs, ys = sorted((rectangle.left, rectangle.right)), sorted((rectangle.bottom, rectangle.top))
+    return to_page_box(page, xs[0], ys[0], xs[1], ys[1])
 
 
 def _read_ink(page: Any) -> _Ink:
@@ -260,8 +262,7 @@ def _read_characters(
         raw.FPDFText_GetLooseCharBox(text_page, index, rectangle)
         raw.FPDFText_GetCharOrigin(text_page, index, x, y)
         raw.FPDFText_GetMatrix(text_page, index, matrix)
-        xs, ys = sorted((rectangle.left, rectangle.right)), sorted((rectangle.bottom, rectangle.top))
-        box = to_page_box(page, xs[0], ys[0], xs[1], ys[1])
+        box = _page_box(page, rectangle)
         origin = to_page_box(page, x.value, y.value, x.value, y.value)
         scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         size = raw.FPDFText_GetFontSize(text_page, index) * scale

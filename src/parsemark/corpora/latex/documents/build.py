@@ -15,13 +15,12 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from parsemark.system import pdflatex
-from parsemark.system.pdflatex import Compiled, CompileLimits
+from parsemark.system.pdflatex import CompileLimits
 
 LIMITS = CompileLimits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
 TOOL_LIMITS = CompileLimits(cpu_s=60, wall_s=300, memory_mb=2048)
 LAUNCHER = "parsemark-launcher"
-_STATES = ".aux .toc .lof .lot .out .bbl .ind .gls .acr .nls .nav .snm .loa"
-_STATE = frozenset(_STATES.split())
+_STATES = re.compile(r"\.(aux|toc|lof|lot|out|bbl|ind|gls|acr|nls|nav|snm|loa)")
 _MISSING_SIGN = re.compile(r"^Missing character: There is no (\S) ", re.MULTILINE)
 _COLUMNS = re.compile(r"^parsemark-columns:(\d)", re.MULTILINE)
 
@@ -51,8 +50,9 @@ class Build:
     root: Path  # the document's folder, which TeX may read
     main: str  # the main file, from the root
     engine: str = "pdflatex"
-    pdf: Path | None = None
+    pdf: Path | None = None  # this, the log and the reason are those of the last pass
     log: str = ""
+    reason: str | None = None  # why there is something wrong with it
     cpu_s: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -77,11 +77,17 @@ class Build:
         """TeX's name for the document, which its text may show."""
         return PurePosixPath(self.main).stem
 
-    def run(self, prologue: str, *, draft: bool = False) -> Compiled:
-        """One pass; errors are passed over."""
-        name = PurePosixPath(self.main).name
+    @property
+    def is_fatal(self) -> bool:
+        """Whether an error ended the last pass that cannot be passed over."""
+        ended = "Fatal error occurred" in self.log or "Emergency stop" in self.log or "! " not in self.log
+        return self.reason is not None and ended
+
+    def run(self, begin: str = "", *, draft: bool = False) -> None:
+        """One pass, with more at the beginning if need be; errors are passed over."""
+        same_each_time = pdflatex.REPRODUCIBLE if self.engine == "pdflatex" else ""
         result = pdflatex.compile_latex(
-            f"{prologue}\\input{{{name}}}\n",
+            f"{same_each_time}{begin}\\input{{{PurePosixPath(self.main).name}}}\n",
             self.folder,
             name=LAUNCHER,
             job=self.job,
@@ -91,8 +97,8 @@ class Build:
             halt_on_error=False,
             limits=LIMITS,
         )
-        self.cpu_s, self.log, self.pdf = self.cpu_s + result.cpu_s, result.log, result.pdf
-        return result
+        self.pdf, self.log, self.reason = result.pdf, result.log, result.reason
+        self.cpu_s += result.cpu_s
 
     def tool(self, *command: str) -> bool:
         """Run bibtex and its like; whether it went well."""
@@ -108,7 +114,7 @@ class Build:
         """A hash of all that one pass hands to the next."""
         digest = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
-            if path.suffix in _STATE and path.is_file():
+            if _STATES.fullmatch(path.suffix) and path.is_file():
                 digest.update(path.name.encode() + path.read_bytes())
         return digest.hexdigest()
 

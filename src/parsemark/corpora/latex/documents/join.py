@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from rapidfuzz.distance import Levenshtein
 
@@ -30,7 +31,7 @@ from parsemark.corpora.latex.tex_grids import (
 )
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
-from parsemark.formats.latex.table import PlacedTable, place_table
+from parsemark.formats.latex.table import place_table
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
 from parsemark.model.table import complexity
@@ -173,13 +174,14 @@ def join_tables(
             yield from (JoinedTable(part.page, None, is_layout=True) for part in parts)
             continue
         for part, joined in zip(parts, _join_parts(plain, sources.get(number)), strict=True):
-            lacks = _lacking(part, joined, missing_signs)
-            why = OVER_EDGE if part.leaves_page else lacks
+            why = _why_not(part, joined, missing_signs)
             yield JoinedTable(part.page, None, why) if why else joined
 
 
-def _lacking(part: MarkedTable, joined: JoinedTable, missing_signs: frozenset[str]) -> str:
-    """Which signs the source says where the page shows a box, since a font lacks them; empty if none."""
+def _why_not(part: MarkedTable, joined: JoinedTable, missing_signs: frozenset[str]) -> str:
+    """Why a table cannot be used: its place, or signs that the source says where the page shows a box."""
+    if part.leaves_page:
+        return OVER_EDGE
     table = joined.element.table if joined.element is not None else None
     if table is None or not any(UNKNOWN in cell.text for cell in part.cells):
         return ""
@@ -237,13 +239,9 @@ def _marked_rows(marked: MarkedTable) -> list[str]:
 
 def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
     """Long tables set their caption as a row of its own, and some say below each part that it goes on."""
-    captions = {
-        cell.row
-        for cell in marked.cells
-        if cell.row in (0, marked.n_rows - 1 if is_long else 0)
-        and cell.colspan == marked.n_cols
-        and _CAPTION.match(cell.text)
-    }
+    ends = (0, marked.n_rows - 1 if is_long else 0)
+    across = (cell for cell in marked.cells if cell.row in ends and cell.colspan == marked.n_cols)
+    captions = {cell.row for cell in across if _CAPTION.match(cell.text)}
     is_left = marked.n_rows - len(captions) > (0 if is_long else 1)
     return _without_rows(marked, captions) if is_left else marked
 
@@ -263,21 +261,16 @@ def _rows_of(
     captions: set[int] = set()
     fixed = [row for row, section in enumerate(sections) if section]
     for number, shown in enumerate(_marked_rows(marked)):
-        found = _find_row(shown, candidate, fixed, next_row)
-        if found is None:
+        following = [row for row, section in enumerate(sections) if not section and row >= next_row]
+        alike = [(similarity(shown, candidate.row_glyphs[row]), row) for row in (*following[:1], *fixed)]
+        score, found = max(alike, key=lambda pair: pair[0], default=(0.0, 0))
+        if score < MIN_SIMILARITY:
             captions.add(number)
             continue
         rows.append(found)
         if not sections[found]:
             next_row = found + 1
     return _without_rows(marked, captions), rows
-
-
-def _find_row(shown: str, candidate: TabularCandidate, fixed: Sequence[int], next_row: int) -> int | None:
-    body = [row for row, section in enumerate(candidate.grid.sections) if not section and row >= next_row]
-    glyphs = candidate.row_glyphs
-    best = max([*body[:1], *fixed], key=lambda row: similarity(shown, glyphs[row]), default=None)
-    return best if best is not None and similarity(shown, glyphs[best]) >= MIN_SIMILARITY else None
 
 
 def _filled_rows(marked: MarkedTable) -> int:
@@ -297,15 +290,9 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
 
 def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
     """The ink of a table without that of the rows above and below those that are kept."""
-    top, bottom = -float("inf"), float("inf")
-    for cell in marked.cells:
-        if cell.ink is None:
-            continue
-        ink = cell.ink.turned(marked.angle)
-        if cell.row < kept[0]:
-            top = max(top, ink.y1)
-        elif cell.row > kept[-1]:
-            bottom = min(bottom, ink.y0)
+    inks = [(cell.row, cell.ink.turned(marked.angle)) for cell in marked.cells if cell.ink is not None]
+    top = max((ink.y1 for row, ink in inks if row < kept[0]), default=-inf)
+    bottom = min((ink.y0 for row, ink in inks if row > kept[-1]), default=inf)
     own = [ink for ink in marked.painted if top <= (ink.y0 + ink.y1) / 2 <= bottom]
     own = own or [cell.box.turned(marked.angle) for cell in marked.cells if cell.row in kept]
     return Box.hull(own).turned(360 - marked.angle)
@@ -315,9 +302,8 @@ def _join_table(
     part: MarkedTable, candidate: TabularCandidate, rows: Sequence[int], number: int | None
 ) -> JoinedTable | None:
     """The table with the grid of its source; None if TeX has another, or if a cell cannot be read at all."""
-    sections = candidate.grid.sections
-    n_head = sum(sections[row] in _HEAD for row in rows)
     grid = candidate.grid
+    n_head = sum(grid.sections[row] in _HEAD for row in rows)
     if list(rows) != list(range(grid.n_rows)) or n_head:
         grid = select_rows(grid, rows, n_head or None)
     try:
@@ -327,23 +313,29 @@ def _join_table(
     if not covers(placed, part) or cuts_numbers({slot[1] for slot in placed.tex_slots}, part):
         return None
     shown = [cells_in(part.cells, slot) for slot in placed.tex_slots]
-    texts = [_cell_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
-    share = sum(text is not None for text in texts) / len(texts) if texts else 1.0
-    if share < MIN_AGREEMENT or _has_other_numbers(placed, shown):
+    pairs = list(zip(placed.table.cells, shown, strict=True))
+    if _has_other_numbers(pairs):
         return None
-    table = _with_page(placed, shown, texts)
-    if any(UNKNOWN in cell.text for cell in table.cells):
+    cells, n_agreeing = [], 0
+    for cell, own in pairs:
+        text = _cell_text(cell.text, own)
+        n_agreeing += text is not None
+        box = Box.hull(c.box for c in own).rounded() if own else None
+        cells.append(replace(cell, text=_seen(own) if text is None else text, box=box))
+    share = n_agreeing / len(cells) if cells else 1.0
+    if share < MIN_AGREEMENT or any(UNKNOWN in cell.text for cell in cells):
         return None
+    table = Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
 
 
-def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]]) -> bool:
+def _has_other_numbers(cells: Iterable[tuple[Cell, Sequence[MarkedCell]]]) -> bool:
     """Whether a cell shows another number than the source says: then it is the source of another table.
 
     It may show fewer figures: some are rounded away, or white to align the others.
     """
-    pairs = ((c.text, "".join(m.text for m in own)) for c, own in zip(placed.table.cells, shown, strict=True))
+    pairs = ((cell.text, "".join(m.text for m in own)) for cell, own in cells)
     numbers = (pair for pair in pairs if all(map(_NUMBER.fullmatch, pair)))
     figures = (["".join(filter(str.isdecimal, text)) for text in pair] for pair in numbers)
     return any(seen not in said for said, seen in figures)
@@ -367,17 +359,6 @@ def _agrees(source: str, shown: str) -> bool:
     missing["-"] -= min(missing["-"], shown.count(DIVISION))
     missing["~"] -= min(missing["~"], shown.count("˜"))
     return not extra and without_written_signs(missing).total() <= unknown
-
-
-def _with_page(
-    placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]], texts: Sequence[str | None]
-) -> Table:
-    """Boxes, and the text of the page where the source has another (None)."""
-    cells = []
-    for cell, own, text in zip(placed.table.cells, shown, texts, strict=True):
-        box = Box.hull(c.box for c in own).rounded() if own else None
-        cells.append(replace(cell, text=_seen(own) if text is None else text, box=box))
-    return Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
 
 
 def _seen(cells: Sequence[MarkedCell]) -> str:

@@ -19,10 +19,10 @@ from parsemark.corpora.latex.documents.source_tables import (
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
-from parsemark.corpora.making import Progress, in_processes, new_folder, require_name, silent
+from parsemark.corpora.making import Progress, in_processes, new_folder, require_name, silent, with_boxes
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError
-from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
+from parsemark.model import AttributeValue, Box, Element, Page, Sample
 from parsemark.pdf import PageInk, page_ink
 from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
@@ -216,12 +216,4 @@ def _at_ink(element: Element, ink: PageInk) -> Element:
 
 def _cut(element: Element, frame: Box) -> Element:
     """The element with all boxes cut at the edges of a frame."""
-
-    def cut(box: Box | None) -> Box | None:
-        return None if box is None else box.clipped(frame).rounded()
-
-    table = element.table
-    if table is not None:
-        cells = tuple(replace(cell, box=cut(cell.box)) for cell in table.cells)
-        table = Table(table.n_rows, table.n_cols, cells)
-    return replace(element, box=cut(element.box), table=table)
+    return with_boxes(element, lambda box: box.clipped(frame).rounded())

@@ -169,13 +169,13 @@ def read_candidates(document: SourceDocument, main: str) -> Candidates:
     """The tables of the source; `array` is a formula here."""
     whole = flattened(document, main)
     text = without_unset(whole)
-    n_passed_over = max(0, len(find_environments(whole)) - len(find_environments(text)))
-    found = Candidates(passed_over=n_passed_over)
+    environments = find_environments(text)
+    found = Candidates(passed_over=max(0, len(find_environments(whole)) - len(environments)))
     definitions: dict[str, Definition] = {}
     for file in document.tex_files().values():
         with contextlib.suppress(FormatError):  # one that cannot be read adds none
             definitions.update(read_definitions(file))
-    for environment in find_environments(text):
+    for environment in environments:
         if environment.name in ("array", "NiceArray"):
             continue
         latex = text[environment.start : environment.end]
@@ -213,9 +213,8 @@ def without_unset(text: str) -> str:
         if own is None and is_seen:
             kept.append(match[0])
         copied = match.end()
-    if False in taken:  # its end is made by a macro
-        return text
-    return "".join([*kept, text[copied:]])
+    is_open = False in taken  # its end is made by a macro
+    return text if is_open else "".join([*kept, text[copied:]])
 
 
 def row_glyphs(grid: TexGrid) -> list[str]:

@@ -9,8 +9,8 @@ import re
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from parsemark.corpora.latex import marks
 from parsemark.corpora.latex.documents.build import LAUNCHER, Build, missing_file, package_of, repair
@@ -20,7 +20,7 @@ from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, document_glyphs
 from parsemark.plain_words import counted
 from parsemark.system import pdflatex
-from parsemark.system.pdflatex import Compiled, first_error
+from parsemark.system.pdflatex import first_error
 
 MAX_PASSES = 4
 """Runs after the first: references, tables of contents and the widths of long tables need that many."""
@@ -45,20 +45,14 @@ MAX_MOVED = 0.5  # points by which the marks may move a glyph: as far as boxes m
 MIN_KEPT = 0.5  # the share of its pages that a document must keep
 
 
-@dataclass(frozen=True, slots=True)
-class Typeset:
+class Typeset(NamedTuple):
     """A document as TeX set it."""
 
     build: Build  # without marks
+    pdf: Path  # to publish
     pages: list[MarkedPage]
-    left_out: dict[int, str] = field(default_factory=dict)  # pages that cannot be used, each with the reason
-    in_columns: frozenset[int] = frozenset()  # pages in two columns
-
-    @property
-    def pdf(self) -> Path:
-        """The document to publish."""
-        assert self.build.pdf is not None
-        return self.build.pdf
+    left_out: dict[int, str]  # pages that cannot be used, each with the reason
+    in_columns: frozenset[int]  # pages in two columns
 
 
 def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
@@ -66,36 +60,31 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
 
     LatexError if it does not, if it cannot be marked, or if the marks change more than half of its pages.
     """
-    root = (folder / "clean").resolve()
+    root, marked_root = (folder / "clean").resolve(), (folder / "marked").resolve()
     place = document.write_to(root)
     text = document.tex_files()[main]
     main = plain_main(root, f"{place}/{main}" if place else main)
-    clean = build_clean(root, main, text)
-    assert clean.pdf is not None
-    marked_root = (folder / "marked").resolve()
-    shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", clean.pdf.name))
+    clean, pdf = build_clean(root, main, text)
+    shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", pdf.name))
     shutil.copy(marks.MARKS_FILE, (marked_root / main).parent)
-    begin = prologue(clean.engine)
-    for command, note in ((b"\\halign", marks.NOTE_HALIGN), (b"\\Block", marks.NOTE_BLOCKS)):
-        if any(command in data for data in document.files.values()):
-            begin += note
-    marked = build_marked(clean, marked_root, begin + marks.LOAD_MARKS)
-    assert marked.pdf is not None
-    if count_pages(clean.pdf) != count_pages(marked.pdf):  # a reference may have changed: once more
-        marked = build_marked(clean, marked_root, begin + marks.LOAD_MARKS)
-    assert marked.pdf is not None
-    pages = marks.read_marks(marked.pdf)
-    changed = _changed(clean.pdf, marked.pdf, len(pages))
+    noted = ((b"\\halign", marks.NOTE_HALIGN), (b"\\Block", marks.NOTE_BLOCKS))
+    begin = "".join(note for command, note in noted if any(command in d for d in document.files.values()))
+    marked, marked_pdf = _build_marked(clean, marked_root, begin)
+    if count_pages(pdf) != count_pages(marked_pdf):  # a reference may have changed: once more
+        marked, marked_pdf = _build_marked(clean, marked_root, begin)
+    pages = marks.read_marks(marked_pdf)
+    changed = _changed(pdf, marked_pdf, len(pages))
     if changed:  # references that never stand: the marked document is one pass ahead
         clean.run(begin)
         assert clean.pdf is not None
-        changed = _changed(clean.pdf, marked.pdf, len(pages))
+        pdf = clean.pdf
+        changed = _changed(pdf, marked_pdf, len(pages))
     clean.cpu_s += marked.cpu_s
     left_out = {**changed, **_unmarked(pages)}
     if len(left_out) > (1 - MIN_KEPT) * len(pages):
         reason, count = Counter(left_out.values()).most_common(1)[0]
         raise LatexError(f"{len(left_out)} of its {len(pages)} pages cannot be used; on {count} {reason}")
-    return Typeset(clean, pages, left_out, marked.in_columns)
+    return Typeset(clean, pdf, pages, left_out, marked.in_columns)
 
 
 def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
@@ -169,62 +158,58 @@ def plain_main(root: Path, main: str) -> str:
     return path.with_name(f"{STAND_IN_MAIN}{path.suffix}").relative_to(root).as_posix()
 
 
-def build_clean(root: Path, main: str, text: str) -> Build:
+def build_clean(root: Path, main: str, text: str) -> tuple[Build, Path]:
     """The document as it is to be published; LatexError says why there is no PDF."""
     engines = _engines(text, (root / main).parent)
-    for number, engine in enumerate(engines):
+    for engine in engines:
         build = Build(root, main, engine)
-        first = build.run(prologue(engine), draft=True)
+        build.run(draft=True)
         for _ in range(MAX_REPAIRS):
-            if not repair(build, fatal=_is_fatal(first)):
+            if not repair(build, fatal=build.is_fatal):
                 break
-            first = build.run(prologue(engine), draft=True)
-        others = number + 1 < len(engines)
-        if not (others and _wants_other_engine(build, first)):
+            build.run(draft=True)
+        is_last = engine == engines[-1]
+        if is_last or not _wants_other_engine(build):
             try:
-                return _finish(build, first)
+                return build, _finish(build)
             except LatexError:
-                if not others or not _lacks_a_font(build):
+                if is_last or not _lacks_a_font(build):
                     raise
         for suffix in (".aux", ".out", ".toc"):  # what one engine wrote would confuse the next
             (build.folder / f"{build.job}{suffix}").unlink(missing_ok=True)
     raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
 
 
-def build_marked(clean: Build, root: Path, load_marks: str) -> Build:
+def _build_marked(clean: Build, root: Path, begin: str) -> tuple[Build, Path]:
     """The same with marks, in a copy of the folder: one pass, for the clean build left all references."""
     marked = Build(root, clean.main, clean.engine)
-    marked.run(load_marks)
+    marked.run(begin + marks.LOAD_MARKS)
     if marked.pdf is None:
         raise LatexError(f"cannot be marked: {_why(marked.log)}")
-    return marked
+    return marked, marked.pdf
 
 
-def _finish(build: Build, first: Compiled) -> Build:
-    if _is_fatal(first):
-        raise LatexError(f"does not compile: {_why(build.log, first.reason)}")
+def _finish(build: Build) -> Path:
+    if build.is_fatal:
+        raise LatexError(f"does not compile: {_why(build.log, build.reason)}")
     _convert_figures(build)
     _run_tools(build)
     before = build.state()
     repairs = MAX_REPAIRS
     for _ in range(MAX_PASSES):
-        result = build.run(prologue(build.engine))
-        while result.pdf is None and repairs and repair(build, fatal=True):
+        build.run()
+        while build.pdf is None and repairs and repair(build, fatal=True):
             repairs -= 1
-            result = build.run(prologue(build.engine))
-        if result.pdf is None:
-            raise LatexError(f"does not compile: {_why(build.log, result.reason)}")
+            build.run()
+        if build.pdf is None:
+            raise LatexError(f"does not compile: {_why(build.log, build.reason)}")
         after = build.state()
         if after == before:
             break
         before = after
     build.notes += _problems(build.log)
-    return build
-
-
-def prologue(engine: str) -> str:
-    """What makes a program write the same PDF each time."""
-    return pdflatex.REPRODUCIBLE if engine == "pdflatex" else ""
+    assert build.pdf is not None
+    return build.pdf
 
 
 def _engines(text: str, folder: Path) -> list[str]:
@@ -251,24 +236,16 @@ def _engine_of_latexmk(folder: Path) -> str | None:
     return None
 
 
-def _wants_other_engine(build: Build, first: Compiled) -> bool:
+def _wants_other_engine(build: Build) -> bool:
     """Whether the errors say that another program is needed, or a font is missing that others do without."""
     wants = _OTHER_ENGINE.search("\n".join(_ERROR.findall(build.log))) is not None
-    if not _is_fatal(first):
-        return wants and build.engine == "pdflatex"
-    return wants or _lacks_a_font(build)
+    return wants or _lacks_a_font(build) if build.is_fatal else wants and build.engine == "pdflatex"
 
 
 def _lacks_a_font(build: Build) -> bool:
     """Whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
     missing = missing_file(build.log)
     return build.engine == "pdflatex" and missing is not None and "." not in missing
-
-
-def _is_fatal(result: Compiled) -> bool:
-    return result.reason is not None and (
-        "Fatal error occurred" in result.log or "Emergency stop" in result.log or "! " not in result.log
-    )
 
 
 def _why(log: str, reason: str | None = None) -> str:
