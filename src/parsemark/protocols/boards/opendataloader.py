@@ -21,10 +21,9 @@ from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.teds import tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol
 from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.page_elements import html_of, in_order
+from parsemark.protocols.page_elements import board_label, html_of, in_order, text_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 from parsemark.protocols.run_data.tables import RunTables
 

@@ -10,7 +10,6 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
 from parsemark.protocols.boards.parsebench import charts, content, forms, styling
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
@@ -18,7 +17,7 @@ from parsemark.protocols.boards.parsebench.layout import layout_metrics
 from parsemark.protocols.boards.parsebench.tables import table_metrics
 from parsemark.protocols.boards.parsebench.text import check_markdown
 from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.page_elements import html_of
+from parsemark.protocols.page_elements import board_label, html_of, text_of
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 from parsemark.protocols.run_data.tables import RunTables
 
