@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from lxml import html
 
-from parsemark.metrics.edit_tree import EditTree, reference_tree
-from parsemark.metrics.teds import tree_similarity
+from parsemark.metrics.teds import EditTree, reference_tree, tree_similarity
 from parsemark.protocols.boards.parsebench import layout, protocol, styling, tables
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule
 from parsemark.protocols.boards.parsebench.grids import html_grids, soup_of, table_slices

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 from rapidfuzz.fuzz import ratio
 
 from parsemark.kernels.search import between
-from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tree
-from parsemark.metrics.teds import tree_similarity
+from parsemark.metrics.teds import EditTree, reference_table, reference_tree, tree_similarity
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol

@@ -16,9 +16,8 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.kernels import kernel
 from parsemark.kernels.search import between
-from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tree
-from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
-from parsemark.metrics.teds import tree_similarity
+from parsemark.metrics.base import MAX_TREE_PAIRS, check_pairs
+from parsemark.metrics.teds import EditTree, reference_table, reference_tree, tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
 from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol

@@ -14,12 +14,10 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.bleu import corpus_bleu
-from parsemark.metrics.edit_tree import EditTree, reference_tree
-from parsemark.metrics.meteor import match_words, score_of, words_of_sentences
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_TREE_PAIRS, check_pairs
-from parsemark.metrics.teds import tree_similarity
-from parsemark.metrics.wordnet import synonyms
+from parsemark.metrics.meteor import match_words, score_of, synonyms, words_of_sentences
+from parsemark.metrics.teds import EditTree, reference_tree, tree_similarity
 from parsemark.protocols.boards.docling_eval.items import (
     ALL_BUT_BACKGROUND,
     Corners,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from parsemark.extras import needed_for
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.protocols.boards.olmocr.text import alphanumerics, has_foreign_characters
 from parsemark.protocols.boards.parsebench.grids import with_cells
 from parsemark.protocols.boards.parsebench.text import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
-from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_POSITION_PAIRS, check_pairs
 from parsemark.protocols.boards.parsebench.text import check_markdown, subbed
 
 Box = tuple[float, float, float, float]

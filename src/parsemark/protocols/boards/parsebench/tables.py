@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from parsemark.kernels import kernel
-from parsemark.metrics.size_limits import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
 from parsemark.protocols.boards.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
 from parsemark.protocols.boards.parsebench.text import (
     EMPTY_LIKE,
