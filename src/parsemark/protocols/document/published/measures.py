@@ -80,7 +80,7 @@ def page_of(name: str) -> str:
 @lru_cache(maxsize=4096)
 def teds(gt: str, pred: str, structure_only: bool) -> float | None:
     """TEDS of normalised HTML; None where the published code fails, which counts as 0."""
-    from parsemark.metrics.edit_tree import edit_distance
+    from parsemark.metrics.teds import edit_distance
 
     if not gt or not pred:
         return 0.0
@@ -102,7 +102,7 @@ def _tree(text: str) -> Any:
     """The tree of the first table; `absent` without one, None where a span is no number."""
     from lxml import etree, html
 
-    from parsemark.metrics.edit_tree import tree_of_element
+    from parsemark.metrics.teds import tree_of_element
 
     parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
     try:
