@@ -10,9 +10,8 @@ from collections.abc import Callable
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.atoms import Atom, Class, atom, join, script
-from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH
+from parsemark.formats.latex.commands import COMMANDS, LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH, by_name
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
-from parsemark.formats.latex.rows import COMMANDS, by_name, read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, Token, TokenKind
 from parsemark.formats.latex.symbols import FUNCTIONS, symbol
 from parsemark.formats.limits import MAX_LATEX_DEPTH
@@ -113,7 +112,7 @@ class Printer:
             return self.special[name](self, index, end, math)
         if name in LINE_BREAKS:
             behind = self.source.starred(index, end) if name == "\\" else index
-            return Atom("\n"), skip_arguments(self.source, "l", behind, end)
+            return Atom("\n"), self.source.skip_arguments("l", behind, end)
         if name in SIGNATURES:
             return self._known(name, SIGNATURES[name], index, end, math)
         found = self.symbol(name)
@@ -223,7 +222,7 @@ class Printer:
         if name in TABLE_ENVIRONMENTS:
             _, start = column_specification(self.source, name, start, closes)
         else:
-            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(name, ""), start, closes)
+            start = self.source.skip_arguments(_ENVIRONMENT_ARGUMENTS.get(name, ""), start, closes)
         is_math = (math or name.rstrip("*") in _MATH_ENVIRONMENTS) and name not in ("tabular", "minipage")
         fences = _FENCES.get(name, "  ")
         inner = self._lines((start, closes)) if is_math else self.text((start, closes))
@@ -241,7 +240,7 @@ class Printer:
         return "".join([*lines, self.formula((start, end))])
 
     def _known(self, name: str, signature: str, index: int, end: int, math: bool) -> Printed:
-        arguments, index = read_arguments(self.source, signature, index, end)
+        arguments, index = self.source.arguments(signature, index, end)
         printed: list[str] = []
         for kind, argument in arguments:
             if kind == "V":

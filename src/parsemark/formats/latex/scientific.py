@@ -9,8 +9,8 @@ import re
 from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, script
+from parsemark.formats.latex.commands import COMMANDS
 from parsemark.formats.latex.printer import Printed, Printer, Special
-from parsemark.formats.latex.rows import COMMANDS
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 _NUMBER = re.compile(
