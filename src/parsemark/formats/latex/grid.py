@@ -86,15 +86,10 @@ class TexGrid:
 
 
 def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bool = False) -> TexGrid:
-    """The grid of the first table environment in a source, whose own macros are expanded.
+    """The grid of the first table environment in a source; FormatError where there is none.
 
-    Args:
-        text: The source.
-        definitions: More macros, of the document that the table is from.
-        all_rows: Keep all heads and feet of a longtable, in the order of the source.
-
-    Raises:
-        FormatError: There is none, or it is over a limit.
+    Macros of the source and those of `definitions` are expanded. Of a longtable `all_rows` keeps all heads
+    and feet, in the order of the source.
     """
     known = {**(definitions or {}), **read_definitions(text)}
     source = LatexSource(expand(text, known))

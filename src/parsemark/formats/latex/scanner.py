@@ -75,10 +75,8 @@ _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 class LatexSource:
     """A scanned source: its tokens, and for each opening token the index of its partner.
 
-    Args:
-        text: The source.
-        inline: Whether it is text that may hold LaTeX, such as a parser's cell, and not a TeX source: there
-            are no comments, nothing is verbatim, and a dollar is a character.
+    In text that may hold LaTeX, such as a parser's cell (`inline`), there are no comments, nothing is
+    verbatim, and a dollar is a character.
     """
 
     def __init__(self, text: str, *, inline: bool = False) -> None:

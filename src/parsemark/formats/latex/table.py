@@ -23,11 +23,10 @@ from typing import NamedTuple
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.found_table import FoundTable
-from parsemark.formats.latex.atoms import join
 from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import ColumnSpec, RowLine, TexCell, TexGrid, read_columns, read_grid
-from parsemark.formats.latex.printer import Printer
+from parsemark.formats.latex.printer import Printer, join
 from parsemark.formats.latex.scanner import Range, TokenKind
 from parsemark.formats.latex.scientific import number_cell
 from parsemark.formats.latex.special import SPECIAL
