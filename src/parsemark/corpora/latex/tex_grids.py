@@ -17,8 +17,7 @@ from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, read_marks
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex.grid import read_grid
-from parsemark.formats.latex.table import PlacedTable, place_table
-from parsemark.formats.latex.visible_cells import Slot
+from parsemark.formats.latex.table import PlacedTable, Slot, place_table
 from parsemark.model import Box, Table
 from parsemark.model.table import slot as slot_of
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
