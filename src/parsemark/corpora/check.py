@@ -260,7 +260,8 @@ def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFig
     position = 0
     if is_right_to_left(element.text):
         # The order of a text layer is that of a guess: only what is there can be compared.
-        if _counted(shown) >= _counted(_text_key(element.text)):
+        there, said = (Counter(_mirrored(_without_accents(k))) for k in (shown, _text_key(element.text)))
+        if there >= said:
             figures.elements_found += 1
             return
         position = len(shown)
@@ -336,8 +337,7 @@ def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str,
     missing, extra = signs.without_joined_signs(said - seen, seen - said)
     plain, given = (Counter(_without_accents("".join(c.elements()))) for c in (missing, extra))
     missing, extra = signs.without_extension_signs(plain - given, given - plain)
-    is_stacked = _is_stacked(cell, glyphs) or _is_divided(cell, glyphs)
-    unsaid = signs.without_written_signs(missing) if is_stacked else missing
+    unsaid = signs.without_written_signs(missing) if _is_stacked(cell, glyphs) else missing
     if not extra and not unsaid:
         return None
     labels = ("not shown", missing), ("more", extra)
@@ -356,21 +356,13 @@ def _named(characters: Counter[str]) -> str:
 
 
 def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
-    """Whether glyphs stand above others, as in a fraction, or under a root."""
+    r"""Whether glyphs stand above others, as in fractions and halves of a `\diagbox`, or under a root."""
     highest = min((g.box.y1 for g in glyphs), default=0.0)
     lowest = max((g.box.y0 for g in glyphs), default=0.0)
-    return highest <= lowest or "√" in _key(cell.text)
-
-
-def _is_divided(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
-    r"""Whether a letter stands a good deal above another, as in the two halves of a `\diagbox`."""
     letters = [g.box for g in glyphs if g.text.isalnum()]
-    lowest = max(((box.y0 + box.y1) / 2 for box in letters), default=0.0)
-    return " / " in cell.text and any(box.y1 <= lowest for box in letters)
-
-
-def _counted(key: str) -> Counter[str]:
-    return Counter(_mirrored(_without_accents(key)))
+    middle = max(((box.y0 + box.y1) / 2 for box in letters), default=0.0)
+    is_divided = " / " in cell.text and any(box.y1 <= middle for box in letters)
+    return highest <= lowest or "√" in _key(cell.text) or is_divided
 
 
 def _mirrored(key: str) -> str:

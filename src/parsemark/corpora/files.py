@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -61,7 +61,12 @@ def load_folder(root: Path) -> Corpus:
     """
     manifest = read_manifest(root)
     keys = tuple(sorted(PurePosixPath(name).stem for name in manifest.files if name.startswith("truth/")))
-    changed = dict(_changed_truths(root, manifest))
+    changed = {}  # truths that are there with another content than the manifest says, each with its hash
+    for name, digest in sorted(manifest.files.items()):
+        path = root / "truth" / PurePosixPath(name).name
+        is_there = name == f"truth/{path.name}" and path.is_file()
+        if is_there and path.stat().st_size <= MAX_PAGE_FILE_BYTES and (now := file_sha256(path)) != digest:
+            changed[name] = now
     remarks, hash_now = [], manifest.hash
     if changed:
         hash_now = hash_of_files({**manifest.files, **changed})
@@ -71,16 +76,6 @@ def load_folder(root: Path) -> Corpus:
         remarks.append(Remark("truth", said, left_out=False))
     named, read = (manifest.name, manifest.version, hash_now, root), partial(read_sample, root)
     return Corpus(*named, keys, read, manifest.licence, remarks=tuple(remarks))
-
-
-def _changed_truths(root: Path, manifest: CorpusFile) -> Iterator[tuple[str, str]]:
-    """Truths that are there with another content than the manifest says, each with its hash."""
-    for name, digest in sorted(manifest.files.items()):
-        path = root / "truth" / PurePosixPath(name).name
-        if name != f"truth/{path.name}" or not path.is_file():
-            continue
-        if path.stat().st_size <= MAX_PAGE_FILE_BYTES and (now := file_sha256(path)) != digest:
-            yield name, now
 
 
 def read_manifest(root: Path) -> CorpusFile:

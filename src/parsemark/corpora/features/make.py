@@ -182,10 +182,8 @@ Written = Mapping[str, tuple[str, MakerSource]]  # document to its source
 
 def _html(written: Written, folder: Path) -> None:
     require("makers", "Making pages", ("playwright",))
-    pages: list[dict[str, object]] = [
-        {"html": text, "pdf": str(folder / f"{name}.pdf")} for name, (text, _) in written.items()
-    ]
-    print_pages(pages, folder)
+    pairs = ((text, str(folder / f"{name}.pdf")) for name, (text, _) in written.items())
+    print_pages([{"html": text, "pdf": pdf} for text, pdf in pairs], folder)
 
 
 def _typst(written: Written, folder: Path) -> None:

@@ -165,21 +165,15 @@ def _is_seam(marked: MarkedTable, col: int) -> bool:
         after = next((c for c in row if c.col == col and c.text), None)
         if before is None or after is None:
             continue
-        if before.colspan > 1 or after.colspan > 1 or before.rowspan > 1 or after.rowspan > 1:
+        if max(before.colspan, after.colspan, before.rowspan, after.rowspan) > 1:
             return False
-        if before.ink is None or after.ink is None or not _is_number(before.text, after.text):
+        signs = before.text[-1] + after.text[0]  # figures, or a figure and the mark of a number
+        is_number = any(map(str.isdecimal, signs)) and all(c.isdecimal() or c in ".,±" for c in signs)
+        if before.ink is None or after.ink is None or not is_number:
             return False
         left, right = before.ink.turned(marked.angle), after.ink.turned(marked.angle)
         seams.append(abs(right.x0 - left.x1) / (left.height or 1.0))
     return len(seams) > 1 and median(seams) <= SEAM and max(seams) <= WIDEST_SEAM
-
-
-def _is_number(before: str, after: str) -> bool:
-    """Whether figures, or a figure and the mark of a number, stand at the seam."""
-    ends, begins = before[-1], after[0]
-    return (ends.isdecimal() or begins.isdecimal()) and all(
-        c.isdecimal() or c in ".,±" for c in ends + begins
-    )
 
 
 def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
@@ -216,11 +210,8 @@ def without_unseen(table: Table, marked: MarkedTable) -> Table:
 
 
 def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -> bool:
-    own = [
-        cell
-        for cell in table.cells
-        if (cell.col if is_col else cell.row) == place and (cell.colspan if is_col else cell.rowspan) == 1
-    ]
+    places = (((c.col, c.colspan) if is_col else (c.row, c.rowspan), c) for c in table.cells)
+    own = [cell for at, cell in places if at == (place, 1)]
     if any(cell.text for cell in own):
         return False
     boxes = [cell.box.turned(marked.angle) for cell in own if cell.box is not None]

@@ -158,7 +158,8 @@ class _PageTruth:
         else:
             category, head = Category.FIGURE_CAPTION, self._append(Category.FIGURE, box)
         if block.caption.runs:
-            self._belongs(head, self._text(f"{index}.caption", category, block.caption.text))
+            caption = self._text(f"{index}.caption", category, block.caption.text)
+            self.relations.append(Relation("parent_son", head.id, caption.id))
 
     def _table_block(self, index: int, block: TableBlock) -> None:
         keys = {at: f"{index}.{at[0]}.{at[1]}" for at in block.layout.cells}
@@ -174,7 +175,7 @@ class _PageTruth:
         at = list(made).index("table")
         element, sons = made.pop("table"), list(made.values())
         for son in (*sons[at:], *sons[:at]):  # those below it first
-            self._belongs(element, son)
+            self.relations.append(Relation("parent_son", element.id, son.id))
 
     def _table(self, index: int, block: TableBlock, slots: dict[tuple[int, int], Box]) -> Element:
         """The table, or the part of it that stands on this page, which is a table of its own."""
@@ -200,9 +201,6 @@ class _PageTruth:
             table=Table(shown.table.n_rows, shown.table.n_cols, cells),
             attributes=attributes,
         )
-
-    def _belongs(self, head: Element, son: Element) -> None:
-        self.relations.append(Relation("parent_son", head.id, son.id))
 
     def _text(self, key: str, category: Category, text: str) -> Element:
         inside = self._glyphs[key] if key in self.places else []
