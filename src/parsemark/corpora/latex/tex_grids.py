@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
+from pathlib import Path
 from statistics import median
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
@@ -30,13 +31,7 @@ PREAMBLE = (
     r"\usepackage[table]{xcolor}\usepackage{amsmath,amssymb,textcomp,array,booktabs,multirow,makecell,graphicx,"
     r"tabularx,hhline,pifont,siunitx,bm,adjustbox,diagbox,arydshln,rotating,threeparttable,xspace,etoolbox}"
 )
-_PAGES = r"""\makeatletter\newbox\pmtablebox
-\def\pmopen#1{\typeout{NONCE begin #1}\begingroup\def\pmnumber{#1}\setbox\pmtablebox\hbox\bgroup\ignorespaces}
-\def\pmclose{\unskip\egroup \typeout{NONCE end \pmnumber.}%
-  \pdfpagewidth\dimexpr\wd\pmtablebox+40pt\relax
-  \pdfpageheight\dimexpr\ht\pmtablebox+\dp\pmtablebox+40pt\relax \pdfhorigin20pt \pdfvorigin20pt \hoffset0pt
-  \voffset0pt \shipout\box\pmtablebox\endgroup} \makeatother
-"""
+_PAGES = Path(__file__).with_name("table-pages.tex").read_text(encoding="utf-8")
 
 NEAR_EDGE = 3.0  # a rule this close to the edge of a row or column is its line, in points
 THIN, LOW = 0.5, 0.9

@@ -30,23 +30,7 @@ PlacesOfPage = list[tuple[str, int, float, float, float, float]]
 """Key, page and box of everything that the browser set."""
 SCRIPT = Path(__file__).with_name("paginate.js")
 ARGUMENTS = ["--no-sandbox", "--font-render-hinting=none", "--disable-gpu"]
-_STYLE = """
-* { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
-.page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
-.body { position: absolute; overflow: hidden; }
-.head, .number { position: absolute; left: 0; right: 0; text-align: center; font-size: 8pt; }
-h1, h2, p, ul, .figure, .table { margin: 0 0 0.75em 0; }
-h1 { font-size: 1.75em; line-height: 1.25; } h2 { font-size: 1.2em; line-height: 1.3; margin-top: 1em; }
-ul { list-style: none; padding: 0; } li { display: flex; } li > span:first-child { flex: 0 0 1.6em; }
-.table { margin: 1.1em 0; display: flow-root; } .caption { font-size: 0.92em; margin: 0.45em 0; }
-.notes { font-size: 0.82em; margin: 0.45em 0; }
-table { border-collapse: collapse; margin: 0 auto; }
-td, th { vertical-align: middle; } th { font-weight: bold; }
-sup { line-height: 0; font-size: 0.7em; }
-.bars { display: flex; align-items: flex-end; gap: 10px; width: 60%; margin: 0 auto 0.4em auto; }
-.bars { font-size: 7pt; }
-.bars > div { flex: 1; text-align: center; } .bars > div > div { margin: 0 auto 3px auto; width: 60%; }
-"""
+_STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:

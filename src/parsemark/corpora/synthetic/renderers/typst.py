@@ -26,14 +26,7 @@ from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes, write_text
 from parsemark.system.processes import run_on_jobs, tool_rights
 
-_MARKS = """
-#let _at(key, end) = [#metadata((key, end))<mark>]
-#let area(key, body) = {
-  place(top + left, _at(key, 0))
-  place(bottom + right, _at(key, 1))
-  body
-}
-"""
+_MARKS = Path(__file__).with_name("marks.typ").read_text(encoding="utf-8")
 _PLACES = "\n#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]\n"
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}

@@ -1,6 +1,7 @@
 """Writes the blocks of a document as LaTeX boxes, each part in its own mark, and the look around them."""
 
 from itertools import groupby
+from pathlib import Path
 
 from parsemark.corpora.synthetic.document import (
     Block,
@@ -269,15 +270,7 @@ def _hline(layout: Layout, row: int) -> str:
 
 
 TEX_POINT = 72 / 72.27  # of TeX, in points of PDF
-MACROS = r"""
-\newbox\pmtmp
-\providecommand{\pmblock}[2]{\hbox{#2}}
-\def\pmbody#1{\hsize#1\linewidth#1\columnwidth#1\relax}
-\long\def\pmmeasure#1#2{\setbox\pmtmp\hbox{#2}%
-  \typeout{@PM #1 \the\wd\pmtmp\space\the\ht\pmtmp\space\the\dp\pmtmp}}
-\long\def\pmunit#1{\nointerlineskip\hbox{#1}}
-\hbadness10000 \hfuzz\maxdimen \emergencystretch20pt
-"""
+MACROS = Path(__file__).with_name("macros.tex").read_text(encoding="utf-8")
 TICK_BOXES = r"\pdfglyphtounicode{square}{2610}\pdfglyphtounicode{squaremultiply}{2612}"
 """Forms mean these by the signs of AMS, which are squares elsewhere."""
 NO_HYPHENS = r"\makeatletter\language\l@nohyphenation\makeatother\emergencystretch60pt"
