@@ -7,12 +7,11 @@ from typing import Any
 from parsemark.metrics.cdm.tokens import is_bad, is_costly
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import (
-    ENVELOPES,
     DelimitedSpan,
     brace_ends,
-    is_enclosed,
     replace_spans,
     sub_closed,
+    unwrapped,
 )
 
 INLINE_PAIRS = (("$", "$"), ("\\(", "\\)"))
@@ -91,14 +90,7 @@ def norm_text(text: str, profile: Profile) -> str:
 @lru_cache(maxsize=4096)
 def unwrap_formula(text: str) -> str:
     """D: without the delimiters that enclose all of it, however many."""
-    text = text.strip()
-    while True:
-        for left, right in ENVELOPES:
-            if is_enclosed(text, left, right):
-                text = text[len(left) : -len(right)].strip()
-                break
-        else:
-            return text
+    return unwrapped(text.strip())
 
 
 _TAG = re.compile(r"\\tag(?![A-Za-z])\s*\*?\s*(?=\{)")
