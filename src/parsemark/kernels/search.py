@@ -39,8 +39,7 @@ def between(
 class _Steps:
     """Counts what a search does, and ends it at a bound."""
 
-    def __init__(self, limit: int) -> None:
-        self.left = limit
+    left = MAX_STEPS
 
     def take(self, n: int) -> None:
         self.left -= n
@@ -61,7 +60,7 @@ def near(pattern: str, text: str, k: int) -> list[Place]:
         raise ValueError("an empty text cannot be looked for")
     if k == 0:
         return [(i, i + len(pattern), 0) for i in _occurrences(pattern, text, 0, len(text))]
-    steps = _Steps(MAX_STEPS)
+    steps = _Steps()
     piece = len(pattern) // (k + 1)
     found = _by_pieces(pattern, text, k, steps) if piece >= _SHORT else _by_scan(pattern, text, k, steps)
     return _consolidated(found)

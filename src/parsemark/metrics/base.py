@@ -9,6 +9,7 @@ from parsemark.errors import FormatError
 from parsemark.model import Score, Status
 from parsemark.specs import OptionValue, changed_options, check_options
 
+# How large two tables may be to be compared (a second for 100 kB, and 200 MB); over it a metric fails.
 MAX_POSITION_PAIRS = 100_000_000
 """Cells of one table times cells of the other (10,000 each): about a second of work."""
 MAX_LINE_PAIRS = 100_000_000  # rows times rows, and columns times columns: one byte of memory each

@@ -241,7 +241,7 @@ def _names(word: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65536)
 def synonyms(word: str) -> frozenset[str]:
-    """The names without `_` of all synsets of a word, the word itself among them.
+    """The names without `_` of all synsets of a word in WordNet 3.0's own files, found as nltk finds them.
 
     Raises:
         MissingDependencyError: WordNet is not installed.

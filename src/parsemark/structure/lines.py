@@ -206,10 +206,9 @@ def _by_overlap(parts: Sequence[Part], axis: LineAxis, rules: Rules) -> list[Par
     chosen: list[Part] = []
     for part in sorted(parts, key=lambda p: (-p.score, axis.extent(p.box))):
         mine = Line(*axis.extent(part.box))
-        others = [Line(*axis.extent(p.box)) for p in chosen]
-        if all(
-            mine.overlap(o.start, o.end) <= allowed * max(1e-9, min(mine.length, o.length)) for o in others
-        ):
+        others = (Line(*axis.extent(p.box)) for p in chosen)
+        limits = [(o, allowed * max(1e-9, min(mine.length, o.length))) for o in others]
+        if all(mine.overlap(o.start, o.end) <= limit for o, limit in limits):
             chosen.append(part)
     return chosen
 

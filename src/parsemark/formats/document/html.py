@@ -200,7 +200,9 @@ class _HtmlReader:
         if tag.name in _LISTS and not tag.closes:
             if not self.numbers:
                 self.list_start = tag.start
-            self.numbers.append(_first_number(tag) if tag.name == "ol" else None)
+            start = tag.attributes().get("start", "1")
+            is_number = start.isascii() and start.isdigit() and len(start) < 7
+            self.numbers.append((int(start) if is_number else 1) if tag.name == "ol" else None)
         elif tag.name in _LISTS and len(self.numbers) > 1:
             self.numbers.pop()
         elif tag.name in _LISTS:
@@ -259,8 +261,3 @@ class _HtmlReader:
             place = self.offset + self.list_start, self.offset + end
             self.blocks.append(Block(Category.LIST_GROUP, *place, text=text))
         self.items, self.numbers = [], []
-
-
-def _first_number(tag: Tag) -> int:
-    start = tag.attributes().get("start", "1")
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
