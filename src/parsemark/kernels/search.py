@@ -50,11 +50,10 @@ class _Steps:
 def near(pattern: str, text: str, k: int) -> list[Place]:
     """The places of a pattern with at most `k` edits, overlapping ones merged, by their start.
 
+    TooHardError where that takes more than `MAX_STEPS` steps.
+
     >>> near("comet", "a commet, a comet", 1)
     [(2, 8, 1), (12, 17, 0)]
-
-    Raises:
-        TooHardError: It takes more than `MAX_STEPS` steps.
     """
     if not pattern:
         raise ValueError("an empty text cannot be looked for")

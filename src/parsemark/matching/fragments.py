@@ -44,10 +44,8 @@ class PieceClaims:
     claims: tuple[Floats, ...]
     """Of each truth (predictions, 3-grams of the truth): what a prediction has of them, 0 for no piece."""
     foreign: Floats  # (truths, predictions): 3-grams of a prediction that the truth has not
-    inside: Floats
-    """(truths, predictions): share of a prediction's box in the truth's; 0 where one is not known."""
-    heights: Floats
-    """(truths, predictions): where in the truth a prediction's 3-grams are, from 0 (the top) to 1."""
+    inside: Floats  # (truths, predictions): share of a prediction's box in the truth's; 0 where unknown
+    heights: Floats  # (truths, predictions): where in the truth a prediction's 3-grams are, 0 is the top
 
     @cached_property
     def sizes(self) -> Floats:

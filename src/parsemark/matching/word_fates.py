@@ -102,10 +102,8 @@ class WordFates:
     of_page: list[Fate]
     of_output: list[Fate]
     place: list[int | None]  # of each word of the page, the position in the output at which it surely stands
-    said: dict[int, str] = field(default_factory=dict)
-    """What stands in the output in place of an altered word."""
-    moved: set[int] = field(default_factory=set)
-    """Words of the page that stand before something that they follow."""
+    said: dict[int, str] = field(default_factory=dict)  # what stands in the output for an altered word
+    moved: set[int] = field(default_factory=set)  # words of the page before something that they follow
     neighbours: Sequence[Stretches] = ()
     """Stretches of words of which the first comes before the second, however the page is read."""
 

@@ -189,8 +189,7 @@ class TableInput:
     def derive(self, function: Callable[[TableInput], T]) -> T:
         """What a function makes of the table, computed once: how a metric prepares its own form of it.
 
-        Args:
-            function: A function of a module; it is the key, so a lambda would be computed anew each time.
+        It is the key, so a lambda would be computed anew each time.
         """
         if function not in self._derived:
             self._derived[function] = function(self)
@@ -204,8 +203,7 @@ def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | No
     return next((table for root in roots if root is not None for table in root.iter("table")), None)
 
 
-AnyTable = Any
-"""A text in any format, a Table, a TableInput, rows as lists, or a DataFrame of pandas or polars."""
+AnyTable = Any  # a text in any format, a Table, a TableInput, rows as lists, a DataFrame of pandas or polars
 
 
 def as_truth(table: AnyTable) -> TableInput:

@@ -76,12 +76,7 @@ class Teds(Metric[TableInput]):
 
 
 def tree_similarity(a: EditTree, b: EditTree, structure_only: bool) -> float:
-    """1 − edit distance over the larger number of elements; neither clamped nor defined without elements.
-
-    Raises:
-        FormatError: The trees are too large to compare.
-        ZeroDivisionError: Neither has an element below its root.
-    """
+    """1 − edit distance over the larger number of elements; neither clamped nor defined without elements."""
     are_rows = a.row_lengths is not None and b.row_lengths is not None
     check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS if are_rows else MAX_TREE_PAIRS)
     if not structure_only:

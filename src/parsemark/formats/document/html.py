@@ -135,16 +135,13 @@ class _HtmlReader:
     def __init__(self, source: str, offset: int, boundaries: list[int]) -> None:
         self.source = source
         self.offset = offset
-        self.boundaries = boundaries
-        """Where tables and the like stood: they end a text as a tag does."""
+        self.boundaries = boundaries  # where tables and the like stood: they end a text as a tag does
         self.blocks: list[Block] = []
         self.mark = 0
         self.category: str = Category.TEXT_BLOCK
         self.level: int | None = None
-        self.closing = ""
-        """Name of the heading, caption or code that is open."""
-        self.text_since = -1
-        """The mark behind which text was seen already."""
+        self.closing = ""  # name of the heading, caption or code that is open
+        self.text_since = -1  # the mark behind which text was seen already
         self.list_start = 0
         self.items: list[str] = []
         self.numbers: list[int | None] = []

@@ -71,8 +71,7 @@ class FormulaPicture:
 def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
     """Draw formulas, each on a page of its own; nothing that one of them says reaches another.
 
-    Raises:
-        MissingDependencyError: There is no pdflatex, or not one that can draw a plain formula.
+    MissingDependencyError where no pdflatex can draw a plain formula.
     """
     pictures: list[FormulaPicture | None] = [None] * len(formulas)
     groups: dict[tuple[int, bool], list[int]] = {}

@@ -48,11 +48,7 @@ class CdmScore:
 
 
 def cdm_scores(pairs: Sequence[tuple[str, str]], version: Version = "v1.6") -> list[CdmScore]:
-    """CDM of (truth, prediction) pairs.
-
-    Raises:
-        MissingDependencyError: There is no pdflatex that works, and a formula was never drawn before.
-    """
+    """CDM of (truth, prediction) pairs; a formula that was never drawn before needs a pdflatex that works."""
     wanted = list(dict.fromkeys(formula for pair in pairs for formula in pair if formula.strip()))
     drawn = dict(zip(wanted, _drawn(wanted, version), strict=True))
     empty = FormulaPicture(None, "It is empty.")
@@ -60,13 +56,14 @@ def cdm_scores(pairs: Sequence[tuple[str, str]], version: Version = "v1.6") -> l
 
 
 def _score(truth: FormulaPicture, pred: FormulaPicture, version: Version) -> CdmScore:
+    drawn: list[DrawnFormula] = []
     for side, picture in (("truth", truth), ("prediction", pred)):
         if picture.drawn is None:
             return CdmScore(0.0, None, f"The {side} was not drawn. {picture.reason}")
         if not picture.drawn.tokens:
             return CdmScore(0.0, None, f"The {side} left no ink.")
-    assert truth.drawn is not None and pred.drawn is not None
-    counts = count_pairs(truth.drawn, pred.drawn, version)
+        drawn.append(picture.drawn)
+    counts = count_pairs(drawn[0], drawn[1], version)
     return CdmScore(counts.f1, counts)
 
 
@@ -84,7 +81,9 @@ def _drawn(formulas: Sequence[str], version: Version) -> list[FormulaPicture]:
             pictures[formula] = FormulaPicture(None, str(error))
     for (formula, _), picture in zip(open_formulas, draw([c for _, c in open_formulas]), strict=True):
         pictures[formula] = picture
-        _to_cache(_cache_path(formula, version), picture)
+        path = _cache_path(formula, version)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, json.dumps(asdict(picture)).encode())
     return [pictures[formula] for formula in formulas]
 
 
@@ -109,11 +108,6 @@ def _from_cache(path: Path) -> FormulaPicture | None:
         return FormulaPicture(DrawnFormula(tokens, boxes, int(drawn["width"]), int(drawn["height"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _to_cache(path: Path, picture: FormulaPicture) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, json.dumps(asdict(picture)).encode())
 
 
 # --- which sign of the prediction answers which of the truth, and how many do (steps 7 and 8) --------------
