@@ -15,7 +15,7 @@ from rapidfuzz.process import cdist
 from parsemark.formats import notation
 from parsemark.formats.html import scan, tree
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import best_reading, likeness, sheet, signs, texts
+from parsemark.metrics.reader import likeness, metric, sheet, signs, texts
 from parsemark.metrics.reader.align import Likenesses, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
@@ -163,7 +163,7 @@ def test_a_form_is_given_up_only_where_another_is_better(
 ) -> None:
     one, other = (_markdown(rows) for rows in (truth, pred))
     found = _read(one, f"{other}\n\n{line}")
-    with mock.patch.object(best_reading, "_ROUNDING", 100.0):  # no form is given up
+    with mock.patch.object(metric, "_ROUNDING", 100.0):  # no form is given up
         assert _read(one, f"{other}\n\n{line}") == found
 
 
