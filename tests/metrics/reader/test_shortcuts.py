@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.formats import notation
-from parsemark.formats.html import scan, tree
+from parsemark.formats.html import tables, tree
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.reader import likeness, metric, sheet, signs, texts
 from parsemark.metrics.reader.align import Likenesses, _similarities
@@ -38,15 +38,15 @@ _grids = st.lists(_rows, min_size=1, max_size=6)
 
 def _spans(text: str) -> object:
     try:
-        return scan.html_table_spans(text)
-    except scan.FormatError as error:
+        return tables.html_table_spans(text)
+    except tables.FormatError as error:
         return str(error)
 
 
 @given(st.one_of(_soup, _soup.map(lambda inside: f"<table><tr><td>{inside}</td></tr></table>")))
 def test_the_span_of_a_plain_table_is_that_of_reading_every_tag(text: str) -> None:
     found = _spans(text)
-    with mock.patch.object(scan, "_plain_span", lambda text: None):
+    with mock.patch.object(tables, "_plain_span", lambda text: None):
         assert _spans(text) == found
 
 
