@@ -176,7 +176,7 @@ def predicted_blocks(
             raise ValueError(f"{label!r} is not a class of ParseBench")
         kind = in_ontology(label, ontology)
         x0, y0, x1, y1 = own["bbox"]
-        box = Box(x0 / width, y0 / height, x1 / width, y1 / height)
+        box = Box(x0 / width, y0 / height, max(x0, x1) / width, max(y0, y1) / height)  # turned: no area
         if kind is not None:
             content, score = own.get("content"), own.get("score", 1.0)
             found.append(GroundedBlock(page, box, kind, content_tokens(content), order, bool(content), score))
