@@ -51,6 +51,11 @@ def walk(
             yield from walk(item.get("children", ()), layers, into_pictures=into_pictures)
 
 
+def items_of(doc: Doc) -> list[Item]:
+    """All items that have a place, as both evaluators of layout walk through them."""
+    return list(walk(complete(doc["items"]), ALL_BUT_BACKGROUND, into_pictures=True))
+
+
 def top_left(place: Mapping[str, Any], height: float) -> Corners:
     """A box counted from the top."""
     left, top, right, bottom = map(float, place["box"])

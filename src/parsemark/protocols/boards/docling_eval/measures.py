@@ -18,15 +18,7 @@ from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_
 from parsemark.metrics.bleu import corpus_bleu
 from parsemark.metrics.meteor import match_words, score_of, synonyms, words_of_sentences
 from parsemark.metrics.teds import EditTree, reference_tree, tree_similarity
-from parsemark.protocols.boards.docling_eval.items import (
-    ALL_BUT_BACKGROUND,
-    Corners,
-    Doc,
-    Item,
-    complete,
-    top_left,
-    walk,
-)
+from parsemark.protocols.boards.docling_eval.items import Corners, Doc, Item, complete, items_of, top_left
 
 TEXT = ("bleu", "f1_score", "precision", "recall", "edit_distance", "meteor")
 LABELS = {
@@ -162,11 +154,6 @@ class BoxPage:
     name: str
     truth: list[ClassedBox]
     pred: list[ClassedBox]
-
-
-def items_of(doc: Doc) -> list[Item]:
-    """All items that have a place, as both evaluators of layout walk through them."""
-    return list(walk(complete(doc["items"]), ALL_BUT_BACKGROUND, into_pictures=True))
 
 
 def label_counts(docs: Iterable[Doc]) -> Counter[str]:

@@ -16,15 +16,7 @@ from parsemark.protocols.boards.parsebench.grids import (
     pipe_grids,
     resolved_grids,
 )
-from parsemark.protocols.boards.parsebench.text import (
-    EMPTY_LIKE,
-    norm,
-    number,
-    partial,
-    ratio,
-    readings,
-    same_number,
-)
+from parsemark.protocols.boards.parsebench.text import EMPTY_LIKE, norm, number, partial, ratio
 
 _CONTEXT = (
     (r"^#{1,6}\s+(.+?)$", re.M),
@@ -40,6 +32,24 @@ def _theta(text: str, most: float) -> float:
 
 def _bare(text: str) -> str:
     return re.sub("[^a-z0-9]", "", text)
+
+
+def _readings(text: str) -> list[float]:
+    """What numbers a text may be, with its commas as thousands or as decimals."""
+    texts = [text, text.replace(",", ".")] if "," in text else [text]
+    return [value for own in texts if (value := number(own)) is not None]
+
+
+def _same_number(a: str, b: str, tolerance: float) -> bool:
+    """Whether two texts can be read as numbers that are nearly equal."""
+    for x in _readings(a):
+        for y in _readings(b):
+            if x == 0 or y == 0:
+                if x == y or abs(x - y) < tolerance:
+                    return True
+            elif abs(x - y) / max(abs(x), abs(y)) <= tolerance:
+                return True
+    return False
 
 
 def decide_point(rule: Rule, markdown: str) -> bool:
@@ -67,7 +77,7 @@ def _value_cells(
     cells: Sequence[Sequence[str]], value: str, theta: float, tolerance: float | None
 ) -> list[tuple[int, int]]:
     def same(a: str, b: str) -> bool:
-        return tolerance is not None and same_number(a, b, tolerance)
+        return tolerance is not None and _same_number(a, b, tolerance)
 
     places = [(r, c) for r, row in enumerate(cells) for c in range(len(row))]
     found = [(r, c) for r, c in places if ratio(value, cells[r][c]) >= theta or same(value, cells[r][c])]
@@ -120,7 +130,7 @@ def _dates(text: str) -> set[str]:
 
 
 def _number_likeness(expected: str, actual: str, *, divided: bool = False) -> float | None:
-    wanted, found = readings(expected), readings(actual)
+    wanted, found = _readings(expected), _readings(actual)
     if not wanted or not found:
         return None
 
