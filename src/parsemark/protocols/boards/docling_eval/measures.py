@@ -4,7 +4,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,8 +147,7 @@ class ClassedBox(NamedTuple):
     kind: int
 
 
-@dataclass(frozen=True, slots=True)
-class BoxPage:
+class BoxPage(NamedTuple):
     """The boxes of both sides on one page, in hundredths of the page."""
 
     name: str
@@ -213,14 +212,11 @@ def _hits(pages: Sequence[BoxPage], kind: int, threshold: float) -> list[bool]:
     for page in pages:
         free = {k: box.box for k, box in enumerate(page.truth) if box.kind == kind}
         for box in [own for own in page.pred if own.kind == kind][:MAX_DETECTIONS]:
-            best, taken = min(threshold, 1 - 1e-10), None
-            for number, own in free.items():
-                overlap = box_iou(own, box.box, 0.0) if own != box.box else 1.0
-                if overlap >= best:
-                    best, taken = overlap, number
-            hits.append(taken is not None)
-            if taken is not None:
-                del free[taken]
+            near = [(box_iou(own, box.box, 0.0) if own != box.box else 1.0, k) for k, own in free.items()]
+            overlap, nearest = max(near, default=(-1.0, -1))
+            hits.append(overlap >= min(threshold, 1 - 1e-10))
+            if hits[-1]:
+                del free[nearest]
     return hits
 
 
@@ -372,13 +368,8 @@ def collapsed(matrix: Matrix) -> Matrix:
 
 def pixel_pages(truth: Doc) -> list[str]:
     """The pages with a true box of a class of pixels."""
-    places = {
-        str(place["page"])
-        for item in items_of(truth)
-        if item["label"] in PIXEL_CLASSES[1:]
-        for place in item.get("prov", ())
-    }
-    return sorted(places, key=int)
+    counted = [item for item in items_of(truth) if item["label"] in PIXEL_CLASSES[1:]]
+    return sorted({str(place["page"]) for item in counted for place in item.get("prov", ())}, key=int)
 
 
 def pixel_scores(matrix: Matrix) -> dict[str, float]:
