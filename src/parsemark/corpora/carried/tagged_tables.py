@@ -18,7 +18,7 @@ from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Cell, Table
 from parsemark.model.geometry import extents
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage
-from parsemark.pdf.tags import StructureTag, Value
+from parsemark.pdf.tags import StructureTag
 from parsemark.pdf.text import is_right_to_left
 
 TOLERANCE = 1.5  # points by which the ink of a cell may leave its row or column: accents, italics
@@ -131,10 +131,6 @@ def _rows(content: DocumentContent, index: int) -> list[list[int]]:
     return rows
 
 
-def _listed(value: Value | None) -> tuple[str | float, ...]:
-    return value if isinstance(value, tuple) else () if value is None else (value,)
-
-
 def _span(tag: StructureTag, key: str) -> int:
     value = tag.attributes.get(key, 1)
     return max(1, int(value)) if isinstance(value, float) and value < 1e6 else 1
@@ -144,7 +140,8 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
     """The cells on a grid, as HTML lays them: each at the first place of its row that is free."""
     tags = content.tree.tags
     cells = {c: tags[c].attributes for c in chain(*rows)}
-    named = {v for said in cells.values() for v in _listed(said.get("Headers"))}
+    headers = (said.get("Headers", ()) for said in cells.values())
+    named = {v for value in headers for v in (value if isinstance(value, tuple) else (value,))}
     heads = {
         c for c, said in cells.items() if tags[c].role == "TH" or "Scope" in said or said.get("ID") in named
     }
