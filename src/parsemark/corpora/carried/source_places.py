@@ -225,6 +225,7 @@ class LaidPiece:
     labels: re.Pattern[str] = _LABEL  # what that may be
     in_cell: bool = False
     shown: str = ""  # what the page has of it
+    numbers: dict[int, int] = field(default_factory=dict)  # of the content that it is, by page
 
     @property
     def is_exact(self) -> bool:

@@ -365,7 +365,7 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
     Those of the `head` that its page repeats are its own.
     """
     page = content.page(part.page)
-    nobodys = (UNMARKED, ARTEFACT) if content.guesses_artefacts else (UNMARKED,)
+    nobodys = (UNMARKED, ARTEFACT) if content.owners is not None else (UNMARKED,)
     single = ((cell.row, cell.box) for cell in part.table.cells if cell.rowspan == 1)
     bands = extents((row, box.y0, box.y1) for row, box in single if box is not None)
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]

@@ -113,15 +113,11 @@ def _row(table: Table, row: int) -> str:
 def _cell(cell: Cell, is_first: bool) -> str:
     text = ""
     if is_first:
-        lines = [_protected(escape_latex(line)) for line in cell.text.split("\n")]
-        text = r"\\".join(lines)
+        lines = [escape_latex(line) for line in cell.text.split("\n")]
+        # A star or a bracket behind `\\` would be taken for its argument.
+        text = r"\\".join(f"{{{line[0]}}}{line[1:]}" if line[:1] in ("[", "*") else line for line in lines)
         if len(lines) > 1:
             text = rf"\shortstack{{{text}}}"
         if cell.rowspan > 1:
             text = rf"\multirow{{{cell.rowspan}}}{{*}}{{{text}}}"
     return rf"\multicolumn{{{cell.colspan}}}{{l}}{{{text}}}" if cell.colspan > 1 else text
-
-
-def _protected(text: str) -> str:
-    r"""A star or a bracket behind `\\` would be taken for its argument."""
-    return f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text
