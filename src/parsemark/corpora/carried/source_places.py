@@ -384,16 +384,12 @@ def _share(pieces: Sequence[LaidPiece], runs: Sequence[LaidRun]) -> None:
     begin = 0
     for piece in pieces:
         end = begin + len(piece.letters)
-        piece.runs = [
-            LaidRun(
-                max(run.at, begin) - begin,
-                run.start + max(begin - run.at, 0),
-                min(run.stop, run.start + end - run.at),
-                run.joined or run.at < begin,
-            )
-            for run in runs
-            if run.at < end and run.at + run.stop - run.start > begin
-        ]
+        piece.runs = []
+        for run in runs:
+            if run.at < end and run.at + run.stop - run.start > begin:
+                at, joined = max(run.at, begin) - begin, run.joined or run.at < begin
+                start, stop = run.start + max(begin - run.at, 0), min(run.stop, run.start + end - run.at)
+                piece.runs.append(LaidRun(at, start, stop, joined))
         begin = end
 
 

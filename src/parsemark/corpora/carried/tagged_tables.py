@@ -217,12 +217,8 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
 
 def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
     """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
-    bands = extents(
-        (slot.row, page * _PAGE + box.y0, page * _PAGE + box.y1)
-        for slot in slots
-        for page, box in slot.boxes
-        if slot.rowspan == 1
-    )
+    single = [(s.row, page * _PAGE, box) for s in slots for page, box in s.boxes if s.rowspan == 1]
+    bands = extents((row, top + box.y0, top + box.y1) for row, top, box in single)
     height = median([max(piece.height for piece in slot.pieces) for slot in slots if slot.boxes] or [0.0])
     starts = {slot.row for slot in slots if slot.boxes}
     gone: set[int] = set()

@@ -24,15 +24,8 @@ _MARKUP = re.compile(r"[\\{}~]")
 _BRACES = str.maketrans("", "", "{}")
 _MARK = re.compile(r"[_^]")
 _GLYPHS = re.compile(r"[*†‡§¶°'′∘]+")
-_SAME_CHARACTER = str.maketrans(
-    {
-        **dict.fromkeys("‐‑‒–—−―﹣－⁃˗\ufffe", "-"),  # U+FFFE is how pdfium writes a hyphen at a line's end
-        **dict.fromkeys("∗⋆＊﹡", "*"),
-        **dict.fromkeys("∘˚", "°"),
-        "′": "'",
-    }
-)
-"""Characters by which a script is told, as one."""
+_SAME_CHARACTER = str.maketrans("‐‑‒–—−―﹣－⁃˗\ufffe∗⋆＊﹡∘˚′", "-" * 12 + "*" * 4 + "°°'")
+"""Characters by which a script is told, as one; U+FFFE is how pdfium writes a hyphen at a line's end."""
 _WORD = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|[^\W\d_]+)")
 """A number or a word: a script that needs no braces, and how far one without braces reaches."""
 _BARE = re.compile(rf"{_WORD.pattern}|[*†‡§¶°'′]+|[^\s\w{{}}\\^$&~]")
@@ -169,7 +162,6 @@ def _fold_scripts(text: str, depth: int = 0) -> str:
         found: dict[str, str] = {}
         while text[position : position + 1] in ("_", "^") and text[position] not in found:
             sign = text[position]
-            bare = None
             if text.startswith("{", position + 1) and position + 1 in closing:
                 close = closing[position + 1]
                 found[sign] = _fold_scripts(text[position + 2 : close], depth + 1).strip()

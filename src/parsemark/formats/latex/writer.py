@@ -12,14 +12,9 @@ from parsemark.errors import FormatError
 from parsemark.formats.latex.special import latex_to_text
 from parsemark.model import Cell, Table
 
+_NAMES = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "`": "asciigrave"}
 _ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "`": r"\textasciigrave{}",
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-    }
+    {sign: rf"\text{name}{{}}" for sign, name in _NAMES.items()} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 )
 _SCRIPT = re.compile(r"(?:\^(?:[^\s{}\\^_$]|\{[^{}\\$]{2,80}\})|_\{[^{}\\$]{2,80}\}|(?<=\b[^\W\d_])_\w\b)++")
 """Scripts as `latex_to_text` prints them. A word such as `file_1` has none: before `_` stands one letter."""
