@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from parsemark.model import Box, Table
+from parsemark.model import Box, Cell, Table
 from parsemark.pdf.marked import OwnedPage
 
 _SHORT = 3.0  # points of a line that is none
@@ -28,15 +28,15 @@ class _Axis:
 def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
     """What the lines of a page say against a grid; None where they agree, or there are none."""
     near = page.drawn_near(box)
-    columns = _axis(table, near)
+    columns = _axis(table.cells, table.n_cols, table.n_rows, near)
     full = {k for k, cell in enumerate(table.cells) if cell.text.strip()}
     if (empty := _unseen_line(columns, full)) is not None:
         return f"column {empty + 1} has no text and no lines around it"
     found, is_ruled = _unruled(columns, full)
     if found is None and is_ruled:
         cells = (replace(c, row=c.col, col=c.row, rowspan=c.colspan, colspan=c.rowspan) for c in table.cells)
-        turned = (replace(cell, box=cell.box and _turned(cell.box)) for cell in cells)
-        rows = _axis(Table(table.n_cols, table.n_rows, tuple(turned)), list(map(_turned, near)))
+        turned = [replace(cell, box=cell.box and _turned(cell.box)) for cell in cells]
+        rows = _axis(turned, table.n_rows, table.n_cols, list(map(_turned, near)))
         found, _ = _unruled(rows, full)
         return None if found is None else f"no line stands below row {found[0] + 1} in column {found[1] + 1}"
     return None if found is None else f"no line stands right of column {found[0] + 1} in row {found[1] + 1}"
@@ -46,13 +46,13 @@ def _turned(box: Box) -> Box:
     return Box(box.y0, box.x0, box.y1, box.x1)
 
 
-def _axis(table: Table, shapes: Sequence[Box]) -> _Axis:
+def _axis(cells: Sequence[Cell], n_cols: int, n_rows: int, shapes: Sequence[Box]) -> _Axis:
     """A table seen along its columns."""
-    ends: list[list[float]] = [[] for _ in range(table.n_cols)]
-    begins: list[list[float]] = [[] for _ in range(table.n_cols)]
-    middles: list[list[float]] = [[] for _ in range(table.n_rows)]
-    owners = [[-1] * table.n_rows for _ in range(table.n_cols)]
-    for k, cell in enumerate(table.cells):
+    ends: list[list[float]] = [[] for _ in range(n_cols)]
+    begins: list[list[float]] = [[] for _ in range(n_cols)]
+    middles: list[list[float]] = [[] for _ in range(n_rows)]
+    owners = [[-1] * n_rows for _ in range(n_cols)]
+    for k, cell in enumerate(cells):
         for column in owners[cell.col : cell.col + cell.colspan]:
             column[cell.row : cell.row + cell.rowspan] = [k] * cell.rowspan
         if cell.box is not None:
