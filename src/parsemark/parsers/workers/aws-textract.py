@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["boto3==1.44.0", "pypdfium2==5.14.0", "pillow==13.0.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["AWS_TEXTRACT_URL", "AWS_SESSION_TOKEN", "AWS_PROFILE"]
@@ -11,10 +9,8 @@
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["env:AWS_ACCESS_KEY_ID", "env:AWS_SECRET_ACCESS_KEY", "env:AWS_DEFAULT_REGION"]
 # paid = true
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.015
-# about = "The price of a page in US dollars, for the cost that is recorded"
+# options.usd_per_page.default = 0.015
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
 # ///
 """aws-textract: `AnalyzeDocument` with tables, through boto3."""
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # about = "Azure AI Document Intelligence, layout model"
@@ -10,14 +8,9 @@
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:AZURE_DI_ENDPOINT", "env:AZURE_DI_KEY"]
 # paid = true
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.01
-# about = "The price of a page in US dollars, for the cost that is recorded"
-#
-# [tool.parsemark.options.model]
-# default = "prebuilt-layout"
-# about = "The model that analyses the page"
+# options.usd_per_page.default = 0.01
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
+# options.model = { default = "prebuilt-layout", about = "The model that analyses the page" }
 # ///
 """azure-document-intelligence: `analyze` on the single page, asked until it is done."""
 

@@ -1,10 +1,8 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "torchvision==0.28.0", "doclayout-yolo==0.0.4", "huggingface-hub==1.5.0",
 #   "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "DocLayout-YOLO: the layout of the page; text from its text layer, tables without structure"
 # licence = "AGPL-3.0"
@@ -14,14 +12,8 @@
 # paper = "OmniDocBench: DocLayout-YOLO among the layout models"
 # weights = "DOCLAYOUT_YOLO_WEIGHTS: one checkpoint, as doclayout_yolo_docstructbench_imgsz1024.pt"
 # weight-files = ["*.pt"]
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.05
-# about = "Boxes below this confidence are not reported"
-#
-# [tool.parsemark.options.size]
-# default = 1024
-# about = "Side of the picture that the network sees"
+# options.min_confidence = { default = 0.05, about = "Boxes below this confidence are not reported" }
+# options.size = { default = 1024, about = "Side of the picture that the network sees" }
 # ///
 """doclayout-yolo: `YOLOv10.predict` on the page's picture; a box says what the words in it say."""
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["DOCLING_SERVE_API_KEY"]
@@ -12,10 +10,8 @@
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:DOCLING_SERVE_URL"]
 # paper = "Soric et al.: Docling"
-#
-# [tool.parsemark.options.ocr]
-# default = false
-# about = "Whether text is read from the picture where there is no text layer"
+# options.ocr.default = false
+# options.ocr.about = "Whether text is read from the picture where there is no text layer"
 # ///
 """docling-serve: `v1/convert/file` on the single page, as Markdown and as a DoclingDocument."""
 

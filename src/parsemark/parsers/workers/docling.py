@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["torch==2.13.0", "docling==2.143.0", "docling-core==2.104.0"]
-#
 # [tool.parsemark]
 # about = "Docling's layout model and TableFormer; set DOCLING_ARTIFACTS to the folder with its models"
 # licence = "MIT"
@@ -10,15 +8,9 @@
 # needs = ["folder:DOCLING_ARTIFACTS"]
 # paper = "Soric et al.: Docling"
 # weights = "DOCLING_ARTIFACTS: what `docling-tools models download` writes"
-#
-# [tool.parsemark.options.mode]
-# default = "accurate"
-# choices = ["accurate", "fast"]
-# about = "TableFormer's mode"
-#
-# [tool.parsemark.options.ocr]
-# default = false
-# about = "Whether text is read from the picture where there is no text layer"
+# options.mode = { default = "accurate", choices = ["accurate", "fast"], about = "TableFormer's mode" }
+# options.ocr.default = false
+# options.ocr.about = "Whether text is read from the picture where there is no text layer"
 # ///
 """docling: `DocumentConverter.convert`, with the confidence of its layout model for each table."""
 

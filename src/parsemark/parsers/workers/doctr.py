@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["torch==2.13.0", "torchvision==0.28.0", "python-doctr==1.1.0", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # about = "docTR: OCR of the whole page, with its own layout and table models"
 # licence = "Apache-2.0"
@@ -13,10 +11,7 @@
 #   "models/fast_base-688a8b34.pt", "models/crnn_vgg16_bn-0417f351.pt", "models/lw_detr_s-ebbd6ab9.pt",
 #   "models/tablecenternet-ea5b30a3.pt",
 # ]
-#
-# [tool.parsemark.options.dpi]
-# default = 144
-# about = "Resolution at which the page is read"
+# options.dpi = { default = 144, about = "Resolution at which the page is read" }
 # ///
 """doctr: `ocr_predictor` with table detection, read from what `Page.export` writes."""
 

@@ -1,17 +1,12 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["edgeparse==0.3.2"]
-#
 # [tool.parsemark]
 # about = "Fast native layout analysis; tables from lines, or from clusters of text"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/raphaelmansuy/edgeparse"
 # gives = ["markdown"]
-#
-# [tool.parsemark.options.table_method]
-# default = "default"
-# choices = ["default", "cluster"]
-# about = "How tables are sought"
+# [tool.parsemark.options]
+# table_method = { default = "default", choices = ["default", "cluster"], about = "How tables are sought" }
 # ///
 """edgeparse: `convert` to Markdown, without OCR."""
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["GOOGLE_DOCUMENTAI_URL"]
@@ -11,10 +9,8 @@
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["env:GOOGLE_DOCUMENTAI_PROCESSOR", "env:GOOGLE_ACCESS_TOKEN"]
 # paid = true
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.03
-# about = "The price of a page in US dollars, for the cost that is recorded"
+# options.usd_per_page.default = 0.03
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
 # ///
 """google-document-ai: `process` on the single page.
 

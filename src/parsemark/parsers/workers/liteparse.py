@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["liteparse==2.17.0"]
-#
 # [tool.parsemark]
 # about = "Markdown and layout blocks from the positions of the text"
 # licence = "Apache-2.0"

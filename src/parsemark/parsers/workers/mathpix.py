@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["MATHPIX_URL"]
@@ -12,10 +10,8 @@
 # needs = ["env:MATHPIX_APP_ID", "env:MATHPIX_APP_KEY"]
 # paid = true
 # paper = "OmniDocBench: Mathpix; Horn & Keuper: Mathpix"
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.005
-# about = "The price of a page in US dollars, for the cost that is recorded"
+# options.usd_per_page.default = 0.005
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
 # ///
 """mathpix: `v3/pdf`, asked until it is done, then the Mathpix Markdown."""
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pdfplumber==0.11.10", "pdfminer.six==20260107", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # about = "Tables from ruling lines or from the alignment of words"
 # licence = "MIT"
@@ -9,11 +7,9 @@
 # engine = "pdfminer"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: PDFPlumber"
-#
-# [tool.parsemark.options.strategy]
-# default = "lines"
-# choices = ["lines", "lines_strict", "text"]
-# about = "What marks the borders of cells"
+# options.strategy.default = "lines"
+# options.strategy.choices = ["lines", "lines_strict", "text"]
+# options.strategy.about = "What marks the borders of cells"
 # ///
 """pdfplumber: `Page.find_tables`, with the spans that the boxes of its cells imply."""
 

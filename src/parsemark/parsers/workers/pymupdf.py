@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pymupdf==2.0", "pymupdf-layout==2.0", "onnxruntime==1.31.1", "numpy==2.4.6"]
-#
 # [tool.parsemark]
 # about = "PyMuPDF's table finder, from ruling lines or from the alignment of words"
 # licence = "AGPL-3.0"
@@ -9,11 +7,9 @@
 # engine = "mupdf"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: PyMuPDF"
-#
-# [tool.parsemark.options.strategy]
-# default = "lines"
-# choices = ["lines", "lines_strict", "text"]
-# about = "What marks the borders of cells"
+# options.strategy.default = "lines"
+# options.strategy.choices = ["lines", "lines_strict", "text"]
+# options.strategy.about = "What marks the borders of cells"
 # ///
 """PyMuPDF: `Page.find_tables`, with the spans that the boxes of its cells imply."""
 

@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "pymupdf4llm==2.0", "pymupdf==2.0", "pymupdf-layout==2.0", "onnxruntime==1.31.1", "numpy==2.4.6",
 # ]
-#
 # [tool.parsemark]
 # about = "PyMuPDF's Markdown writer with its layout model"
 # licence = "AGPL-3.0"

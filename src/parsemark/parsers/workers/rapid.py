@@ -1,5 +1,4 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "rapid-layout==1.2.1", "rapid-table==0.3.0", "rapidocr==3.10.0", "onnxruntime==1.31.1",
 #   "opencv-python-headless==5.0.0.93", "numpy==2.4.6", "pillow==13.0.0", "pypdfium2==5.14.0",
@@ -9,7 +8,6 @@
 #   "soupsieve==4.1", "typing-extensions==4.16.0", "flatbuffers==25.12.19", "protobuf==7.36.2",
 #   "packaging==26.3",
 # ]
-#
 # [tool.parsemark]
 # about = "Neural: rapid-layout finds tables, SLANet-plus their structure; words from the PDF or from OCR"
 # licence = "Apache-2.0"
@@ -17,13 +15,10 @@
 # engine = "rapidocr"
 # gives = ["cells", "boxes", "confidence"]
 # no-deps = true
-#
-# [tool.parsemark.options.words]
-# default = "pdf"
-# choices = ["pdf", "rapidocr", "tesseract"]
-# about = "Where the text comes from; scanned pages need one of the OCR engines"
-# choice-needs = { tesseract = ["tesseract"] }
-#
+# options.words.default = "pdf"
+# options.words.choices = ["pdf", "rapidocr", "tesseract"]
+# options.words.about = "Where the text comes from; scanned pages need one of the OCR engines"
+# options.words.choice-needs = { tesseract = ["tesseract"] }
 # [tool.parsemark.options.min_confidence]
 # default = 0.05
 # about = "Tables below this confidence are not reported; those up to 0.5 are only ranked"

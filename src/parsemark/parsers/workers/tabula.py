@@ -1,18 +1,14 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["tabula-py[jpype]==2.10.0", "jpype1==1.7.1", "pandas==3.1.1", "numpy==2.4.6"]
-#
 # [tool.parsemark]
 # about = "tabula-java: from ruling lines (lattice) or from white space (stream)"
 # licence = "MIT"
 # homepage = "https://github.com/chezou/tabula-py"
 # gives = ["cells", "boxes"]
 # needs = ["java"]
-#
-# [tool.parsemark.options.mode]
-# default = "auto"
-# choices = ["auto", "lattice", "stream"]
-# about = "auto lets tabula decide for each page"
+# options.mode.default = "auto"
+# options.mode.choices = ["auto", "lattice", "stream"]
+# options.mode.about = "auto lets tabula decide for each page"
 # ///
 """tabula: `read_pdf` with its own guess of the tables' places."""
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["udoc==0.1.0a1"]
-#
 # [tool.parsemark]
 # about = "Fast native extraction of many document formats"
 # licence = "Apache-2.0 or MIT"

@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "unstructured[pdf]==0.27.32", "unstructured-inference==1.6.14", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "unstructured: layout by YOLOX, text by Tesseract and the text layer, tables by Table Transformer"
 # licence = "Apache-2.0"
@@ -13,12 +11,10 @@
 # paper = "OmniDocBench: Unstructured"
 # weights = "UNSTRUCTURED_WEIGHTS: spaCy's en_core_web_sm (pip --target); hi_res: a Hugging Face cache in it"
 # weight-files = ["en_core_web_sm", "en_core_web_sm-*.dist-info"]
-#
-# [tool.parsemark.options.strategy]
-# default = "hi_res"
-# choices = ["hi_res", "fast", "ocr_only"]
-# about = "fast reads the text layer alone, ocr_only the picture alone; both give no tables"
-# choice-needs = { hi_res = ["tesseract"], ocr_only = ["tesseract"] }
+# options.strategy.default = "hi_res"
+# options.strategy.choices = ["hi_res", "fast", "ocr_only"]
+# options.strategy.about = "fast reads the text layer alone, ocr_only the picture alone; both give no tables"
+# options.strategy.choice-needs = { hi_res = ["tesseract"], ocr_only = ["tesseract"] }
 # ///
 """unstructured: `partition_pdf` on the single page."""
 

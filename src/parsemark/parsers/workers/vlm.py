@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0", "pillow==13.0.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["VLM_BASE_URL", "VLM_API_KEY", "VLM_MODEL"]
@@ -12,15 +10,9 @@
 # paid = true
 # paper = "Soric et al.: LVLM; OmniDocBench and Horn & Keuper: the vision-language models"
 # weights = "none here: a server (vLLM or another) at VLM_BASE_URL has them, with a key in VLM_API_KEY if any"
-#
-# [tool.parsemark.options.model]
-# default = ""
-# about = "The server's name of the model, where it differs from the preset's"
-#
-# [tool.parsemark.options.base_url]
-# default = ""
-# about = "The server's address, where it differs from the preset's"
-#
+# options.model.default = ""
+# options.model.about = "The server's name of the model, where it differs from the preset's"
+# options.base_url = { default = "", about = "The server's address, where it differs from the preset's" }
 # [tool.parsemark.options.preset]
 # default = "gpt-4o-mini-tables"
 # about = "Prompt, picture size, output format, clean-up and price (vlm.json)"
@@ -34,7 +26,6 @@
 #   "monkeyocr-formula", "mineru2.5", "paddleocr-vl", "paddleocr-vl-table",
 #   "paddleocr-vl-formula",
 # ]
-#
 # [tool.parsemark.options.preset.choice-needs]
 # "gpt-4o-mini-tables" = ["env:OPENAI_API_KEY"]
 # "soric" = ["env:OPENAI_API_KEY"]
