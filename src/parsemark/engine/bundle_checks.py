@@ -175,9 +175,7 @@ def check_protocols(bundle: Bundle) -> BundleCheck:
 
 
 def problems_in(bundle: Bundle) -> Iterator[str]:
-    """What in a bundle does not belong together, without scoring anything: pages, records, rows of tables.
-    DamagedBundleError if a part cannot be read at all.
-    """
+    """What does not belong together, without scoring; DamagedBundleError if a part cannot be read at all."""
     samples = bundle.table("samples")
     records = bundle.records()
     for check in (

@@ -54,9 +54,7 @@ class Template:
         self._process.join()
 
     def start(self, function: Callable[..., None], pipe: Connection, *args: Any) -> ForkedProcess:
-        """A new process that does `function(pipe, *args)`; ChildProcessError if somebody has ended the copy,
-        or the system has no room for a further process.
-        """
+        """A new process that does `function(pipe, *args)`; ChildProcessError if the copy cannot fork it."""
         try:
             self._requests.send(("start", function, args))
             reduction.send_handle(self._requests, pipe.fileno(), self._process.pid)

@@ -69,11 +69,7 @@ def builtin_script(name: str) -> Path | None:
 
 
 def find_script(name: str) -> Path:
-    """The worker script of a parser, by name or by its own path.
-
-    Raises:
-        UsageError: If there is no such parser.
-    """
+    """The worker script of a parser, by name or by its own path; UsageError if there is none."""
     if name.endswith(".py"):
         return Path(name).expanduser().resolve()
     scripts = _builtin()

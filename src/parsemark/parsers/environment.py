@@ -83,9 +83,7 @@ class Environment:
         return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
 
     def build(self, progress: Progress | None = None) -> None:
-        """Build it unless it is there; several processes may at once. ParserError has the end of what `uv`
-        said.
-        """
+        """Build it unless it is there; several processes may at once. ParserError quotes what `uv` said."""
         if self.is_ready():
             return
         make_folder(self.folder.parent)

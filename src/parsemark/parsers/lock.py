@@ -30,9 +30,7 @@ def needs_lock(declaration: Declaration) -> bool:
 
 
 def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
-    """The requirements of a script's lock, each on one line with its hashes; none if it has no lock.
-    ParserError if the lock was made of another list of packages, or cannot be read.
-    """
+    """The requirements of a script's lock, or none; ParserError if that is unreadable or of another list."""
     path = lock_path(script)
     if not path.is_file() or not needs_lock(declaration):
         return ()

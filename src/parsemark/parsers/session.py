@@ -112,9 +112,7 @@ class WorkerSession:
             )
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
-        """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`. WorkerFailure if no
-        proper answer came in time; the worker is dead afterwards.
-        """
+        """Have a page parsed, or all (`WHOLE_DOCUMENT`); after a WorkerFailure the worker is dead."""
         what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
         given = self._desk.put(pdf)
         deadline = time.monotonic() + timeout_s

@@ -82,9 +82,7 @@ def _requirements(parser: Parser) -> tuple[Requirement, ...]:
 
 @cache
 def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a package that the index has for this Python, oldest first; ParserError if there is no
-    such package, or the index cannot be reached.
-    """
+    """The releases of a package that the index has for this Python, oldest first; ParserError if none."""
     flags = ["--retries", "1", "--timeout", "20", "--disable-pip-version-check", "--no-color"]
     ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
     pip = ours if find_spec("pip") is not None else ("tool", "run", "--quiet", "pip")
@@ -151,9 +149,7 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
 
 
 def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
-    """The parser with its own package pinned, and all others found and written down once, or one line of why
-    not.
-    """
+    """The parser with its own package pinned, and all others found and written down once."""
     declared = parser.declaration
     is_kept = declared.info.no_deps
     texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in _requirements(parser)]
@@ -214,9 +210,7 @@ def last_line(error: Exception, limit: int = 300) -> str:
 
 
 def require_start(parser: Parser, progress: Progress | None = None) -> None:
-    """Install a version and start its worker once; ParserError says in a line what fails (it may hang on
-    import).
-    """
+    """Install a version and start its worker once; ParserError says in a line what fails."""
     name = parser.name
     require_usable(parser)
     try:
@@ -233,9 +227,7 @@ def require_start(parser: Parser, progress: Progress | None = None) -> None:
 def usable_parsers(
     specs: Sequence[str], get: Callable[[str], Parser], note: Callable[[str], None]
 ) -> list[Parser]:
-    """The parsers that specs name; of versions, those that start here. The others are noted, in one line, and
-    left out; ParserError if none is left.
-    """
+    """The parsers of specs; versions that do not start are noted and left out. ParserError if all are."""
     found: list[Parser] = []
     for spec in specs:
         try:

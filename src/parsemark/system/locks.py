@@ -11,19 +11,14 @@ from parsemark.errors import WriteError
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`, for which other processes wait. WriteError if it cannot be made, or is a
-    link.
-    """
+    """Hold the lock file `path`, for which others wait; WriteError if it cannot be made, or is a link."""
     with _held(_open(path), fcntl.LOCK_EX):
         yield
 
 
 @contextlib.contextmanager
 def shared(path: Path) -> Iterator[Callable[[], bool]]:
-    """Hold the lock file `path` together with others.
-
-    Gives a function that says whether nobody else holds it now; if so, others wait until the end.
-    """
+    """Hold a lock file with others; gives what says whether nobody else does now, and has others wait if so."""
     with _held(_open(path), fcntl.LOCK_SH) as handle:
         yield lambda: _try_exclusive(handle)
 

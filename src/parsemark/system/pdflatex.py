@@ -75,9 +75,7 @@ def compile_latex(
     halt_on_error: bool = True,  # or go on as well as TeX can
     limits: CompileLimits | None = None,  # of each pass
 ) -> Compiled:
-    """Write `source` to `folder/name.tex` and compile it there. A source that fails is not an exception, for
-    batches go on without it.
-    """
+    """Write `source` to `folder/name.tex` and compile it. Failing is no exception: batches go on."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     job = job or name

@@ -216,10 +216,7 @@ def kill_tree(pid: int) -> list[Process]:
 
 
 def kill_survivors(processes: Iterable[Process]) -> int:
-    """End those that are still there and not only waiting to be collected; returns how many there were.
-
-    On return they are gone.
-    """
+    """End those that are still there and not mere zombies; returns how many. On return they are gone."""
     survivors = [p for p in processes if is_alive(p)]
     for process in survivors:
         _send(process.pid, signal.SIGKILL)
@@ -390,9 +387,7 @@ def run_our_module(
 
 
 def run_on_jobs(tool: str, module: str, jobs: Any, rights: Confinement, cwd: Path) -> Any:
-    """Have a module of ours give JSON to a tool of others, and read the JSON that it answers. MakingError if
-    it failed, or took longer than a batch takes on a busy machine.
-    """
+    """Have a module of ours give JSON to a tool of others and read its answer; MakingError if that fails."""
     try:
         done = run_our_module(module, rights, cwd=cwd, timeout_s=JOBS_S, given=json.dumps(jobs).encode())
     except subprocess.TimeoutExpired as error:

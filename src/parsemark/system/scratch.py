@@ -51,9 +51,7 @@ class ScratchFolder:
 
 @contextlib.contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """Gives a folder beside `out` that takes its place at the end: `out` is whole, or as it was. UsageError
-    if there is something in `out`, WriteError if it cannot be written.
-    """
+    """Gives a folder that becomes `out` at the end, or never. UsageError if that is not empty; WriteError."""
     target = out.resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")

@@ -26,9 +26,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def masked(text: str, *others: str | None) -> str:
-    """The text without any known secret, in any of the ways in which JSON and URLs write it. `others`:
-    secrets that come from elsewhere than the environment.
-    """
+    """The text without secrets of the environment, or `others`, in any way that JSON and URLs write them."""
     values = {v for name, v in os.environ.items() if is_secret_name(name) and len(v) >= _MIN_CHARS}
     pattern = _pattern(frozenset(values.union(filter(None, others))))
     return text if pattern is None else pattern.sub(MASK, text)

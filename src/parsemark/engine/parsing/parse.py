@@ -229,9 +229,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
 
 
 def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Samples of a corpus as a run has them; ids that the corpus does not have are left out. Where the run
-    (`stored`) has a PDF of one, a picture is made into one.
-    """
+    """Samples that a run (`stored`) has, as its corpus has them now; with PDFs where the run has them."""
     had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
     known = _looks(stored)

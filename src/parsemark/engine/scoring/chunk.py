@@ -95,10 +95,7 @@ class Chunk:
 
     @property
     def key(self) -> str:
-        """Identity of the work: what is scored, by which protocols of which version, into which columns.
-
-        Parts that an older parsemark has left behind are of another identity, and are made anew.
-        """
+        """Identity of the work: what is scored, by which protocols of which version, into which columns."""
         columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
         identity = repr((__version__, self.protocols, columns, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]

@@ -300,10 +300,7 @@ def bare_formula(text: str) -> str:
 
 
 def dots_output(text: str, picture: tuple[int, int], page: tuple[float, float]) -> Json:
-    """dots.ocr's list of elements, in reading order, with boxes in the picture's pixels.
-
-    An answer without any such element is the page's Markdown.
-    """
+    """dots.ocr's list of elements, with boxes in the picture's pixels; the page's Markdown if it has none."""
     unit = (page[0] / picture[0], page[1] / picture[1])
     blocks = []
     for item in _json_objects(text):

@@ -55,10 +55,7 @@ _NOT_SHOWN = frozenset(("script", "style", "head", "title"))
 
 
 def category_of(label: str, text: str | None = None) -> str:
-    """OmniDocBench's category for a tool's label; `text_block` for one that is not known.
-
-    A caption of whatever belongs to a table if it says so itself.
-    """
+    """OmniDocBench's category for a tool's label, else `text_block`; a caption's text says what it is of."""
     folded = "".join(c for c in label.lower() if c.isalnum())
     if folded in _ANY_CAPTION:
         return "table_caption" if _OF_A_TABLE.match(text or "") else "figure_caption"
@@ -77,9 +74,7 @@ def layout_element(
     order: int | None = None,  # place in reading order
     confidence: float | None = None,  # the tool's own probability
 ) -> Json:
-    """One element of a page by what the tool calls it. A formula's text is taken for LaTeX unless that is
-    given.
-    """
+    """One element by what the tool calls it; without LaTeX, a formula's text is taken for it."""
     said = text if text is not None else (plain_text(html) if html is not None else None)
     category = category_of(label, said)
     place = None if box is None else tuple(scale * v for v in corners(box))

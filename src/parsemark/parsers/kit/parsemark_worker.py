@@ -69,10 +69,7 @@ def text_output(format: str, content: str) -> Json:
 def elements_output(
     elements: Iterable[Json], *, markdown: str | None = None, text: str | None = None
 ) -> Json:
-    """The page as separate elements (see `table`), beside the whole page where it is given.
-
-    `text` is plain text, in which signs of Markdown mean themselves.
-    """
+    """The page as separate elements (see `table`), beside its Markdown, or its plain text, where given."""
     output = {"format": "elements", "elements": list(elements), "content": markdown}
     return output if text is None else {**output, "content": text, "content_format": "text"}
 

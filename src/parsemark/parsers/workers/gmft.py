@@ -69,10 +69,7 @@ def parse(pdf, page, options):
 
 
 def read(frame):
-    """The rows of a data frame, the levels of its column names first: a table without a header has none.
-
-    What is missing is an empty cell.
-    """
+    """The rows of a data frame below the levels of its column names, if any; what is missing is empty."""
     import pandas
 
     levels = zip(*(name if isinstance(name, tuple) else (name,) for name in frame.columns), strict=True)

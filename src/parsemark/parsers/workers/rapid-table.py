@@ -76,10 +76,7 @@ def parse(pdf, page, options):
 
 
 def structure(rapid, image, box, words):
-    """RapidTable's HTML of a table, with the words in it as (corners, texts, scores).
-
-    It puts texts into the HTML as they are: "<b" would be a tag.
-    """
+    """RapidTable's HTML of a table, with the words in it escaped: it would take "<b" for a tag."""
     height, width = image.shape[:2]
     left, top = max(0, int(box[0]) - MARGIN), max(0, int(box[1]) - MARGIN)
     right, bottom = min(width, int(box[2]) + MARGIN), min(height, int(box[3]) + MARGIN)

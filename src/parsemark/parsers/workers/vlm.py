@@ -133,10 +133,7 @@ def encoded(image):
 
 
 def ask(preset, options, image, step=None):
-    """The model's answer. Rate limits and passing failures are waited for; the key goes into no message.
-
-    A step has a prompt and settings of its own.
-    """
+    """The model's answer, to the preset's prompt or that of a step; the key goes into no message."""
     server = options["base_url"] or preset["base_url"]
     if server == "VLM_BASE_URL":
         server = os.environ["VLM_BASE_URL"]
