@@ -141,9 +141,8 @@ def read_declaration(script: Path) -> Declaration:
             {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
         )
     except ValidationError as error:
-        found = "; ".join(
-            _describe(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3]
-        )
+        problems = error.errors(include_url=False)[:3]
+        found = "; ".join(_describe(p["loc"], problem_in_words(p)) for p in problems)
         raise ParserError(f"The '# /// script' block of {script} is not valid: {found}.") from error
     except (tomllib.TOMLDecodeError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}.") from error

@@ -90,7 +90,9 @@ class Environment:
         with locked(self.folder.with_suffix(".lock")):
             if self.is_ready():
                 return
-            self._remove_leftovers()
+            # Under the lock nobody else builds this one: drafts are of builds that were killed.
+            for draft in self.folder.parent.glob(f"{self.key}.draft-*"):
+                shutil.rmtree(draft, ignore_errors=True)
             draft = self.folder.with_suffix(f".draft-{os.getpid()}")
             try:
                 self._build_in(draft, progress or (lambda _: None))
@@ -125,11 +127,6 @@ class Environment:
         ours = f"{sys.version_info.major}.{sys.version_info.minor}"
         return sys.executable if self.python_request == ours else self.python_request
 
-    def _remove_leftovers(self) -> None:
-        """Under the lock nobody else builds this one: drafts are of builds that were killed."""
-        for draft in self.folder.parent.glob(f"{self.key}.draft-*"):
-            shutil.rmtree(draft, ignore_errors=True)
-
 
 def least_python(requires: str) -> int | None:
     """The 11 of `>=3.11`; None for any other way to say it."""
@@ -153,11 +150,8 @@ def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
     except subprocess.TimeoutExpired as error:
         raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
     if done.returncode != 0:
-        said = _shortened((done.stderr.strip() or done.stdout.strip()).decode(errors="replace"))
+        said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
+        if len(said) > 1500:  # it begins with what went wrong; then may come hundreds of hashes
+            said = f"{said[:700]}\n…\n{said[-800:]}"
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
     return done.stdout.decode(errors="replace")
-
-
-def _shortened(said: str) -> str:
-    """Its beginning, where `uv` says what went wrong, and its end; between them may be hundreds of hashes."""
-    return said if len(said) <= 1500 else f"{said[:700]}\n…\n{said[-800:]}"

@@ -27,7 +27,6 @@ from parsemark.parsers.messages import (
     Answer,
     Hello,
     ProtocolError,
-    prepare_line,
     read_answer,
     read_hello,
     request_line,
@@ -107,29 +106,28 @@ class WorkerSession:
         key = json.dumps(dict(options), sort_keys=True)
         if self.hello.prepares and key not in self._prepared:
             self._prepared.add(key)
-            self._exchange(
-                lambda name: prepare_line(name, options), time.monotonic() + timeout_s, "its preparation"
-            )
+            deadline = time.monotonic() + timeout_s
+            self._exchange("its preparation", deadline, options, prepare=True)
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
         """Have a page parsed, or all (`WHOLE_DOCUMENT`); after a WorkerFailure the worker is dead."""
         what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
         given = self._desk.put(pdf)
-        deadline = time.monotonic() + timeout_s
-        return self._exchange(lambda name: request_line(name, given, page, options), deadline, what)
+        return self._exchange(what, time.monotonic() + timeout_s, options, pdf=given, page=page)
 
-    def _exchange(self, question: Callable[[str], bytes], deadline: float, what: str) -> Answer:
+    def _exchange(
+        self, what: str, deadline: float, options: Mapping[str, OptionValue], **wanted: str | int
+    ) -> Answer:
         self._asked += 1
         # Not a number that could be guessed: nobody answers a question that was not read.
         request_id = secrets.token_hex(8)
-        self._write(question(request_id), deadline, what)
+        self._write(request_line(request_id, options, **wanted), deadline, what)
         line = self._read_line(deadline, what)
         try:
             return read_answer(line, request_id)
         except ProtocolError as error:
-            raise self._failure(
-                "garbage", f"The worker's answer for {what} is not valid: {error}."
-            ) from error
+            said = f"The worker's answer for {what} is not valid: {error}."
+            raise self._failure("garbage", said) from error
 
     def _write(self, line: bytes, deadline: float, what: str) -> None:
         """Write a question; a worker that does not read it in time has not answered."""
@@ -229,9 +227,8 @@ class _Desk:
         room.mkdir()
         files.mkdir()
         allowed = command.confinement
-        self.confinement = replace(
-            allowed, read=(*allowed.read, str(files)), write=(*allowed.write, str(room))
-        )
+        read, write = (*allowed.read, str(files)), (*allowed.write, str(room))
+        self.confinement = replace(allowed, read=read, write=write)
         self.env = {**command.env, "HOME": str(room), "TMPDIR": str(room)}
 
     def put(self, pdf: str) -> str:
@@ -244,9 +241,7 @@ class _Desk:
             source = Path(pdf)
             name = source.name if self._keeps_names else f"document{source.suffix}"
             copy = self._folder.path / "given" / name
-            with contextlib.suppress(
-                OSError
-            ):  # the worker says of a file that is not there what it always says
+            with contextlib.suppress(OSError):  # the worker says itself that a file is not there
                 shutil.copyfile(source, copy)
             self._given = pdf, copy
         return str(self._given[1])

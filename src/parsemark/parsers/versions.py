@@ -23,7 +23,7 @@ from parsemark.parsers.lock import requirement_lines
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.trial import require_usable
-from parsemark.parsers.working_tree import Requirement, normal_name, package_name, resolve_requirements
+from parsemark.parsers.working_tree import normal_name, package_name
 from parsemark.system import cache_folder, locked, remove_tree, write_text
 from parsemark.system.scratch import ScratchFolder
 
@@ -52,7 +52,7 @@ def own_package(parser: Parser) -> OwnPackage:
     one at all.
     """
     declared, wanted = parser.declaration, normal_name(parser.short_name)
-    trees = [requirement.path for requirement in _requirements(parser)]
+    trees = [requirement.path for requirement in parser.requirements]
     names = [
         _parted(text)[0] or (package_name(tree) if tree else None) or text
         for text, tree in zip(declared.dependencies, trees, strict=True)
@@ -74,12 +74,6 @@ def own_package(parser: Parser) -> OwnPackage:
     )
 
 
-def _requirements(parser: Parser) -> tuple[Requirement, ...]:
-    declared = parser.declaration
-    sources = {name: source.path for name, source in declared.sources.items()}
-    return resolve_requirements(declared.dependencies, sources, parser.script.parent)
-
-
 @cache
 def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
     """The releases of a package that the index has for this Python, oldest first; ParserError if none."""
@@ -91,9 +85,8 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
         said = run_uv(*pip, *wanted, variables=_pip_variables())
     except ParserError as error:
         if _NO_INDEX.search(str(error)) or "No matching distribution" not in str(error):
-            raise ParserError(
-                f"The package index cannot be reached for {package}: {last_line(error)}"
-            ) from error
+            why = f"The package index cannot be reached for {package}: {last_line(error)}"
+            raise ParserError(why) from error
         raise ParserError(
             f"The package index has no package {package!r} for this Python. Commits of a repository are "
             "versions too: `parsemark history PARSER --releases 0 --also PARSER@git:REF --also PARSER`."
@@ -141,10 +134,9 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
     """Where in a repository the project of a package lies: where the script takes it from, or by its name."""
     if own.tree is not None and own.tree.is_relative_to(root):
         return own.tree.relative_to(root)
-    projects = [
-        path.parent for path in sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
-    ]
-    named = [path for path in projects if normal_name(package_name(path) or "") == normal_name(own.name)]
+    files = sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
+    wanted = normal_name(own.name)
+    named = [file.parent for file in files if normal_name(package_name(file.parent) or "") == wanted]
     return named[0].relative_to(root) if len(named) == 1 else Path()
 
 
@@ -152,7 +144,7 @@ def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
     """The parser with its own package pinned, and all others found and written down once."""
     declared = parser.declaration
     is_kept = declared.info.no_deps
-    texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in _requirements(parser)]
+    texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in parser.requirements]
     texts[own.position] = f"{own.name}{_parted(declared.dependencies[own.position])[1]}{pin}"
     changed = declared.model_copy(update={"dependencies": tuple(texts), "sources": {}})
     made = replace(parser, declaration=changed, lock=(), version=version)

@@ -18,7 +18,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shared(path: Path) -> Iterator[Callable[[], bool]]:
-    """Hold a lock file with others; gives what says whether nobody else does now, and has others wait if so."""
+    """Hold a lock file with others; gives what says whether nobody else does: then others wait for us."""
     with _held(_open(path), fcntl.LOCK_SH) as handle:
         yield lambda: _try_exclusive(handle)
 

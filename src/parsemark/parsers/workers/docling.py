@@ -45,22 +45,17 @@ def parse(pdf, page, options):
     result = converter(options["mode"], options["ocr"]).convert(pdf, page_range=(page, page))
     document = result.document
     clusters = [c for p in result.pages if p.predictions.layout for c in p.predictions.layout.clusters]
-    return elements_output(
-        (_read(item, document, page, clusters) for item in document.tables),
-        markdown=document.export_to_markdown(),
-    )
+    tables = (_read(item, document, page, clusters) for item in document.tables)
+    return elements_output(tables, markdown=document.export_to_markdown())
 
 
 def _read(item, document, page, clusters):
     place = next((p for p in item.prov if p.page_no == page), None)
+    html = item.export_to_html(document)
     if place is None:
-        return table(html=item.export_to_html(document))
+        return table(html=html)
     box = place.bbox.to_top_left_origin(page_height=document.pages[page].size.height)
-    return table(
-        html=item.export_to_html(document),
-        box=(box.l, box.t, box.r, box.b),
-        confidence=_confidence(box, clusters),
-    )
+    return table(html=html, box=(box.l, box.t, box.r, box.b), confidence=_confidence(box, clusters))
 
 
 def _confidence(box, clusters):
@@ -70,9 +65,5 @@ def _confidence(box, clusters):
     return None if best is None or box.intersection_over_union(best.bbox) < 0.5 else min(1.0, best.confidence)
 
 
-serve(
-    parse,
-    versions=["docling", "docling-core"],
-    weights=sorted(MODELS.rglob("*.safetensors")),
-    prepare=prepare,
-)
+weights = sorted(MODELS.rglob("*.safetensors"))
+serve(parse, versions=["docling", "docling-core"], weights=weights, prepare=prepare)

@@ -54,17 +54,11 @@ def read(page, width, height):
             found.append(block("text_block", text, box=box, order=len(found), confidence=confidence))
             texts.append(text)
     for item in page.get("tables") or ():
-        cells = [
-            cell(
-                c["row_start"],
-                c["col_start"],
-                c["value"],
-                rowspan=c["row_end"] - c["row_start"] + 1,
-                colspan=c["col_end"] - c["col_start"] + 1,
-                box=on_page(c["geometry"], width, height),
-            )
-            for c in item["cells"]
-        ]
+        cells = []
+        for c in item["cells"]:
+            row, col, box = c["row_start"], c["col_start"], on_page(c["geometry"], width, height)
+            spans = c["row_end"] - row + 1, c["col_end"] - col + 1
+            cells.append(cell(row, col, c["value"], *spans, box))
         box = on_page(item["geometry"], width, height)
         found.append(table(cells=cells, box=box, confidence=min(1.0, item["confidence"])))
     return elements_output(found, text="\n\n".join(texts))

@@ -36,9 +36,8 @@ def parse(pdf, page, options):
     ).json()
     add_cost(options["usd_per_page"])
     poll(lambda: done(job["id"], key))
-    return text_output(
-        "markdown", call("GET", f"{SERVER}/job/{job['id']}/result/markdown", headers=key).json()["markdown"]
-    )
+    found = call("GET", f"{SERVER}/job/{job['id']}/result/markdown", headers=key).json()
+    return text_output("markdown", found["markdown"])
 
 
 def done(number, key):

@@ -67,15 +67,10 @@ def parse(pdf, page, options):
 def read(rendered):
     """Elements from a `JSONOutput`: pages, groups in them, blocks in these."""
     blocks = [leaf for shown in rendered.children for child in shown.children or () for leaf in leaves(child)]
-    found = [
-        layout_element(
-            "Table" if "<table" in block.html else block.block_type,
-            html=block.html,
-            box=block.bbox,
-            order=order,
-        )
-        for order, block in enumerate(blocks)
-    ]
+    found = []
+    for order, block in enumerate(blocks):
+        label = "Table" if "<table" in block.html else block.block_type
+        found.append(layout_element(label, html=block.html, box=block.bbox, order=order))
     return elements_output(found, markdown="\n\n".join(markdown(block) for block in blocks))
 
 

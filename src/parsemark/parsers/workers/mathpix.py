@@ -22,6 +22,7 @@ from parsemark_pages import single_page
 from parsemark_worker import add_cost, serve, text_output
 
 SERVER = os.environ.get("MATHPIX_URL", "https://api.mathpix.com").rstrip("/")
+DELIMITERS = '{"math_inline_delimiters": ["$", "$"], "math_display_delimiters": ["$$", "$$"]}'
 
 
 def parse(pdf, page, options):
@@ -31,9 +32,7 @@ def parse(pdf, page, options):
         f"{SERVER}/v3/pdf",
         headers=keys,
         files={"file": ("page.pdf", single_page(pdf, page), "application/pdf")},
-        data={
-            "options_json": '{"math_inline_delimiters": ["$", "$"], "math_display_delimiters": ["$$", "$$"]}'
-        },
+        data={"options_json": DELIMITERS},
     ).json()
     if "pdf_id" not in sent:
         raise ValueError(f"Mathpix took no document: {str(sent.get('error'))[:300]}")

@@ -50,9 +50,8 @@ def parse(pdf, page, options):
 def read(part):
     """A page's Markdown, with tables that are given apart, `[tbl-0.html](tbl-0.html)`, in their places."""
     tables = {item["id"]: item["content"] for item in part.get("tables") or []}
-    return re.sub(
-        r"\[([^\]\s]{1,80})\]\(\1\)", lambda link: tables.get(link[1], link[0]), part.get("markdown") or ""
-    )
+    links, text = r"\[([^\]\s]{1,80})\]\(\1\)", part.get("markdown") or ""
+    return re.sub(links, lambda link: tables.get(link[1], link[0]), text)
 
 
 if __name__ == "__main__":

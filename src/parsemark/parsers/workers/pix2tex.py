@@ -30,14 +30,9 @@ def model():
 
     cli.clipboard.copy = lambda text: None  # else each formula would replace what the user has copied
     # The checkpoint's folder is asked for its resizer; the configuration is the package's own.
-    return cli.LatexOCR(
-        Munch(
-            config="settings/config.yaml",
-            checkpoint=str((WEIGHTS / "weights.pth").resolve()),
-            no_cuda=False,
-            no_resize=False,
-        )
-    )
+    checkpoint = str((WEIGHTS / "weights.pth").resolve())
+    settings = {"config": "settings/config.yaml", "checkpoint": checkpoint}
+    return cli.LatexOCR(Munch(**settings, no_cuda=False, no_resize=False))
 
 
 def parse(pdf, page, options):

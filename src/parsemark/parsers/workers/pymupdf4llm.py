@@ -21,14 +21,9 @@ def parse(pdf, page, options):
         pdf, pages=[page - 1], page_chunks=True, use_ocr=False, show_progress=False
     )
     text = chunk["text"]
-    return elements_output(
-        (
-            table(markdown=text[slice(*box["pos"])], box=box["bbox"])
-            for box in chunk["page_boxes"]
-            if box["class"] == "table"
-        ),
-        markdown=text,
-    )
+    found = [box for box in chunk["page_boxes"] if box["class"] == "table"]
+    tables = [table(markdown=text[slice(*box["pos"])], box=box["bbox"]) for box in found]
+    return elements_output(tables, markdown=text)
 
 
 serve(parse, versions=["pymupdf4llm", "pymupdf", "pymupdf-layout"])

@@ -31,9 +31,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from parsemark_layout import find_regions
+from parsemark_layout import find_regions, serve_models
 from parsemark_pages import open_page, pdf_words, picture
-from parsemark_worker import elements_output, serve, table
+from parsemark_worker import elements_output, table
 
 with patch.object(Path, "mkdir"):  # of a folder for downloads in its own package, where no worker may write
     from rapid_table import ModelType, RapidTable, RapidTableInput
@@ -53,11 +53,8 @@ def engine(name):
     path = WEIGHTS / FILES[name]
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: put RapidTable's model {FILES[name]} there")
-    return RapidTable(
-        RapidTableInput(
-            model_type=ModelType(name), model_dir_or_path=str(path), engine_cfg={"intra_op_num_threads": 1}
-        )
-    )
+    settings = {"model_dir_or_path": str(path), "engine_cfg": {"intra_op_num_threads": 1}}
+    return RapidTable(RapidTableInput(model_type=ModelType(name), **settings))
 
 
 def parse(pdf, page, options):
@@ -65,14 +62,11 @@ def parse(pdf, page, options):
         image = np.asarray(picture(opened, DPI))[:, :, ::-1].copy()
         regions = [r for r in find_regions(image, options["min_confidence"]) if r[0] == "table"]
         words = [(w.text, np.asarray(w.box) * DPI / 72) for w in pdf_words(opened)] if regions else []
-    return elements_output(
-        table(
-            html=structure(engine(options["model"]), image, box, words),
-            box=np.asarray(box) * 72 / DPI,
-            confidence=score,
-        )
-        for _, score, box in regions
-    )
+    found = []
+    for _, score, box in regions:
+        html = structure(engine(options["model"]), image, box, words)
+        found.append(table(html=html, box=[v * 72 / DPI for v in box], confidence=score))
+    return elements_output(found)
 
 
 def structure(rapid, image, box, words):
@@ -95,9 +89,5 @@ def structure(rapid, image, box, words):
 
 if __name__ == "__main__":
     logging.disable(logging.INFO)
-    serve(
-        parse,
-        versions=["rapid-table", "rapid-layout", "onnxruntime", "pypdfium2"],
-        weights=sorted(WEIGHTS.glob("*.onnx")),
-        prepare=lambda options: engine(options["model"]),
-    )
+    versions = ["rapid-table", "rapid-layout", "onnxruntime", "pypdfium2"]
+    serve_models(parse, lambda options: engine(options["model"]), sorted(WEIGHTS.glob("*.onnx")), versions)

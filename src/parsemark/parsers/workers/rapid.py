@@ -178,8 +178,7 @@ def tesseract_words(crop, left, top):
         capture_output=True,
         check=True,
     )
-    lines = csv.DictReader(io.StringIO(done.stdout.decode()), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for line in lines:
+    for line in csv.DictReader(io.StringIO(done.stdout.decode()), delimiter="\t", quoting=csv.QUOTE_NONE):
         if line["text"] and line["text"].strip():
             x, y, w, h = (int(line[k]) for k in ("left", "top", "width", "height"))
             yield line["text"], (left + x, top + y, left + x + w, top + y + h)

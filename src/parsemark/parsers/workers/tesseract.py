@@ -38,8 +38,8 @@ def parse(pdf, page, options):
         raise RuntimeError(done.stderr.decode("utf-8", "replace").strip()[-500:] or "tesseract failed")
     found = list(read(done.stdout.decode("utf-8", "replace"), 72 / options["dpi"]))
     blocks = [
-        block("text_block", text, box=box, order=number, confidence=confidence)
-        for number, (text, box, confidence) in enumerate(found)
+        block("text_block", text, box=box, order=order, confidence=confidence)
+        for order, (text, box, confidence) in enumerate(found)
     ]
     return elements_output(blocks, text="\n\n".join(text for text, _, _ in found))
 

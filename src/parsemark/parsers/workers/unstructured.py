@@ -23,7 +23,7 @@ import os
 import sys
 from types import SimpleNamespace
 
-from parsemark_layout import layout_element, serve_models, weights_folder
+from parsemark_layout import layout_element, on_page, serve_models, weights_folder
 from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("UNSTRUCTURED_WEIGHTS")
@@ -103,9 +103,7 @@ def place(coordinates, width, height):
     across, down = coordinates["layout_width"], coordinates["layout_height"]
     if not across or not down:
         return None
-    points = [(x * width / across, y * height / down) for x, y in coordinates["points"]]
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    return min(xs), min(ys), max(xs), max(ys)
+    return on_page(coordinates["points"], width / across, height / down)
 
 
 if __name__ == "__main__":
