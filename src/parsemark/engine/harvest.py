@@ -26,7 +26,7 @@ from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.process_pool import Lost, ProcessPool
 from parsemark.errors import UsageError
 from parsemark.system import file_sha256, make_folder, replacing, write_text
-from parsemark.system.locks import locked_folder
+from parsemark.system.files import locked_folder
 
 JOURNAL = "harvest.sqlite"
 _TABLES = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import ParsemarkError, ParserError, UsageError, require_known
 from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.lock import read_lock
+from parsemark.parsers.environment import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
 from parsemark.specs import Spec, is_derived, parse_spec, tool_of
 

@@ -22,15 +22,8 @@ from pathlib import Path
 from typing import Literal
 
 from parsemark.errors import ParserError
-from parsemark.parsers.messages import (
-    WHOLE_DOCUMENT,
-    Answer,
-    Hello,
-    ProtocolError,
-    read_answer,
-    read_hello,
-    request_line,
-)
+from parsemark.parsers import messages
+from parsemark.parsers.messages import Answer, Hello, ProtocolError
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.specs import OptionValue
 from parsemark.system.processes import Supervised, describe_exit
@@ -111,7 +104,7 @@ class WorkerSession:
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
         """Have a page parsed, or all (`WHOLE_DOCUMENT`); after a WorkerFailure the worker is dead."""
-        what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
+        what = f"page {page}" if page != messages.WHOLE_DOCUMENT else "the document"
         given = self._desk.put(pdf)
         return self._exchange(what, time.monotonic() + timeout_s, options, pdf=given, page=page)
 
@@ -121,10 +114,10 @@ class WorkerSession:
         self._asked += 1
         # Not a number that could be guessed: nobody answers a question that was not read.
         request_id = secrets.token_hex(8)
-        self._write(request_line(request_id, options, **wanted), deadline, what)
+        self._write(messages.request_line(request_id, options, **wanted), deadline, what)
         line = self._read_line(deadline, what)
         try:
-            return read_answer(line, request_id)
+            return messages.read_answer(line, request_id)
         except ProtocolError as error:
             said = f"The worker's answer for {what} is not valid: {error}."
             raise self._failure("garbage", said) from error
@@ -170,7 +163,7 @@ class WorkerSession:
     def _shake_hands(self, timeout_s: float) -> Hello:
         line = self._read_line(time.monotonic() + timeout_s, f"its start ({timeout_s:.0f} s)")
         try:
-            return read_hello(line)
+            return messages.read_hello(line)
         except ProtocolError as error:
             raise self._failure("start", f"The worker's first line is not valid: {error}.") from error
 

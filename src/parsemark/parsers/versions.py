@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parsemark.errors import ParserError, UsageError
-from parsemark.parsers.environment import Environment, Progress, run_uv
-from parsemark.parsers.lock import requirement_lines
+from parsemark.parsers.environment import Environment, Progress, requirement_lines, run_uv
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.trial import require_usable

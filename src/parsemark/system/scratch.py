@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from parsemark.errors import UsageError, WriteError
-from parsemark.system.files import make_folder, remove_tree
-from parsemark.system.locks import hold, is_locked
+from parsemark.system.files import hold, is_locked, make_folder, remove_tree
 
 P = ParamSpec("P")
 R = TypeVar("R")
