@@ -24,7 +24,7 @@ from parsemark.corpora.loaders.files import read_text
 from parsemark.errors import CorpusError
 from parsemark.formats.document import read_document
 from parsemark.formats.document.elements import caption_category
-from parsemark.formats.html.text import script
+from parsemark.formats.html.tree import script
 from parsemark.formats.limits import MAX_SPAN
 from parsemark.model import Category, Element
 from parsemark.system import BROKEN_ARCHIVE

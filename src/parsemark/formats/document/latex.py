@@ -7,8 +7,7 @@ from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean, without_controls
-from parsemark.formats.document.elements import Block, table_block
-from parsemark.formats.document.formulas import DISPLAY_ENVIRONMENTS, LABEL, UNWRAPPED
+from parsemark.formats.document.elements import DISPLAY_ENVIRONMENTS, LABEL, UNWRAPPED, Block, table_block
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.hidden_text import seen
 from parsemark.formats.latex.commands import SIGNATURES

@@ -21,8 +21,8 @@ from rapidfuzz.distance import LCSseq
 from parsemark.errors import CorpusError, FormatError
 from parsemark.extras import needed_for
 from parsemark.formats import markdown_of
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.metrics.bleu import ORDER, bleu_parts
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.model import Page, Prediction
 from parsemark.plain_words import counted, first_problem, listed
 from parsemark.protocols.board_truth import own_truth

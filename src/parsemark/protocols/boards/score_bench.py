@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean
@@ -20,16 +21,14 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.extras import find_package_file, needed_for
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.kernels import kernel
-from parsemark.metrics.edit_tree import edit_distance, tree_of_rows
-from parsemark.metrics.html_rows import RowCell
-from parsemark.metrics.score_alignment import index_shares
-from parsemark.metrics.score_cells import ScoreCell
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.prepared import RowCell
+from parsemark.metrics.score_alignment import ScoreCell, index_shares
+from parsemark.metrics.teds import edit_distance, tree_of_rows
 from parsemark.model import Element, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
-from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
+from parsemark.protocols.page_elements import board_label, html_of, in_order, predicted_elements, text_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 
 ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the board's files have them
@@ -182,12 +181,10 @@ def token_bag(text: str) -> Counter[str | bytes]:
     text = re.sub(f"{_BULLET}(?!{_BULLET})", "", text).strip()
     encoding, bag = _encoding(), Counter[str | bytes]()
     for token in encoding.encode(re.sub("\n+", " ", text)):
-        data = encoding.decode_single_token_bytes(token)
-        try:
+        data: bytes = encoding.decode_single_token_bytes(token)
+        word: str | bytes = data
+        with suppress(UnicodeDecodeError):
             word = data.decode().strip()
-        except UnicodeDecodeError:
-            bag[data] += 1
-            continue
         if word:
             bag[word] += 1
     return bag
@@ -272,15 +269,12 @@ def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> 
         own = str(element.get("type", NO_MATCH))
         return _GROUPS.get(own, own)
 
+    def alike(a: BoardElement, b: BoardElement) -> bool:
+        return "text" in a and "text" in b and _closeness(_plain(a["text"]), _plain(b["text"])) > 0.8
+
     for element in pred:
-        at = start
-        while at < len(truth) and not (
-            "text" in element
-            and "text" in truth[at]
-            and _closeness(_plain(truth[at]["text"]), _plain(element["text"])) > 0.8
-        ):
-            at += 1
-        if at == len(truth):
+        at = next((k for k in range(start, len(truth)) if alike(truth[k], element)), None)
+        if at is None:
             matrix[kind(element), NO_MATCH] += 1
             continue
         matrix.update((NO_MATCH, kind(own)) for own in truth[start:at])
@@ -371,12 +365,9 @@ def table_cells(element: BoardElement) -> list[BoardCell] | None:
     if not isinstance(listed, list) or not listed:
         page = (element.get("metadata") or {}).get("text_as_html")
         return html_cells(page) if page else None
-    cells = []
-    for cell in listed:
-        if all(key in cell for key in ("x", "y", "w", "h", "content")):
-            cells.append(BoardCell(cell["y"], cell["x"], cell["w"], cell["h"], str(cell["content"])))
-        else:
-            cells.append(BoardCell("", "", "", "", ""))
+    keys = ("y", "x", "w", "h", "content")
+    places = [[c[key] for key in keys] if all(key in c for key in keys) else [""] * 5 for c in listed]
+    cells = [BoardCell(y, x, w, h, str(content)) for y, x, w, h, content in places]
     return sorted(cells, key=lambda cell: (cell.row, cell.col))
 
 
@@ -392,17 +383,13 @@ def _lines(cells: Sequence[BoardCell], axis: str) -> dict[Any, str]:
 
 
 def _content(truth: Mapping[int, str], pred: Mapping[int, str], shift: int = 0) -> float:
-    values = []
-    for number, text in truth.items():
-        own = _spaced(pred.get(number - shift, ""))
-        values.append(_closeness(text, own, len(own)))
-    return fmean(values)
+    pairs = ((text, _spaced(pred.get(number - shift, ""))) for number, text in truth.items())
+    return fmean(_closeness(text, own, len(own)) for text, own in pairs)
 
 
 def _printed(text: str, name: str) -> str:
     """One row of a series, as pandas prints it."""
-    for sign, written in (("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):
-        text = text.replace(sign, written)
+    text = text.translate({9: r"\t", 10: r"\n", 13: r"\r"})
     text = text if len(text) < 50 else f"{text[:46]}..."
     return _spaced(f"0 {text} Name: full_content_df{name}, dtype: object")
 
@@ -447,9 +434,7 @@ def _pair(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> list[float]:
 def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> dict[str, float | None]:
     """The measures of all tables of a document; None for those that are not defined.
 
-    Raises:
-        TypeError: Some true cells have no places.
-        FormatError: The tables are too large.
+    TypeError where some true cells have no places, FormatError for tables that are too large.
     """
     found, wanted = (
         [cells for e in side if e.get("type") == "Table" and (cells := table_cells(e))]
@@ -461,9 +446,7 @@ def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) ->
     texts = [[" ".join(cell.text for cell in cells) for cells in side] for side in (found, wanted)]
     check_pairs("characters", sum(map(len, texts[0])), sum(map(len, texts[1])), MAX_CHARACTER_PAIRS)
     taken = kernel.close_matches(texts[0], texts[1], 0.1)
-    rows = [
-        _pair(wanted[at], cells) if at >= 0 else [0.0] * 8 for at, cells in zip(taken, found, strict=True)
-    ]
+    rows = [_pair(wanted[at], own) if at >= 0 else [0.0] * 8 for at, own in zip(taken, found, strict=True)]
     right = {at for at in taken if at >= 0}
     rows += [[0.0] * 8] * (len(wanted) - len(right))
     precision, recall = len(right) / len(found), len(right) / len(wanted)
@@ -471,5 +454,4 @@ def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) ->
     means = [_np2(fmean(column)) for column in zip(*rows, strict=True)]
     content, shifted, index = (_np2((means[k] + means[k + 1]) / 2) for k in (0, 2, 4))
     overall = _np2((detection + index + content) / 3)
-    both = zip(TABLES, (overall, detection, content, shifted, index, means[6], means[7]), strict=True)
-    return dict(both)
+    return dict(zip(TABLES, (overall, detection, content, shifted, index, *means[6:]), strict=True))

@@ -19,10 +19,10 @@ from parsemark.metrics.layout import (
     relation_scores,
 )
 from parsemark.plain_words import counted
-from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
     MeasuredRecords,
+    add_cdm,
     measure_table,
     measure_text,
     metric_result,

@@ -26,15 +26,8 @@ from functools import lru_cache, partial
 from itertools import compress
 
 from parsemark.formats.notation import fold_notation, without_accents
-from parsemark.matching import (
-    match_by_box,
-    match_by_content,
-    match_by_ngrams,
-    match_in_order,
-    rank_by_box,
-    rank_by_content,
-    rank_by_ngrams,
-)
+from parsemark.matching import match_by_ngrams, match_one_to_one, rank_one_to_one
+from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import (
@@ -146,17 +139,17 @@ class PageScorer:
         pred = self.prediction.tables
         confident = [is_positive(p.confidence) for p in pred]
         if self.in_order:
-            self._record(match_in_order(truth, pred, confident), {})
+            self._record(match_one_to_one(ORDER_RULE, truth, pred, confident), {})
             return
-        self._record(match_by_box(truth, pred, confident), {})
+        self._record(match_one_to_one(BOX_RULE, truth, pred, confident), {})
         readable = [t for t in truth if not t.is_unread]
-        self._record(match_by_content(readable, pred, confident), {})
+        self._record(match_one_to_one(CONTENT_RULE, readable, pred, confident), {})
         by_characters = match_by_ngrams(readable, [*compress(pred, confident)])
         self._record(by_characters.matching, by_characters.answers)
         if any(p.confidence is not None for p in pred):
             confidence = [1.0 if p.confidence is None else p.confidence for p in pred]
-            ranked = [rank(readable, pred, confidence) for rank in (rank_by_content, rank_by_ngrams)]
-            for matching in (rank_by_box(truth, pred, confidence), *ranked):
+            for rule in (BOX_RULE, CONTENT_RULE, NGRAM_RULE):
+                matching = rank_one_to_one(rule, truth if rule == BOX_RULE else readable, pred, confidence)
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:

@@ -13,7 +13,8 @@ from importlib.resources import files
 
 import polars as pl
 
-from parsemark.matching import ngrams
+from parsemark.matching.ngrams import put_together
+from parsemark.matching.one_to_one import NGRAM_RULE
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
@@ -66,7 +67,7 @@ def present(metrics: tuple[str, ...]) -> Presentation:
 
 def _join_pieces(truth: Element, pieces: Sequence[Element]) -> Element | None:
     """Put pieces below or beside each other, as they are scored."""
-    table = ngrams.put_together(truth, pieces)
+    table = put_together(truth, pieces)
     return None if table is None else replace(pieces[0], table=table, html=None, latex=None)
 
 
@@ -90,10 +91,10 @@ def errors_of_matches(run: MatchView) -> pl.DataFrame:
 
 
 def _by_characters(run: MatchView) -> pl.DataFrame:
-    if run.rule == ngrams.RULE:
+    if run.rule == NGRAM_RULE:
         return run.matches
     pieces = pl.col("kind").is_in(["split", "merge"])
-    return run.scan("matches").filter((pl.col("rule") == ngrams.RULE) & pieces).drop("rule").collect()
+    return run.scan("matches").filter((pl.col("rule") == NGRAM_RULE) & pieces).drop("rule").collect()
 
 
 def _elements(matches: pl.DataFrame, side: str, error: str) -> pl.DataFrame:

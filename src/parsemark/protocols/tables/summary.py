@@ -15,8 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.matching import ngrams
-from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, ORDER_RULE
+from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
@@ -53,7 +52,7 @@ from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED,
 from parsemark.protocols.tables.slices import Truths, table_slices
 from parsemark.specs import is_derived
 
-RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
+RULES = (BOX_RULE, CONTENT_RULE, NGRAM_RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
 """The figures that are shown first where nothing can be scored."""
 _PAGE_METRICS = {  # of whole pages: tables found, and invented text
@@ -66,7 +65,7 @@ _MOST_NAMED = 5
 
 def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
     """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
-    return match if match != "auto" else BOX_RULE if can_be_placed else ngrams.RULE
+    return match if match != "auto" else BOX_RULE if can_be_placed else NGRAM_RULE
 
 
 @dataclass(frozen=True)
@@ -237,7 +236,7 @@ def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dic
 
 def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
     """How many true tables came merged with another, or in pieces."""
-    of_parser = (pl.col("parser") == parser) & (pl.col("rule") == ngrams.RULE)
+    of_parser = (pl.col("parser") == parser) & (pl.col("rule") == NGRAM_RULE)
     n = run.pages.readable.n_truth.sum()
     merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
     counts = run.tables.read(

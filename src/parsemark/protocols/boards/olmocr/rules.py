@@ -42,39 +42,27 @@ RULES = "olmocr-bench"
 BASELINE = "baseline"
 _COMMON = frozenset({"pdf", "page", "id", "type", "max_diffs", "checked", "url"})
 _TEXT_OPTIONS = {"case_sensitive": True, "first_n": None, "last_n": None}
+_BASELINE_OPTIONS = {"max_length": None, "max_repeats": 30}
+_BASELINE_OPTIONS |= {"max_length_skips_image_alt_tags": False, "check_disallowed_characters": True}
 _FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]] = {
     "present": (("text",), _TEXT_OPTIONS),
     "absent": (("text",), _TEXT_OPTIONS),
     "order": (("before", "after"), {}),
     "table": (("cell",), {**dict.fromkeys(RELATIONS, ""), "ignore_markdown_tables": False}),
     "math": (("math",), {"ignore_dollar_delimited": False}),
-    "baseline": (
-        (),
-        {
-            "max_length": None,
-            "max_length_skips_image_alt_tags": False,
-            "max_repeats": 30,
-            "check_disallowed_characters": True,
-        },
-    ),
+    "baseline": ((), _BASELINE_OPTIONS),
     "format": (("text", "format"), {"case_sensitive": True}),
     "footnote": (("marker",), {"appears_before_marker": None, "appears_after_marker": None}),
 }
 """What a test of each kind needs, and what it may have with its default."""
 KINDS = tuple(_FIELDS)
 _TEXTS = ("text", "before", "after", "cell", *RELATIONS, "appears_before_marker", "appears_after_marker")
-
-
+_NUMBERS = ("page", "max_diffs", "first_n", "last_n", "max_length", "max_repeats")
+_FLAGS = [key for _, own in _FIELDS.values() for key, default in own.items() if isinstance(default, bool)]
 _TYPES: Mapping[str, tuple[str, type]] = {
     **dict.fromkeys(("pdf", "text", "before", "after", "math", "format", "marker"), ("a text", str)),
-    **dict.fromkeys(("page", "max_diffs", "first_n", "last_n"), ("a whole number", int)),
-    **dict.fromkeys(("max_length", "max_repeats"), ("a whole number", int)),
-    **{
-        key: ("true or false", bool)
-        for _, options in _FIELDS.values()
-        for key, default in options.items()
-        if isinstance(default, bool)
-    },
+    **dict.fromkeys(_NUMBERS, ("a whole number", int)),
+    **dict.fromkeys(_FLAGS, ("true or false", bool)),
 }
 
 
@@ -117,8 +105,7 @@ def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
         words, right = _TYPES.get(name, ("", object))
         if value is not None and (not isinstance(value, right) or (right is int and isinstance(value, bool))):
             raise CorpusError(f"{name} must be {words}, not {value!r:.40}")
-    problem = _problem(kind, test)
-    if problem:
+    if problem := _problem(kind, test):
         raise CorpusError(problem)
     return test
 
@@ -149,10 +136,8 @@ def _is_text(value: Any) -> bool:
 def check(test: Mapping[str, Any], md: str, render: Renderer, quirks: Quirks = AS_PUBLISHED) -> Outcome:
     """Whether a page passes a test that `read_test` gave.
 
-    Raises:
-        IndexError: A table makes upstream's code fail; there that voids the candidate's whole score.
-        TooHardError: A search takes too long.
-        TableTooLargeError: The tables of the page have too many slots.
+    IndexError where a table makes upstream's code fail, which voids the candidate's whole score there;
+    TooHardError where a search takes too long, TableTooLargeError for tables with too many slots.
     """
     if test["type"] == "math":
         return _math(test, md, render, quirks)
@@ -295,10 +280,8 @@ def table_holds(wanted: Mapping[str, Any], md: str) -> tuple[bool, str]:
             if not _equal(cell, text, max_diffs):
                 continue
             found = True
-            if all(
-                any(_equal(value, texts[other], max_diffs) for other in related(grid, place, name))
-                for name, value in asked
-            ):
+            around = ((value, related(grid, place, name)) for name, value in asked)
+            if all(any(_equal(v, texts[other], max_diffs) for other in places) for v, places in around):
                 return True, text
     if not tables:
         return False, "the output has no table"
