@@ -61,8 +61,8 @@ class Template:
             pid = self._requests.recv()
         except (EOFError, OSError) as error:
             raise ChildProcessError("The process that starts workers has ended.") from error
-        except KeyboardInterrupt:
-            self._give_up()
+        except KeyboardInterrupt:  # a question was left in the middle: the next answer would be of another
+            self._requests.close()
             raise
         if pid is None:
             raise ChildProcessError("No worker could be forked.")
@@ -78,13 +78,9 @@ class Template:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             return -signal.SIGKILL
-        except KeyboardInterrupt:
-            self._give_up()
+        except KeyboardInterrupt:  # a question was left in the middle: the next answer would be of another
+            self._requests.close()
             raise
-
-    def _give_up(self) -> None:
-        """End the copy: a question was left in the middle, so its next answer would be of another."""
-        self._requests.close()
 
 
 class ForkedProcess:

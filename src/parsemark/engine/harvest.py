@@ -106,9 +106,8 @@ def _begin(journal: sqlite3.Connection, root: Path, kind: str) -> None:
         journal.execute("insert into settings values (?, ?)", wanted)
         journal.commit()
     elif known != wanted:
-        raise UsageError(
-            f"This harvest was begun with {known[0]} ({known[1]}); give another folder for others."
-        )
+        begun = f"{known[0]} ({known[1]})"
+        raise UsageError(f"This harvest was begun with {begun}; give another folder for others.")
 
 
 def _walk(root: Path) -> Iterator[str]:

@@ -152,9 +152,8 @@ def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: in
     if above and numbers == list(range(len(marks))) and len(marks) + bool(parts[-1]) == n_pages:
         return [above, *parts][:n_pages]  # every page stands above its mark, the last one perhaps without one
     if above and numbers[0] > 1 and 0 not in numbers:
-        raise FormatError(
-            f"Of the text above the first mark, of page {marks[0][1]}, the page is not told", position=0
-        )
+        first_mark = f"the first mark, of page {marks[0][1]}"
+        raise FormatError(f"Of the text above {first_mark}, the page is not told", position=0)
     pages: list[list[str]] = [[] for _ in range(n_pages)]
     # What stands above the mark of page 2 is page 1; above page 1 it is what a tool writes over a document.
     pages[0 if numbers[0] == 1 and 0 not in numbers else numbers[0]].append(above)
@@ -385,9 +384,8 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
             found.setdefault(path.relative_to(folder).as_posix().removesuffix(path.suffix), path)
     used = set(found.values())
     beside = {path for own in used for path in own.parent.iterdir() if path.suffix.lower() in _READERS}
-    unused += [
-        f"{path.relative_to(folder)} (no sample or document of that name)" for path in sorted(beside - used)
-    ]
+    unknown = "no sample or document of that name"
+    unused += [f"{path.relative_to(folder)} ({unknown})" for path in sorted(beside - used)]
     holding = {parent for own in used for parent in own.parents}
     for path in sorted(set(folder.iterdir()) - holding, key=place):
         name = path.stem if path.stem in names else by_form.get(unicodedata.normalize("NFC", path.stem))
@@ -398,7 +396,7 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
         elif not path.is_file():
             why = "not a file"
         elif name is None:
-            why = "no sample or document of that name"
+            why = unknown
         elif name in found:
             why = f"{found[name].name} is taken"
         else:

@@ -189,9 +189,8 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
 
 def requirement_lines(path: Path) -> tuple[str, ...]:
     """The requirements in a lock, each on one line with its hashes."""
-    return tuple(
-        " ".join(line.split()) for line in _lines(path) if line.strip() and not line.lstrip().startswith("#")
-    )
+    lines = (" ".join(line.split()) for line in _lines(path))
+    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def _lines(path: Path) -> list[str]:

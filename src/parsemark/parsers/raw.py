@@ -67,17 +67,14 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
 
 def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
     """The tables of a text; one over a limit costs itself, and what it was is said."""
+    hint = kind if kind in ("html", "latex") else None  # Markdown and text may hold anything
     try:
-        return _tables_in(content, kind), None
+        tables, message = read_tables(content, hint), None
     except FormatError as error:
         if error.position is None:  # of the whole text, and no single table
             raise
-        return _tables_in(content, kind, leave_out=True), f"a table is left out: {error}"
-
-
-def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Element, ...]:
-    hint = kind if kind in ("html", "latex") else None  # Markdown and text may hold anything
-    return tuple(
+        tables, message = read_tables(content, hint, leave_out=True), f"a table is left out: {error}"
+    elements = (
         Element(
             id=f"p{number}",
             category=Category.TABLE,
@@ -86,8 +83,9 @@ def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Ele
             latex=found.source if found.format == "latex" else None,
             table=found.table,
         )
-        for number, found in enumerate(read_tables(content, hint, leave_out=leave_out), start=1)
+        for number, found in enumerate(tables, start=1)
     )
+    return tuple(elements), message
 
 
 def _read_elements(data: Any) -> tuple[tuple[Element, ...], str | None]:

@@ -75,9 +75,8 @@ class WorkerSession:
         try:
             if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
-            self._supervised = Supervised(
-                command.argv, env=self._desk.env, cwd=command.cwd, confinement=self._desk.confinement
-            )
+            env, rights = self._desk.env, self._desk.confinement
+            self._supervised = Supervised(command.argv, env=env, cwd=command.cwd, confinement=rights)
         except OSError as error:
             self._desk.close()
             raise WorkerFailure("start", f"Cannot start {command.argv[0]}: {error.strerror}") from error
@@ -182,11 +181,8 @@ class WorkerSession:
                 chunk = os.read(self._stdout.fileno(), _CHUNK)
                 if not chunk:
                     how = self._how_it_ended("during")
-                    hint = (
-                        " A worker ends with `serve(parse)`: is that line missing?"
-                        if self._asked == 0 and not self._buffer and self._process.poll() == 0
-                        else ""
-                    )
+                    said_nothing = self._asked == 0 and not self._buffer and self._process.poll() == 0
+                    hint = " A worker ends with `serve(parse)`: is that line missing?" if said_nothing else ""
                     raise self._failure("died", f"The worker {how} {doing}.{hint}")
                 self._buffer += chunk
         line = bytes(self._buffer[:end])

@@ -184,9 +184,8 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
     if _NO_INDEX.search(said):
         return f"{name} cannot be installed: the package index cannot be reached."
     if version and f"no version of {package.lower()}" in said.lower() and not _NO_BUILD.search(said):
-        return f"{name}: there is no release {version} of {package} for this Python; " + (
-            f"`parsemark parsers versions {name.partition('@')[0]}` lists them."
-        )
+        listing = f"`parsemark parsers versions {name.partition('@')[0]}` lists them"
+        return f"{name}: there is no release {version} of {package} for this Python; {listing}."
     if _NO_BUILD.search(said):
         return f"{name} must be built here, and that fails: {last_line(error)}"
     return f"{name} cannot be installed: {last_line(error)}"

@@ -71,9 +71,7 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
     """The predicted tables of a parser, and the number of true ones."""
     _known(run, parser)
     documents = dict(run.table("samples").select("sample", "document").iter_rows())
-    matches = run.table("matches").filter(
-        (pl.col("parser") == parser) & (pl.col("rule") == rule) & (pl.col("category") == "table")
-    )
+    matches = run.table("matches").filter(parser=parser, rule=rule, category="table")
     found = [
         _Matched(
             *(row["sample"], documents[row["sample"]], tuple(row["pred"]), row["confidence"]),
@@ -316,9 +314,10 @@ def _record(
     run: Run, sample: str, name: str, outputs: dict[str, ParseRecord], raw: bytes | None
 ) -> ParseRecord:
     """What all of the sources took together is what this one takes."""
-    wall = [r.wall_s for r in outputs.values() if r.wall_s is not None]
-    cpu = [r.cpu_s for r in outputs.values() if r.cpu_s is not None]
-    cost = [r.cost_usd for r in outputs.values() if r.cost_usd is not None]
+    took = {}
+    for measure in ("wall_s", "cpu_s", "cost_usd"):
+        known = [value for r in outputs.values() if (value := getattr(r, measure)) is not None]
+        took[measure] = sum(known) if known else None
     blob = None if raw is None else RunFolder.of(run).blobs.put(raw)
     return ParseRecord(
         sample,
@@ -327,9 +326,7 @@ def _record(
         "derived" if blob is None else work_key(blob, 1, name),
         blob=blob,
         n_bytes=len(raw or b""),
-        wall_s=sum(wall) if wall else None,
-        cpu_s=sum(cpu) if cpu else None,
-        cost_usd=sum(cost) if cost else None,
+        **took,
         error="None of its parsers has an output for this page." if blob is None else None,
         finished=time.time(),
     )

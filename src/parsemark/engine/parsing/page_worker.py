@@ -147,28 +147,25 @@ class PageWorker:
         return self._answered(answer, watched, elapsed), False
 
     def _start(self) -> None:
-        try:
-            session = self._start_once()
-        except WorkerFailure:
-            self._forget()
+        for is_last in (False, True):
+            if self._stopped:
+                raise StoppedError
             try:
-                session = self._start_once()
+                self._session = WorkerSession(
+                    self.parser.command(self._hidden),
+                    start_timeout_s=self._limits.start_timeout_s,
+                    max_answer_bytes=self._limits.max_answer_bytes,
+                    on_start=self._started,
+                )
             except WorkerFailure as failure:
                 self._forget()
-                tail = failure.stderr_tail.strip()[-STDERR_KEPT:]
-                said = f" Its stderr ends: {tail}" if tail else ""
-                raise ParserUnusableError(f"{self.parser.name} does not start: {failure}{said}") from failure
-        self._session, self.hello = session, session.hello
-
-    def _start_once(self) -> WorkerSession:
-        if self._stopped:
-            raise StoppedError
-        return WorkerSession(
-            self.parser.command(self._hidden),
-            start_timeout_s=self._limits.start_timeout_s,
-            max_answer_bytes=self._limits.max_answer_bytes,
-            on_start=self._started,
-        )
+                if is_last:
+                    tail = failure.stderr_tail.strip()[-STDERR_KEPT:]
+                    said = f"{failure} Its stderr ends: {tail}" if tail else str(failure)
+                    raise ParserUnusableError(f"{self.parser.name} does not start: {said}") from failure
+            else:
+                self.hello = self._session.hello
+                return
 
     def _started(self, pid: int) -> None:
         with self._lock:

@@ -221,9 +221,8 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                     place = None if page.pdf is None else Path(page.pdf), page.number
                     found[spec].extend(_score(recipe, truth, prediction, text, place))
             if chunk.whole_documents:
-                whole.setdefault((page.document or page.sample, output.parser), []).append(
-                    (page.number, page.sample, truth, prediction, text)
-                )
+                seen = whole.setdefault((page.document or page.sample, output.parser), [])
+                seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():
         joined = _join_pages(seen)
         for spec, recipe in recipes.items():

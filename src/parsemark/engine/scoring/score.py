@@ -150,9 +150,8 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
             f"{run.path}. If not, bring back its folder raw/, or parse again."
         )
     if plan.n_lost:
-        events.note(
-            f"{counted(plan.n_lost, 'output')} no longer in {run.path / 'raw'}: such pages count as failed."
-        )
+        lost = f"{counted(plan.n_lost, 'output')} no longer in {run.path / 'raw'}"
+        events.note(f"{lost}: such pages count as failed.")
     if plan.n_empty:
         events.note(
             f"{counted(plan.n_empty, 'record')} of {run.path} called ok, but with no output: such pages "

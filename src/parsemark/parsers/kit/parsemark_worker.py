@@ -210,6 +210,13 @@ def cells_from_boxes(
     return cells
 
 
+def cells_from_rows(found: Any, origin: Sequence[float] = (0.0, 0.0)) -> list[Json]:
+    """The same from a table as pdfplumber and PyMuPDF find it, which knows boxes and texts row by row."""
+    rows = zip(found.rows, found.extract(), strict=True)
+    pairs = [pair for row, texts in rows for pair in zip(row.cells, texts, strict=True)]
+    return cells_from_boxes([(shifted(box, origin), text) for box, text in pairs if box is not None])
+
+
 def crop_offset(media: Sequence[float], crop: Sequence[float], rotation: int) -> tuple[float, float]:
     """Where the page that is shown (its crop box) begins inside the whole sheet (its media box).
 

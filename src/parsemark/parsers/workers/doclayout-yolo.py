@@ -42,32 +42,23 @@ def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         image, words = picture(opened, DPI), pdf_words(opened)
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
-    (result,) = model().predict(
-        image, imgsz=options["size"], conf=options["min_confidence"], device=device, verbose=False
-    )
+    settings = {"imgsz": options["size"], "conf": options["min_confidence"], "device": device}
+    (result,) = model().predict(image, **settings, verbose=False)
     return read(result, words, 72 / DPI)
 
 
 def read(result, words, points):
     """Elements from a `Results`, from top to bottom: boxes with a class whose name is in `names`."""
-    found = [
-        (result.names[int(number)], float(score), tuple(points * float(v) for v in box))
-        for box, score, number in zip(
-            result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), result.boxes.cls.tolist(), strict=True
-        )
-    ]
-    found.sort(key=lambda item: (item[2][1], item[2][0]))
-    return elements_output(
-        layout_element(
-            name,
-            text=" ".join(word.text for word in words if share_inside(word.box, box) >= 0.5),
-            latex="",
-            box=box,
-            order=order,
-            confidence=score,
-        )
-        for order, (name, score, box) in enumerate(found)
-    )
+    seen = result.boxes
+    boxes = [tuple(points * float(v) for v in box) for box in seen.xyxy.tolist()]
+    found = list(zip(boxes, seen.cls.tolist(), seen.conf.tolist(), strict=True))
+    found.sort(key=lambda item: (item[0][1], item[0][0]))
+    elements = []
+    for order, (box, number, score) in enumerate(found):
+        said = " ".join(word.text for word in words if share_inside(word.box, box) >= 0.5)
+        own = {"box": box, "order": order, "confidence": float(score)}
+        elements.append(layout_element(result.names[int(number)], text=said, latex="", **own))
+    return elements_output(elements)
 
 
 if __name__ == "__main__":

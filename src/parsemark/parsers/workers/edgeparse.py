@@ -15,10 +15,9 @@ from parsemark_worker import serve, text_output
 
 
 def parse(pdf, page, options):
-    markdown = edgeparse.convert(
-        pdf, pages=str(page), table_method=options["table_method"], raster_table_ocr=False
-    )
-    return text_output("markdown", markdown)
+    method = options["table_method"]
+    found = edgeparse.convert(pdf, pages=str(page), table_method=method, raster_table_ocr=False)
+    return text_output("markdown", found)
 
 
 serve(parse, versions=["edgeparse"])

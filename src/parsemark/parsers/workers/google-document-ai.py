@@ -117,9 +117,8 @@ def grid(found_table, content):
 
 def words(layout, text):
     segments = layout.get("textAnchor", {}).get("textSegments", [])
-    return " ".join(
-        "".join(text[int(s.get("startIndex", 0)) : int(s.get("endIndex", 0))] for s in segments).split()
-    )
+    parts = (text[int(s.get("startIndex", 0)) : int(s.get("endIndex", 0))] for s in segments)
+    return " ".join("".join(parts).split())
 
 
 def box(layout, dimension, size):

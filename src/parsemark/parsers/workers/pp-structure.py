@@ -64,17 +64,14 @@ def read(page, markdown, points):
     found = []
     for order, block in enumerate(page["parsing_res_list"]):
         label, content, box = block["block_label"], block["block_content"], block["block_bbox"]
-        near, score = max(
-            ((overlap(d["coordinate"], box), d["score"]) for d in detected), default=(0.0, None)
-        )
+        places = ((overlap(d["coordinate"], box), d["score"]) for d in detected)
+        near, score = max(places, default=(0.0, None))
         content = content if isinstance(content, str) else ""
         given = {"html": content} if label == "table" else {"text": content}
         if label == "formula" and not recognised:
             given["latex"] = ""
-        confidence = score if near > 0.5 else None
-        found.append(
-            layout_element(label, **given, box=box, scale=points, order=order, confidence=confidence)
-        )
+        given["confidence"] = score if near > 0.5 else None
+        found.append(layout_element(label, **given, box=box, scale=points, order=order))
     return elements_output(found, markdown=markdown)
 
 

@@ -14,23 +14,13 @@
 """PyMuPDF: `Page.find_tables`, with the spans that the boxes of its cells imply."""
 
 import pymupdf
-from parsemark_worker import cells_from_boxes, elements_output, serve, table
+from parsemark_worker import cells_from_rows, elements_output, serve, table
 
 
 def parse(pdf, page, options):
     with pymupdf.open(pdf) as document:
         found = document[page - 1].find_tables(strategy=options["strategy"])
-        return elements_output(_read(t) for t in found.tables)
-
-
-def _read(found):
-    boxes = [
-        (box, text)
-        for row, texts in zip(found.rows, found.extract(), strict=True)
-        for box, text in zip(row.cells, texts, strict=True)
-        if box is not None
-    ]
-    return table(cells=cells_from_boxes(boxes), box=found.bbox)
+        return elements_output(table(cells=cells_from_rows(t), box=t.bbox) for t in found.tables)
 
 
 serve(parse, versions=["pymupdf", "pymupdf-layout"])

@@ -77,9 +77,8 @@ def parse(pdf, page, options):
         found = find_regions(picture, options["min_confidence"])
         tables = [(box, score) for name, score, box in found if name == "table"]
         on_page = list(pdf_words(shown, bitmap)) if tables and options["words"] == "pdf" else None
-    return elements_output(
-        read_table(picture, box, score, options["words"], on_page) for box, score in tables
-    )
+    words = options["words"]
+    return elements_output(read_table(picture, box, score, words, on_page) for box, score in tables)
 
 
 def read_table(picture, box, score, source, on_page):

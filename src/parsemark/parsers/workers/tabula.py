@@ -25,12 +25,11 @@ def prepare(options):
 def parse(pdf, page, options):
     modes = {mode: options["mode"] == mode for mode in ("lattice", "stream")}
     found = tabula.read_pdf(pdf, pages=page, output_format="json", guess=True, silent=True, **modes)
-    return elements_output(_read(t) for t in found if t["data"])
-
-
-def _read(found):
-    rows = [[cell["text"] for cell in row] for row in found["data"]]
-    return table(rows, box=(found["left"], found["top"], found["right"], found["bottom"]))
+    tables = []
+    for t in (t for t in found if t["data"]):
+        rows = [[cell["text"] for cell in row] for row in t["data"]]
+        tables.append(table(rows, box=(t["left"], t["top"], t["right"], t["bottom"])))
+    return elements_output(tables)
 
 
 serve(parse, versions=["tabula-py"], programs={"java": ["java", "-version"]}, prepare=prepare)

@@ -292,9 +292,8 @@ def tables_of_file(pdf, page, image, min_confidence):
             f"TATR_DETECTIONS has no image for page {page} of {key[0]} (expected {key[0]}-p{page}.png)"
         )
     size = np.float32([image.width, image.height] * 2)
-    return [
-        (score, None, np.float32(box) * size) for score, box in detections()[key] if score > min_confidence
-    ]
+    sure = [found for found in detections()[key] if found[0] > min_confidence]
+    return [(score, None, np.float32(box) * size) for score, box in sure]
 
 
 # --- One page -------------------------------------------------------------------------------------------

@@ -43,9 +43,8 @@ def prepare(options):
     for name in MODELS if options["strategy"] == "hi_res" else ():
         folder = WEIGHTS / "hub" / f"models--{name.replace('/', '--')}"
         if not folder.is_dir():
-            raise FileNotFoundError(
-                f"{folder} is missing: put the model {name} there, as the hub's cache has it"
-            )
+            what = f"put the model {name} there, as the hub's cache has it"
+            raise FileNotFoundError(f"{folder} is missing: {what}")
     if options["strategy"] == "hi_res":
         from unstructured_inference.models import tables
 
