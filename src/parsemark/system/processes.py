@@ -392,11 +392,17 @@ def tool_environment(folder: Path) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8"}
 
 
-def tool_rights(read: Iterable[str], write: Iterable[str], **limits: int) -> Confinement:
-    """What a program may use that works on input of others: its files, no network, bounded means (`cpu_s`,
-    `memory_mb`, `file_mb`).
-    """
-    return dataclasses.replace(confinement_for([*read, *_TOOL_FILES], write, network=False), **limits)
+def tool_rights(
+    read: Iterable[str],
+    write: Iterable[str],
+    *,
+    cpu_s: int | None = None,
+    memory_mb: int | None = None,
+    file_mb: int | None = None,
+) -> Confinement:
+    """What a program may use that works on input of others: its files, no network, bounded means."""
+    found = confinement_for([*read, *_TOOL_FILES], write, network=False)
+    return dataclasses.replace(found, cpu_s=cpu_s, memory_mb=memory_mb, file_mb=file_mb)
 
 
 def process_pool(n: int) -> ProcessPoolExecutor:

@@ -314,10 +314,9 @@ def _record(
     run: Run, sample: str, name: str, outputs: dict[str, ParseRecord], raw: bytes | None
 ) -> ParseRecord:
     """What all of the sources took together is what this one takes."""
-    took = {}
-    for measure in ("wall_s", "cpu_s", "cost_usd"):
-        known = [value for r in outputs.values() if (value := getattr(r, measure)) is not None]
-        took[measure] = sum(known) if known else None
+    wall = [r.wall_s for r in outputs.values() if r.wall_s is not None]
+    cpu = [r.cpu_s for r in outputs.values() if r.cpu_s is not None]
+    cost = [r.cost_usd for r in outputs.values() if r.cost_usd is not None]
     blob = None if raw is None else RunFolder.of(run).blobs.put(raw)
     return ParseRecord(
         sample,
@@ -326,7 +325,9 @@ def _record(
         "derived" if blob is None else work_key(blob, 1, name),
         blob=blob,
         n_bytes=len(raw or b""),
-        **took,
+        wall_s=sum(wall) if wall else None,
+        cpu_s=sum(cpu) if cpu else None,
+        cost_usd=sum(cost) if cost else None,
         error="None of its parsers has an output for this page." if blob is None else None,
         finished=time.time(),
     )
