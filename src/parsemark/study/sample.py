@@ -24,8 +24,7 @@ from parsemark.formats import write_table
 from parsemark.model import Category, Element
 from parsemark.model.table import complexity
 from parsemark.store import Run
-from parsemark.study.pairs_to_rate import PairsFile
-from parsemark.study.ratings import PairToRate
+from parsemark.study.ratings import PairsFile, PairToRate
 from parsemark.system.files import make_folder, replacing, write_text
 
 RULES = ("ngrams", "located", "content", "bbox")  # matchings to take pairs from: the first that the run has
@@ -142,11 +141,11 @@ def _pair(run: Run, candidate: PairCandidate, pictures: _Pictures) -> PairToRate
     truth = next(e for e in page.elements if e.id == candidate.truth)
     found = {e.id: e for e in run.prediction(candidate.sample, candidate.parser).elements}
     parts = [_source(found[name]) for name in candidate.pred.split("+") if name in found]
-
-    def part(edge: float, size: float) -> float:
-        return min(1.0, max(0.0, edge / size))
-
-    box, width, height = truth.box, page.width, page.height
+    region = None
+    if truth.box is not None:
+        sides = zip(truth.box.as_tuple(), (page.width, page.height) * 2, strict=True)
+        x0, y0, x1, y1 = (min(1.0, max(0.0, edge / size)) for edge, size in sides)
+        region = x0, y0, x1, y1
     return PairToRate(
         id=f"{candidate.sample}/{candidate.truth}/{candidate.parser}",
         group=f"{candidate.sample}/{candidate.truth}",
@@ -156,9 +155,7 @@ def _pair(run: Run, candidate: PairCandidate, pictures: _Pictures) -> PairToRate
         parser=candidate.parser,
         complexity=candidate.complexity,
         picture=pictures.of(candidate.sample),
-        region=(part(box.x0, width), part(box.y0, height), part(box.x1, width), part(box.y1, height))
-        if box is not None
-        else None,
+        region=region,
     )
 
 
