@@ -22,7 +22,7 @@ from parsemark.verdicts.comparison import (
     require_same_corpus,
     require_same_pages,
 )
-from parsemark.verdicts.error_types import Changes, error_changes, match_errors, stored_errors, write_errors
+from parsemark.verdicts.error_types import Changes, error_changes, stored_errors, write_errors
 from parsemark.verdicts.gate_checks import (
     BEYOND_CHANCE,
     LOST,
@@ -173,15 +173,11 @@ def check_against(
     timing: Timing | None = None,
 ) -> GateResult:
     """Check what can be checked between two runs of the same pages."""
-    require_comparable(old.summary, new.summary)
-    require_same_pages(old.tables, new.tables)
     compared = compare_sides(recipe, (old.summary, old.tables), (new.summary, new.tables), parsers)
     shown = recipe.presentation()
     kinds = shown.error_kinds
     if old.errors is None or new.errors is None:
-        old, new = (
-            replace(side, errors=match_errors(shown, side.summary, side.tables)) for side in (old, new)
-        )
+        old, new = (replace(side, errors=side.match_errors(shown)) for side in (old, new))
     checks: list[GateCheck] = []
     worse: list[WorsePage] = []
     errors: dict[str, Changes] = {}
@@ -195,7 +191,7 @@ def check_against(
             checks += ratio_checks(old, new, parser, column, title, allowed, timing or Timing())
         worse += pages
         if old.errors is not None and new.errors is not None:
-            errors[parser] = error_changes(old.errors, new.errors, kinds, parser)
+            errors[parser] = error_changes((old.errors, parser), (new.errors, parser), kinds)
     return GateResult(tuple(checks), worse=tuple(worse), errors=errors)
 
 
@@ -220,13 +216,9 @@ def _not_checked(
 ) -> list[Skipped]:
     """Name what was to be looked at and could not: figures that are not defined, too few pages measured."""
     done = {(check.parser, check.name) for check in checks}
-    undefined = f"{info.label} is not defined in both runs"
-    too_few = "too few pages have it in both runs"
-    wanted = [(name, undefined) for name in limits.needing_both(info)]
-    wanted += [(title, too_few) for _, title, _ in limits.ratios]
-    return [
-        Skipped(parser, name, why) for parser in parsers for name, why in wanted if (parser, name) not in done
-    ]
+    wanted = [(name, f"{info.label} is not defined in both runs") for name in limits.needing_both(info)]
+    wanted += [(title, "too few pages have it in both runs") for _, title, _ in limits.ratios]
+    return [Skipped(p, name, why) for p in parsers for name, why in wanted if (p, name) not in done]
 
 
 def _same_outputs(old: RunTables, new: RunTables, parser: str) -> str:

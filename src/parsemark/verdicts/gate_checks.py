@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.plain_words import one_line, rounded, signed, signed_interval
-from parsemark.protocols import FigureInfo, RunTables, Summary
+from parsemark.protocols import FigureInfo, Presentation, RunTables, Summary
 from parsemark.protocols.presentation import ErrorKind
 from parsemark.protocols.run_data.broken_pages import broken_pages
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
-from parsemark.verdicts.error_types import changes_of, error_counts
+from parsemark.verdicts.error_types import changes_of, error_counts, match_errors
+from parsemark.verdicts.scored_run import ScoredTables
 from parsemark.verdicts.time_ratios import Timing, time_ratio
 
 _TABLE = "table"
@@ -123,27 +123,23 @@ class GateSide:
         summary = run.summary(protocol)
         return cls(summary, run.run_tables(summary.protocol))
 
-    @cached_property
-    def theta(self) -> float | None:
-        """The overlap from which on a truth counts as found."""
-        said = self.summary.settings.get("theta")
-        return None if said is None else float(said)
+    def match_errors(self, shown: Presentation) -> pl.DataFrame:
+        """The errors that matches show by themselves."""
+        return match_errors(ScoredTables(self.summary, shown, lambda name: self.tables.frame(name).lazy()))
 
     def found_tables(self, parser: str) -> dict[tuple[str, str], bool]:
         """(sample, truth) of every true table, and whether it is found, under the rule of the leaderboard."""
-        rule = self.summary.settings.get("match")
+        rule, theta = self.summary.settings.get("match"), float(self.summary.settings.get("theta", "-inf"))
         own = (pl.col("parser") == parser) & (pl.col("category") == _TABLE) & (pl.col("truth").list.len() > 0)
         rows = self.tables.read("matches", "sample", "rule", "truth", "pred", "overlap", where=own)
         if rule in set(rows["rule"]):
             rows = rows.filter(pl.col("rule") == rule)
         found: dict[tuple[str, str], bool] = {}
         for sample, _, truths, pred, overlap in rows.iter_rows():
-            is_enough = self.theta is None or overlap is None or overlap > self.theta
+            answers = bool(pred) and (overlap is None or overlap > theta)
             for place, truth in enumerate(truths):
                 # Of several truths in one answer only the first one is found by it.
-                found[sample, truth] = found.get((sample, truth), False) or bool(
-                    pred and is_enough and not place
-                )
+                found[sample, truth] = found.get((sample, truth), False) or (answers and not place)
         return found
 
     def failing(self, parser: str) -> dict[str, str]:
