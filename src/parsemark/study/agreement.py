@@ -11,8 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.bootstrap import N_RESAMPLES, cluster_weights, percentile_interval
-from parsemark.stats.intervals import sum_by_cluster
+from parsemark.stats.intervals import N_RESAMPLES, cluster_weights, percentile_interval, sum_by_cluster
 
 Floats = NDArray[np.float64]
 MIN_SHARED = 3  # pairs that a rater must share with others: any two points lie on a line

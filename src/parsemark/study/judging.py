@@ -22,8 +22,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_tables, write_table
 from parsemark.judges import Answered, Asker, Judge, Pair, PairVerdict, judge_pairs
 from parsemark.model import Table
-from parsemark.stats.bootstrap import bootstrap_interval
-from parsemark.stats.intervals import sum_by_cluster
+from parsemark.stats.intervals import bootstrap_interval, sum_by_cluster
 from parsemark.study.agreement import krippendorff_alpha
 from parsemark.study.columns import StudyColumn, complete_mean
 from parsemark.study.ratings import RatedPair, Ratings

@@ -20,8 +20,7 @@ from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import Figure, FigureSums, PageProtocol, get_protocol, with_options
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.stats.bootstrap import cluster_weights, percentile_interval
-from parsemark.stats.intervals import sum_by_cluster
+from parsemark.stats.intervals import cluster_weights, percentile_interval, sum_by_cluster
 from parsemark.store import Run
 from parsemark.verdicts.scored_run import readable_protocols
 
