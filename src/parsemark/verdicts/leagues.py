@@ -11,7 +11,7 @@ first; outputs that were made elsewhere are marked. What is not so gets a name t
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -154,22 +154,16 @@ def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refu
     """All bundles in files and folders; one that cannot be read costs itself."""
     read: list[Submission] = []
     refused: list[Refused] = []
-    for path in _files(paths):
-        try:
-            read.append(_submission(path))
-        except (ParsemarkError, OSError) as error:
-            refused.append(Refused(path, str(error)))
+    for given in paths:
+        if not given.is_dir() and not given.is_file():
+            raise StoreError(f"There is no file or folder {given}.")
+        inside = (p for p in sorted(given.rglob("*.zip")) if p.is_file() and not p.is_symlink())
+        for path in inside if given.is_dir() else [given]:
+            try:
+                read.append(_submission(path))
+            except (ParsemarkError, OSError) as error:
+                refused.append(Refused(path, str(error)))
     return sorted(read, key=lambda s: (s.created, s.sha256)), refused
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    for path in paths:
-        if path.is_dir():
-            yield from (p for p in sorted(path.rglob("*.zip")) if p.is_file() and not p.is_symlink())
-        elif path.is_file():
-            yield path
-        else:
-            raise StoreError(f"There is no file or folder {path}.")
 
 
 def _submission(path: Path) -> Submission:
