@@ -52,8 +52,8 @@ def _folder_name(protocol: DocumentProtocol, among: list[DocumentProtocol]) -> s
 
 
 def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> list[Path]:
-    from parsemark.protocols.document.published.export import result_files
     from parsemark.protocols.document.published.profile import get_profile
+    from parsemark.protocols.document.published.scores import result_files
 
     files = result_files(
         _pages(run, parser), get_profile(protocol.profile), match=protocol.match, cdm=protocol.cdm
