@@ -39,7 +39,6 @@ class DpBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "dp-bench"
     title: ClassVar[str] = "DP-Bench: text, and first tables"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid", "tables": "teds"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (PAGE,)

@@ -52,7 +52,6 @@ class MarkerProtocol(MeasuredProtocol):
     name: ClassVar[str] = "marker"
     title: ClassVar[str] = "marker's benchmark: blocks and their order"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "blocks", "order": "order"}
     truth_keys: ClassVar[tuple[str, ...]] = (BLOCKS,)
 

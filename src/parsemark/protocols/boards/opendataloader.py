@@ -48,7 +48,6 @@ class OpendataloaderProtocol(MeasuredProtocol):
     name: ClassVar[str] = "opendataloader"
     title: ClassVar[str] = "opendataloader-bench: reading order, tables, headings"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid_s", "tables": "teds", "headings": "mhs"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN,)

@@ -44,7 +44,6 @@ class RdTableBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "rd-tablebench"
     title: ClassVar[str] = "RD-TableBench: tables aligned row by row"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (HTML,)

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby, zip_longest
+from operator import attrgetter
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -70,7 +72,6 @@ class ScoreBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "score-bench"
     title: ClassVar[str] = "SCORE: text, tokens, elements and tables"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "cct", "tables": "table_teds"}
     table_matching: ClassVar[str] = "content"
     truth_keys: ClassVar[tuple[str, ...]] = (ELEMENTS,)
@@ -308,8 +309,7 @@ def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BoardCell:
+class BoardCell(NamedTuple):
     """A cell at its place."""
 
     row: Any
@@ -334,15 +334,14 @@ def html_cells(page: str) -> list[BoardCell] | None:
     table = _soup(page).find("table")
     if table is None:
         return None
-    cells = []
-    for y, row in enumerate(table.find_all("tr")):
-        for x, cell in enumerate(row.find_all(["td", "th"])):
-            try:
-                spans = int(cell.get("colspan", 1)), int(cell.get("rowspan", 1))
-            except ValueError:
-                return None
-            cells.append([y, x, *spans, cell.get_text()])
-    cells.sort(key=lambda cell: cell[:2])
+    try:
+        cells: list[list[Any]] = [
+            [y, x, int(cell.get("colspan", 1)), int(cell.get("rowspan", 1)), cell.get_text()]
+            for y, row in enumerate(table.find_all("tr"))
+            for x, cell in enumerate(row.find_all(["td", "th"]))
+        ]
+    except ValueError:
+        return None
     taken: set[tuple[int, int]] = set()
     for cell in cells:
         y, x, w, h, _ = cell
@@ -352,10 +351,8 @@ def html_cells(page: str) -> list[BoardCell] | None:
             taken |= {(r, c) for r in range(y, y + h) for c in range(x, x + w)} - {(y, x)}
         while (y, cell[1]) in taken:
             taken.remove((y, cell[1]))
-            start = cell[1]
-            for other in cells:
-                if other[0] == y and other[1] >= start:
-                    other[1] += 1
+            for other in [own for own in cells if own[0] == y and own[1] >= cell[1]]:
+                other[1] += 1
     return [BoardCell(*cell) for cell in sorted(cells, key=lambda cell: cell[:2])]
 
 
@@ -376,10 +373,9 @@ def _np2(value: float) -> float:
 
 
 def _lines(cells: Sequence[BoardCell], axis: str) -> dict[Any, str]:
-    lines: dict[Any, list[str]] = {}
-    for cell in cells:
-        lines.setdefault(getattr(cell, axis), []).append(cell.text)
-    return {number: " ".join(texts) for number, texts in sorted(lines.items())}
+    number_of = attrgetter(axis)
+    lines = groupby(sorted(cells, key=number_of), number_of)
+    return {number: " ".join(cell.text for cell in own) for number, own in lines}
 
 
 def _content(truth: Mapping[int, str], pred: Mapping[int, str], shift: int = 0) -> float:
@@ -405,18 +401,14 @@ def _shifted(truth: Mapping[int, str], pred: Mapping[int, str], *, as_text: bool
 def _teds(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> tuple[float, float]:
     rows = []
     for cells in (truth, pred):
-        lines: dict[Any, list[RowCell]] = {}
-        for cell in cells:
-            lines.setdefault(cell.row, []).append(RowCell(cell.text, cell.rowspan, cell.colspan))
-        rows.append([lines[number] for number in sorted(lines)])
+        lines = groupby(sorted(cells, key=attrgetter("row")), attrgetter("row"))
+        rows.append([[RowCell(cell.text, cell.rowspan, cell.colspan) for cell in own] for _, own in lines])
     trees = [tree_of_rows(own) for own in rows]
     check_pairs("nodes", len(trees[0].labels), len(trees[1].labels), MAX_POSITION_PAIRS)
     check_pairs("characters", trees[0].n_characters, trees[1].n_characters, MAX_CHARACTER_PAIRS)
     distance = edit_distance(trees[0], trees[1], False)
-    sizes = [[len(row) for row in own] for own in rows]
-    most = max(map(len, sizes))
-    a, b = (own + [0] * (most - len(own)) for own in sizes)
-    corrected = sum(map(max, a, b)) + abs(len(rows[0]) - len(rows[1]))
+    lengths = zip_longest(*([len(row) for row in own] for own in rows), fillvalue=0)
+    corrected = sum(map(max, lengths)) + abs(len(rows[0]) - len(rows[1]))
     whole = max(tree.n_elements + 1 for tree in trees)
     return round(max(0.0, 1 - distance / whole), 2), round(1 - distance / corrected, 2)
 

@@ -29,7 +29,6 @@ class DoclingEvalProtocol(MeasuredProtocol):
     name: ClassVar[str] = "docling-eval"
     title: ClassVar[str] = "docling-eval: text, tables, layout and structure"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "f1_score", "tables": "teds"}
     table_matching: ClassVar[str] = "order"
 

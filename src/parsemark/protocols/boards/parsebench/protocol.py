@@ -204,6 +204,7 @@ class ParsebenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "parsebench"
     title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
     comparability: ClassVar[int] = 2
+    needs_only_pages: ClassVar[bool] = False
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "content_faithfulness", "tables": "tables"}
     table_matching: ClassVar[str] = "content"
     truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
