@@ -4,18 +4,141 @@ Superscripts are written `x^2` and `x^{10}`, subscripts `x_i`, fractions `a/b`, 
 a cell are newlines. Fonts, colours, boxes and lengths go. A command that nobody knows prints its arguments,
 or its name if it has none. Only what prints numbers from elsewhere (citations, references) and notes is left
 out.
+
+TeX ignores the blanks in a formula and sets its own. So do we: `$a=b$` and `$a = b$` are both `a = b`, `$-1$`
+is `−1`, and in scripts nothing is spaced (`x_{i+1}`).
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex.atoms import Atom, Class, atom, join, script
-from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH
+from parsemark.formats.latex.commands import COMMANDS, LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH, by_name
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
-from parsemark.formats.latex.rows import COMMANDS, by_name, read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, Token, TokenKind
 from parsemark.formats.latex.symbols import FUNCTIONS, symbol
 from parsemark.formats.limits import MAX_LATEX_DEPTH
+
+_GAP = re.compile(" +")
+
+
+class Class(Enum):
+    """TeX's classes of atoms, as far as they matter for spaces."""
+
+    ORDINARY = "ordinary"
+    BINARY = "binary"
+    RELATION = "relation"
+    OPENING = "opening"
+    PUNCTUATION = "punctuation"
+    FUNCTION = "function"
+    FRACTION = "fraction"
+    SPACE = "space"
+
+
+_CLASSES = {
+    **dict.fromkeys("*+−±∓×÷·∗∘∪∩∧∨⊕⊗⊖⊙⊘∖⋆⋄•∔⋉⋊⋒⋓⊎⊓⊔⋏⋎⊼⊻⊞⊟⊠⊡⋇⊺⋋⋌⨯⩞⌅⌆⊛⊚⊝", Class.BINARY),
+    **dict.fromkeys("=<>≤≥⩽⩾≪≫≠≈∼≃≅≡∝∈∉∋⊂⊃⊆⊇→←↔⇒⇐⇔⟶⟵⟹⟸⟺↦≲≳≺≻≼≽⊢⊣⊨≔≜≐∥⊥⟷", Class.RELATION),
+    **dict.fromkeys("([{⟨⌊⌈", Class.OPENING),
+    **dict.fromkeys(",;", Class.PUNCTUATION),
+    " ": Class.SPACE,
+}
+_NO_OPERAND = (Class.OPENING, Class.PUNCTUATION, Class.BINARY, Class.RELATION, Class.FUNCTION)
+
+
+@dataclass(slots=True)
+class Atom:
+    """A piece of a formula with its scripts."""
+
+    text: str
+    kind: Class = Class.ORDINARY
+    sub: str = ""
+    sup: str = ""
+
+    def __str__(self) -> str:
+        return self.before("")
+
+    def before(self, following: str) -> str:
+        """The atom as text, with the scripts told from the text that follows."""
+        upper = script("^", self.sup, following)
+        return self.text + script("_", self.sub, upper or following) + upper
+
+
+def atom(text: str) -> Atom:
+    """An atom with the class that its character has in TeX."""
+    return Atom(text, _CLASSES.get(text, Class.ORDINARY))
+
+
+def runs_on(content: str, following: str) -> bool:
+    """Whether a text would be read as one number or one word with what follows it."""
+    last, first = content[-1:], following[:1]
+    return (last.isdigit() and first.isdigit()) or (last.isalpha() and first.isalpha())
+
+
+def script(mark: str, text: str, following: str = "") -> str:
+    r"""A super- or subscript: braces where it has more than one character; degrees and primes are themselves.
+
+    >>> script("^", "2"), script("_", "ij"), script("^", "∘"), script("^", "'"), script("_", "i", "x")
+    ('^2', '_{ij}', '°', "'", '_{i}')
+    """
+    if not text:
+        return ""
+    if mark == "^":
+        if text in ("∘", "°"):
+            return "°"
+        primes = len(text) - len(text.lstrip("'′"))
+        if primes:
+            return text[:primes].replace("′", "'") + script("^", text[primes:].strip())
+    return mark + (text if len(text) == 1 and not runs_on(text, following) else f"{{{text}}}")
+
+
+def join(atoms: Iterable[Atom], spaced: bool = True) -> str:
+    """The atoms as text, with spaces around operators that have something on both sides."""
+    line = [a for a in atoms if a.kind is Class.SPACE or a.text or a.sub or a.sup]
+    pieces: list[str] = []
+    following = ""
+    after: Atom | None = None
+    for index in range(len(line) - 1, -1, -1):
+        item, before = line[index], line[index - 1] if index else None
+        if spaced:
+            following = _spaced(item, before, after, following)
+        else:
+            following = " " if item.kind is Class.SPACE else item.before(following)
+        pieces.append(following)
+        after = item
+    text = "".join(reversed(pieces)).strip()
+    return _GAP.sub(" ", text) if spaced else text
+
+
+def _spaced(item: Atom, before: Atom | None, after: Atom | None, following: str) -> str:
+    """An atom as text with its spaces; `following` is the text of the one behind it."""
+    text = item.before(following)
+    if item.kind is Class.SPACE:
+        text = " "
+    elif item.kind is Class.PUNCTUATION and after is not None:
+        is_in_number = before is not None and (before.text + after.text).isdigit()
+        text = text if is_in_number else f"{text} "
+    elif item.kind in (Class.FUNCTION, Class.FRACTION):
+        text = _is_word(before) * " " + (f"{item} " if _is_word(after) else text)
+    elif item.kind in (Class.BINARY, Class.RELATION) and _has_operands(before, after):
+        text = f" {item} "
+    return text
+
+
+def _has_operands(before: Atom | None, after: Atom | None) -> bool:
+    """Whether an operator stands between two things; a sign or a lone operator does not."""
+    if before is None or after is None or before.kind in _NO_OPERAND or after.kind is Class.RELATION:
+        return False
+    return after.text[:1] not in tuple(")],;")
+
+
+def _is_word(neighbour: Atom | None) -> bool:
+    """Whether a function name or a fraction needs a gap to its neighbour."""
+    if neighbour is None or neighbour.kind not in (Class.ORDINARY, Class.FUNCTION, Class.FRACTION):
+        return False
+    return neighbour.text[:1] not in tuple(")]}|/!:.'")
+
 
 Printed = tuple[Atom, int]  # what a command prints, and the index of what follows it
 Special = Callable[["Printer", int, int, bool], Printed]
@@ -24,6 +147,7 @@ Special = Callable[["Printer", int, int, bool], Printed]
 _LIGATURES = {"-": ("---", "—", "--", "–"), **{s[0]: (s[:2], s[2]) for s in ("``“", "''”", "?`¿", "!`¡")}}
 """By their first character: sources, each followed by what it prints."""
 _MATH_CHARACTERS = {"-": "−"}
+_FORMULA_COMMANDS = ((TokenKind.COMMAND, "("), (TokenKind.COMMAND, "["))
 _MATH_NAMES = """math displaymath equation align alignat gather multline eqnarray aligned gathered split cases
 dcases matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix subarray array"""
 _MATH_ENVIRONMENTS = frozenset(_MATH_NAMES.split())
@@ -55,13 +179,13 @@ class Printer:
         index, end = span
         tokens = self.source.tokens
         while index < end:
-            token = tokens[index]
-            if token.kind is TokenKind.CHAR and token.text not in _LIGATURES:
-                pieces.append(token.text)
+            kind, text, _, _ = tokens[index]
+            if kind is TokenKind.SPACE or (kind is TokenKind.CHAR and text not in _LIGATURES):
+                pieces.append(text)
                 index += 1
                 continue
-            piece, index = self._text_piece(index, end)
-            pieces.append(piece)
+            piece, index = self._piece(index, end, math=False)
+            pieces.append(str(piece))
         self._depth -= 1
         return "".join(pieces)
 
@@ -85,7 +209,7 @@ class Printer:
                 line += [atom(_MATH_CHARACTERS.get(character, character)) for character in token.text]
                 index += 1
             else:
-                item, index = self._math_piece(token, index, end)
+                item, index = self._piece(index, end, math=True)
                 line.append(item)
         self._depth -= 1
         return line
@@ -113,7 +237,7 @@ class Printer:
             return self.special[name](self, index, end, math)
         if name in LINE_BREAKS:
             behind = self.source.starred(index, end) if name == "\\" else index
-            return Atom("\n"), skip_arguments(self.source, "l", behind, end)
+            return Atom("\n"), self.source.skip_arguments("l", behind, end)
         if name in SIGNATURES:
             return self._known(name, SIGNATURES[name], index, end, math)
         found = self.symbol(name)
@@ -141,64 +265,47 @@ class Printer:
             position = self.source.tokens[start].start if start < end else None
             raise FormatError(f"LaTeX nested deeper than {MAX_LATEX_DEPTH} levels", position=position)
 
-    def _text_piece(self, index: int, end: int) -> tuple[str, int]:
-        token = self.source.tokens[index]
-        printed = token.text, index + 1
-        if token.kind is TokenKind.CHAR:
-            printed = self._ligature(token, index, end)
-        elif token.kind in (TokenKind.SPACE, TokenKind.TIE, TokenKind.ALIGN):
-            printed = " ", index + 1
-        elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
-            closes = min(self.source.partner[index], end)
-            printed = self.text((index + 1, closes)), closes + 1
-        elif token.kind is TokenKind.MATH or (token.kind is TokenKind.COMMAND and token.text in ("(", "[")):
-            printed = self._formula(token, index, end)
-        elif token.kind in (TokenKind.SUPER, TokenKind.SUB):
-            inner, behind = self.operand(index + 1, end, math=False)
-            printed = script(token.text, inner.strip()), behind
-        elif token.kind is TokenKind.BEGIN:
-            printed = self._environment(index, end, math=False)
-        elif token.kind is TokenKind.COMMAND:
-            item, behind = self.command(index, end, math=False)
-            printed = str(item), behind
-        elif token.kind is not TokenKind.VERB:
-            printed = "", index + 1
-        return printed
-
-    def _math_piece(self, token: Token, index: int, end: int) -> Printed:
+    def _piece(self, index: int, end: int, math: bool) -> Printed:
+        """What a token prints, with the group that it opens or the arguments that it takes."""
+        token, closes = self.source.tokens[index], min(self.source.partner[index], end)
         printed = Atom(""), index + 1
         if token.kind in (TokenKind.TIE, TokenKind.ALIGN):
             printed = Atom(" ", Class.SPACE), index + 1
         elif token.kind is TokenKind.VERB:
             printed = Atom(token.text), index + 1
-        elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
-            closes = min(self.source.partner[index], end)
-            printed = Atom(self.formula((index + 1, closes))), closes + 1
+        elif token.kind is TokenKind.OPEN and closes != ALONE:
+            printed = Atom(self.print((index + 1, closes), math)), closes + 1
         elif token.kind is TokenKind.BEGIN:
-            text, behind = self._environment(index, end, math=True)
-            printed = Atom(text), behind
+            printed = self._environment(index, end, math)
+        elif not math and (token.kind is TokenKind.MATH or token[:2] in _FORMULA_COMMANDS):
+            printed = self._formula(token, index, end)
         elif token.kind is TokenKind.COMMAND:
-            printed = self.command(index, end, math=True)
+            printed = self.command(index, end, math)
+        elif not math and token.kind is TokenKind.CHAR:
+            printed = self._ligature(token, index, end)
+        elif not math and token.kind in (TokenKind.SUPER, TokenKind.SUB):
+            inner, behind = self.operand(index + 1, end, math=False)
+            printed = Atom(script(token.text, inner.strip())), behind
         return printed
 
-    def _ligature(self, token: Token, index: int, end: int) -> tuple[str, int]:
+    def _ligature(self, token: Token, index: int, end: int) -> Printed:
         options = _LIGATURES.get(token.text, ())
         for source, text in zip(options[::2], options[1::2], strict=True):
             behind = index + len(source)
             tokens = self.source.tokens[index : min(behind, end)]
             if "".join(t.text for t in tokens if t.kind is TokenKind.CHAR) == source:
-                return text, behind
-        return token.text, index + 1
+                return Atom(text), behind
+        return Atom(token.text), index + 1
 
-    def _formula(self, token: Token, index: int, end: int) -> tuple[str, int]:
+    def _formula(self, token: Token, index: int, end: int) -> Printed:
         r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
         is_dollar, closes = token.kind is TokenKind.MATH, self.source.partner[index]
         if is_dollar:
             outer = self.source.outer((index + 1, end))
             closes = next((i for i in outer if self.source.tokens[i][:2] == token[:2]), ALONE)
         if closes == ALONE or closes >= end:
-            return "$" * is_dollar, index + 1
-        return self.formula((index + 1, closes)), closes + 1
+            return Atom("$" * is_dollar), index + 1
+        return Atom(self.formula((index + 1, closes))), closes + 1
 
     def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
         if token.kind is TokenKind.CHAR:
@@ -214,20 +321,20 @@ class Printer:
             line[-1].sup += inner
         return behind
 
-    def _environment(self, index: int, end: int, math: bool) -> tuple[str, int]:
+    def _environment(self, index: int, end: int, math: bool) -> Printed:
         name = self.source.tokens[index].text
         closes = self.source.partner[index]
         if closes == ALONE or closes > end:
-            return "", index + 1
+            return Atom(""), index + 1
         start = index + 1
         if name in TABLE_ENVIRONMENTS:
             _, start = column_specification(self.source, name, start, closes)
         else:
-            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(name, ""), start, closes)
+            start = self.source.skip_arguments(_ENVIRONMENT_ARGUMENTS.get(name, ""), start, closes)
         is_math = (math or name.rstrip("*") in _MATH_ENVIRONMENTS) and name not in ("tabular", "minipage")
         fences = _FENCES.get(name, "  ")
         inner = self._lines((start, closes)) if is_math else self.text((start, closes))
-        return f"{fences[0]}{inner}{fences[1]}", closes + 1
+        return Atom(f"{fences[0]}{inner}{fences[1]}"), closes + 1
 
     def _lines(self, span: Range) -> str:
         r"""The lines of a matrix or an alignment: `\\` ends a line, `&` is a gap."""
@@ -241,7 +348,7 @@ class Printer:
         return "".join([*lines, self.formula((start, end))])
 
     def _known(self, name: str, signature: str, index: int, end: int, math: bool) -> Printed:
-        arguments, index = read_arguments(self.source, signature, index, end)
+        arguments, index = self.source.arguments(signature, index, end)
         printed: list[str] = []
         for kind, argument in arguments:
             if kind == "V":

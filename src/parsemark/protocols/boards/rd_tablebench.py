@@ -44,7 +44,6 @@ class RdTableBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "rd-tablebench"
     title: ClassVar[str] = "RD-TableBench: tables aligned row by row"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (HTML,)
@@ -93,9 +92,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
 def grid_of_html(document: str) -> GridRows:
     """All rows of an HTML document as a grid in which spanned cells repeat their text.
 
-    Raises:
-        ValueError: A span is no number, or (AttributeError upstream) the document is empty.
-        FormatError: The table is too large.
+    ValueError where a span is no number or (AttributeError upstream) nothing is there, FormatError if huge.
     """
     root = etree.HTML(document) if document.strip() else None
     if root is None:
@@ -162,13 +159,8 @@ def align(
             )
             best = max(options)
             values[i, j], ways[i, j] = best, options.index(best)
-    i, j = m, n
-    last = int(np.argmax(values[:, n]))
-    if values[last, n] > values[i, j]:
-        i, j = last, n
-    last = int(np.argmax(values[m, :]))
-    if values[m, last] > values[i, j]:
-        i, j = m, last
+    ends = ((m, n), (int(np.argmax(values[:, n])), n), (m, int(np.argmax(values[m, :]))))
+    i, j = max(ends, key=lambda end: values[end])
     return float(values[i, j]), _steps(ways, i, j)
 
 
@@ -182,12 +174,7 @@ def _steps(ways: Any, i: int, j: int) -> list[Step]:
 
 
 def html_similarity(truth: str, pred: str) -> float:
-    """The similarity of two HTML tables, from 0 to 1.
-
-    Raises:
-        ValueError: A span is no number, or a table has no cells.
-        FormatError: The tables are too large, or too large to compare.
-    """
+    """The similarity of two HTML tables, from 0 to 1; ValueError and FormatError as for `grid_of_html`."""
     wanted, found = (_cleaned(grid_of_html(side)) for side in (truth, pred))
     if len(wanted) * len(found) * len(wanted[0]) * len(found[0]) > MAX_STEPS:
         raise FormatError("The tables are too large to compare")

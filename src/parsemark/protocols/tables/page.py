@@ -97,9 +97,8 @@ def known_matches(matches: Iterable[Match]) -> Iterator[Match]:
     """
     for match in matches:
         if match.pred and (match.overlap or 0.0) <= THETA:
-            yield from (
-                Match((truth,), ()) for truth in match.truth[:1]
-            )  # others of a merge are misses already
+            # Others of a merge are misses already.
+            yield from (Match((truth,), ()) for truth in match.truth[:1])
         elif match.truth:
             yield match
 
@@ -153,16 +152,16 @@ class PageScorer:
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
-        covered = self.page is not None and self.page.covers(Category.TABLE)
-        if covered and self.page is not None and not is_by_place(matching.rule):
-            covered = not any(t.is_unread for t in self.page.tables)
+        page = self.page
+        covered = page is not None and page.covers(Category.TABLE)
+        if page is not None and not is_by_place(matching.rule):
+            covered &= not any(t.is_unread for t in page.tables)
+        place = self.prediction.sample, self.prediction.parser, matching.rule, CATEGORY
         for match in matching.matches if covered else known_matches(matching.matches):
             given = [c for p in match.pred if (c := self._pred(p).confidence) is not None]
-            place = self.prediction.sample, self.prediction.parser, matching.rule, CATEGORY
-            found = MatchRow(
-                *place, match.truth, match.pred, match.kind, match.overlap, max(given, default=None)
-            )
-            self.out.matches.append(found)
+            sure = max(given, default=None)
+            row = MatchRow(*place, match.truth, match.pred, match.kind, match.overlap, sure)
+            self.out.matches.append(row)
             self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
 
     def _score_row(self, rule: str, match: Match, metric: str, answers: Mapping[str, Table]) -> ScoreRow:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,7 @@ from parsemark.protocols.tables.figures import (
     ranked_figures,
     reliability,
     risk_over_coverage,
+    table_slices,
 )
 from parsemark.protocols.tables.matched_tables import (
     THETA,
@@ -49,7 +50,6 @@ from parsemark.protocols.tables.matched_tables import (
     nothing_matched,
 )
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
-from parsemark.protocols.tables.slices import Truths, table_slices
 from parsemark.specs import is_derived
 
 RULES = (BOX_RULE, CONTENT_RULE, NGRAM_RULE)
@@ -80,15 +80,12 @@ class RunMatches:
     """The same, matched in order of confidence, for AP, curves and calibration."""
     without_boxes: tuple[str, ...]
     """The parsers that give no boxes, or only for less than half of their tables."""
-    truths: Truths
     rule: str
 
     @classmethod
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunMatches:
         """Gather it."""
         pages = TruthPages.of(tables)
-        truths = Truths.of(tables, pages)
-        pages = replace(pages, unread=truths.unread)
         metrics = _metrics(tables, rank_by)
         rules = (match,) if match == ORDER_RULE else RULES
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
@@ -106,12 +103,12 @@ class RunMatches:
             for rule in rules
         }
         without = _without_boxes(tables)
-        rule = leaderboard_rule(match, can_be_placed=not without and not truths.n_unboxed)
-        return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
+        rule = leaderboard_rule(match, can_be_placed=not without and not pages.n_unboxed)
+        return cls(tables, pages, metrics, plain, ranked, without, rule)
 
     def applies(self, rule: str, parser: str) -> bool:
         """Whether a rule can say anything about a parser."""
-        return rule != BOX_RULE or (parser not in self.without_boxes and not self.truths.n_unboxed)
+        return rule != BOX_RULE or (parser not in self.without_boxes and not self.pages.n_unboxed)
 
     @property
     def has_truth(self) -> bool:
@@ -159,7 +156,7 @@ def summarise(
         counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
-        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.truths, run.by_rule[run.rule])],
+        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.pages, run.by_rule[run.rule])],
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {p: {r: _rule_figures(run, sums_under[r], r, p) for r in by_rule[p]} for p in by_rule},
@@ -296,11 +293,8 @@ def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
 
 
 def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
-    names, n_tables, n_unboxed = (
-        ", ".join(run.without_boxes),
-        int(run.pages.n_truth.sum()),
-        run.truths.n_unboxed,
-    )
+    names = ", ".join(run.without_boxes)
+    n_tables, n_unboxed = int(run.pages.n_truth.sum()), run.pages.n_unboxed
     give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
     have, count, them = ("has", "counts", "it") if n_unboxed == 1 else ("have", "count", "them")
     unboxed = f"{n_unboxed} of {counted(n_tables, 'true table')} {have} no box"

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -36,6 +36,10 @@ class TrimmedTable:
     titles: list[int]  # those of them that are titles
     stripped: list[str]  # what its titles say
     keys: list[str] = field(default_factory=list)
+
+
+Alignment = tuple[dict[int, int], float]  # true columns to predicted ones, and how alike their keys are
+Align = Callable[[TrimmedTable, Sequence[str]], Alignment]  # one side, with these keys, with the other
 
 
 def assignment(values: Any) -> list[tuple[int, int]]:
@@ -148,9 +152,7 @@ def _is_title(grid: HeadedGrid, row: int, head: Sequence[int]) -> bool:
 
 def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
     """A table without blank rows and titles at its top."""
-    leading = 0
-    while leading < len(grid.data) and not any(cell.strip() for cell in grid.data[leading]):
-        leading += 1
+    leading = next((r for r, row in enumerate(grid.data) if any(map(str.strip, row))), len(grid.data))
     grid = _without_rows(grid, set(range(leading)))
     plain = normal_form(grid)
     n_rows = len(plain.data)
@@ -169,23 +171,18 @@ def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
         if r not in plain.header_rows or is_plain(r):
             break
         head.append(r)
-    taken: list[int] = []
-    dropped: list[int] = []
+    titles: list[int] = []
     at = 0
-    while at < len(head) and len(taken) < min(len(head) - 1, cap) and _is_title(plain, head[at], head):
-        taken.append(head[at])
-        dropped.append(head[at])
+    while at < len(head) and len(titles) < min(len(head) - 1, cap) and _is_title(plain, head[at], head):
+        titles.append(head[at])
         at += 1
         while at < len(head) and not _entries(plain, head[at]):
-            dropped.append(head[at])
             at += 1
-    titles = list(taken)
-    rest = [r for r in head if r not in dropped]
+    gone, rest = {*range(first), *head[:at]}, head[at:]
     if len(rest) > 1 and _is_title(plain, rest[-1], head):
         titles.append(rest[-1])
     texts = [plain.data[r][0] for r in range(first)]
     texts += [next(text for text in _entries(plain, r).values() if text) for r in titles]
-    gone = {*range(first), *dropped}
     new = {r: k for k, r in enumerate(r for r in range(n_rows) if r not in gone)}
     return TrimmedTable(
         _without_rows(grid, gone),
@@ -204,34 +201,26 @@ def _split_options(grid: HeadedGrid) -> list[tuple[int, int]]:
     found = []
     if not head or n < 2:
         return []
-    lines = []
-    for r in head:
-        own = _entries(plain, r)
-        lines.append([record_tail(norm(own.get(c, ""))) for c in range(n)])
-    for period in range(1, n // 2 + 1):
-        if n % period:
-            continue
-        count = 0
-        for line in lines:
-            parts = [line[k : k + period] for k in range(0, n, period)]
-            count += all(
-                sum(a == b or ratio(a.lower(), b.lower()) >= 0.9 for a, b in zip(parts[0], part, strict=True))
-                >= 0.8 * period
-                for part in parts[1:]
-            )
-        if count:
-            found.append((period, count))
+    entries = [_entries(plain, r) for r in head]
+    lines = [[record_tail(norm(own.get(c, ""))) for c in range(n)] for own in entries]
+
+    def alike(a: Sequence[str], b: Sequence[str]) -> bool:
+        same = sum(x == y or ratio(x.lower(), y.lower()) >= 0.9 for x, y in zip(a, b, strict=True))
+        return same >= 0.8 * len(a)
+
+    for period in (p for p in range(1, n // 2 + 1) if n % p == 0):
+        starts = range(period, n, period)
+        count = sum(all(alike(own[:period], own[k : k + period]) for k in starts) for own in lines)
+        found += [(period, count)] if count else []
     return found
 
 
 def _split(grid: HeadedGrid, period: int) -> list[HeadedGrid]:
     plain, parts = normal_form(grid), []
     for start in range(0, plain.width, period):
-        data = [row[start : start + period] for row in plain.data]
-        while data and not any(data[-1]):
-            data.pop()
         inside = range(start, start + period)
-        own = plain.part(range(len(data)), inside)
+        last = max((r for r, row in enumerate(plain.data) if any(row[c] for c in inside)), default=-1)
+        own = plain.part(range(last + 1), inside)
         headers = {c - start: texts for c, texts in plain.col_headers.items() if c in inside}
         parts.append(replace(own, col_headers=headers, row_headers={}))
     return parts
@@ -242,16 +231,13 @@ def split_tables(pred: Sequence[HeadedGrid], n_truth: int) -> list[HeadedGrid]:
     options = [[(0, 0), *_split_options(grid)] for grid in pred]
     if prod(map(len, options)) > 256:
         return list(pred)
-    best, chosen = (abs(len(pred) - n_truth), 0, 0), None
-    for choice in product(*options):
-        n = sum(
-            grid.width // p if p else 1 for grid, (p, _) in zip(map(normal_form, pred), choice, strict=True)
-        )
-        cost = (abs(n - n_truth), -sum(count for _, count in choice), -sum(p for p, _ in choice))
-        if cost < best:
-            best, chosen = cost, choice
-    if chosen is None:
-        return list(pred)
+    widths = [normal_form(grid).width for grid in pred]
+
+    def cost(choice: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
+        n = sum(width // p if p else 1 for width, (p, _) in zip(widths, choice, strict=True))
+        return abs(n - n_truth), -sum(count for _, count in choice), -sum(p for p, _ in choice)
+
+    chosen = min(product(*options), key=cost)
     return [part for g, (p, _) in zip(pred, chosen, strict=True) for part in (_split(g, p) if p else [g])]
 
 
@@ -266,10 +252,10 @@ def _text_grid(grid: HeadedGrid) -> Any:
 
 def grits_con(truth: HeadedGrid, pred: HeadedGrid) -> float:
     """GriTS of two tables' contents; far too unlike large ones are 0 unseen."""
-    a, b = truth.size, pred.size
+    sizes = [(len(truth.data), len(pred.data)), (truth.width, pred.width)]
+    a, b = (sizes[0][side] * sizes[1][side] for side in (0, 1))
     if not a or not b:
         return 0.0
-    sizes = [(len(truth.data), len(pred.data)), (truth.width, pred.width)]
     if max(a, b) >= 2500 and any(max(pair) / min(pair) > 1.5 for pair in sizes):
         return 0.0
     check_pairs("grid positions", a, b, MAX_POSITION_PAIRS)
@@ -305,7 +291,7 @@ def _keys(grid: HeadedGrid, head: Sequence[int], titles: Sequence[int]) -> list[
     return _numbered(keys)
 
 
-def _aligned(truth: Sequence[str], pred: Sequence[str]) -> tuple[dict[int, int], float]:
+def _aligned(truth: Sequence[str], pred: Sequence[str]) -> Alignment:
     def plain(key: str) -> bool:
         return key.strip() in EMPTY_LIKE or _is_synthetic(key)
 
@@ -318,16 +304,14 @@ def _aligned(truth: Sequence[str], pred: Sequence[str]) -> tuple[dict[int, int],
     return kept, fmean(values[i, j] for i, j in kept.items()) if kept else 0.0
 
 
-def _shortened(keys: Sequence[str], titles: Sequence[str], keys_of: Sequence[str], *, truth: bool) -> Any:
-    """Keys without a title of the other side in front, where that pairs more."""
-    best = None
-    for title in titles:
-        if title and any(key.startswith(f"{title} ") for key in keys):
-            cut = [key.removeprefix(f"{title} ") for key in keys]
-            trial = _aligned(cut, keys_of) if truth else _aligned(keys_of, cut)
-            if best is None or len(trial[0]) > len(best[1][0]):
-                best = cut, trial
-    return best
+def _shortened(own: TrimmedTable, titles: Sequence[str], align: Align, found: Alignment) -> Alignment:
+    """Try its keys without a title of the other side in front."""
+    keys = own.keys
+    for title in filter(None, titles):
+        cut = [key.removeprefix(f"{title} ") for key in keys]
+        if cut != keys and len((trial := align(own, cut))[0]) > len(found[0]):
+            own.keys, found = cut, trial
+    return found
 
 
 def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
@@ -338,22 +322,20 @@ def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
     check_pairs("columns", len(a.keys), len(b.keys), MAX_LINE_PAIRS)
     check_pairs("rows", len(a.grid.data), len(b.grid.data), MAX_LINE_PAIRS // 100)
     _recover(a, b)
-    mapping, score = _aligned(a.keys, b.keys)
-    fewest = min(len(a.keys), len(b.keys))
-    if fewest > 1 and len(mapping) < fewest / 2:
-        for own, other, is_truth in ((a, b, True), (b, a, False)):
-            trial = _shortened(own.keys, other.stripped, other.keys, truth=is_truth)
-            if trial is not None and len(trial[1][0]) > len(mapping):
-                own.keys, (mapping, score) = trial
-    for own in (a, b):
-        mapping, score = _promoted(own, a, b, mapping, score)
-    if not mapping:
-        return 0.0
+
+    def align(own: TrimmedTable, keys: Sequence[str]) -> Alignment:
+        return _aligned(keys, b.keys) if own is a else _aligned(a.keys, keys)
+
+    found, fewest = _aligned(a.keys, b.keys), min(len(a.keys), len(b.keys))
+    if fewest > 1 and len(found[0]) < fewest / 2:
+        found = _shortened(b, a.stripped, align, _shortened(a, b.stripped, align, found))
+    mapping, _ = _promoted(b, align, _promoted(a, align, found))
     records = [_records(side) for side in (a, b)]
-    if not records[0] or not records[1]:
+    if not mapping or not records[0] or not records[1]:
         return 0.0
     total = len(a.keys) + len(b.keys) - len(mapping)
-    values = np.array([[_likeness(g, p, mapping) / total for p in records[1]] for g in records[0]])
+    common = [[sum(g[i] == p[j] for i, j in mapping.items()) for p in records[1]] for g in records[0]]
+    values = np.array(common) / total
     return float(sum(values[i, j] for i, j in assignment(values)) / max(map(len, records)))
 
 
@@ -362,44 +344,33 @@ def _recover(a: TrimmedTable, b: TrimmedTable) -> None:
     real = [key for key in a.keys if not _is_synthetic(key)]
     if real and all(map(_is_synthetic, b.keys)):
         row = next((r for r in range(len(b.grid.data)) if r not in b.head), None)
-        if row is not None and any(
-            ratio(v.lower(), key.lower()) >= 0.9 for v in b.grid.data[row] if v for key in real
-        ):
-            b.keys = _numbered([value or f"col_{c}" for c, value in enumerate(b.grid.data[row])])
+        values = [] if row is None else b.grid.data[row]
+        if row is not None and any(ratio(v.lower(), k.lower()) >= 0.9 for v in values if v for k in real):
+            b.keys = _numbered([value or f"col_{c}" for c, value in enumerate(values)])
             b.head = [*b.head, row]
     elif not real and not all(map(_is_synthetic, b.keys)):
         b.keys, b.head, b.titles, b.stripped = [f"col_{c}" for c in range(len(b.keys))], [], [], []
 
 
-def _promoted(
-    own: TrimmedTable, a: TrimmedTable, b: TrimmedTable, mapping: dict[int, int], score: float
-) -> tuple[dict[int, int], float]:
+def _promoted(own: TrimmedTable, align: Align, found: Alignment) -> Alignment:
     """Try the row below the head as one more row of it."""
     row = max(own.head) + 1 if own.head else len(own.grid.data)
     if row >= len(own.grid.data) or len({v for v in own.grid.data[row] if v.strip()}) != 1:
-        return mapping, score
+        return found
     keys = _keys(own.grid, [*own.head, row], own.titles)
-    trial = _aligned(keys, b.keys) if own is a else _aligned(a.keys, keys)
-    if len(trial[0]) > len(mapping) or (len(trial[0]) == len(mapping) and trial[1] > score):
-        own.keys, own.head = keys, [*own.head, row]
-        return trial
-    return mapping, score
+    trial = align(own, keys)
+    if (len(trial[0]), trial[1]) <= (len(found[0]), found[1]):
+        return found
+    own.keys, own.head = keys, [*own.head, row]
+    return trial
 
 
 def _records(side: TrimmedTable) -> list[list[str]]:
     head = set(side.head)
     if len(side.head) > 1 and side.head[-1] in side.titles:
         head.discard(side.head[-1])
-    rows = [row for r, row in enumerate(side.grid.data) if r not in head]
-    return [row for row in rows if any(cell.strip() for cell in row)]
-
-
-def _likeness(truth: Sequence[str], pred: Sequence[str], mapping: dict[int, int]) -> int:
-    n = 0
-    for i, j in mapping.items():
-        empty = [truth[i].strip() in EMPTY_LIKE, pred[j].strip() in EMPTY_LIKE]
-        n += all(empty) or (not any(empty) and truth[i] == pred[j])
-    return n
+    rows = [row for r, row in enumerate(side.grid.data) if r not in head and any(map(str.strip, row))]
+    return [["" if cell.strip() in EMPTY_LIKE else cell for cell in row] for row in rows]
 
 
 # --- documents ----------------------------------------------------------------------------------------------
@@ -415,9 +386,7 @@ def table_metrics(
 ) -> dict[str, Any]:
     """The measures of a document's tables, and which answers which; none where the truth has no HTML table.
 
-    Raises:
-        ValueError: A span is no number; the document then leaves upstream's means.
-        FormatError: The tables are too large.
+    ValueError where a span is no number: upstream then drops the document. FormatError for tables too large.
     """
     if "<table" not in truth:
         return {}
