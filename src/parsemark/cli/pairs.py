@@ -111,7 +111,7 @@ def _judge(
     """Let judges score the lines; the numbers of those without all verdicts, and whether the limit was
     passed.
     """
-    from parsemark.judges.pair_lines import judge_lines
+    from parsemark.judges.pairs import judge_lines
 
     def tell(line: int, why: str) -> None:
         typer.echo(f"{file}, line {line}: {why}", err=True)

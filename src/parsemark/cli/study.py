@@ -216,14 +216,14 @@ def sample(
 def _judged(
     ratings: Ratings, asked: judge_flags.JudgeOptions, repeats: int, bias: bool
 ) -> tuple[StudyVerdicts, judge_flags.Bill]:
-    from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
+    from parsemark.study.judging import judge_ratings, questions_of
 
-    options = JudgingOptions(repeats, bias)
     with (
         asked.opened() as (judges, asker),
-        judge_flags.progress(questions_of(ratings, judges, options)) as step,
+        judge_flags.progress(questions_of(ratings, judges, repeats, bias)) as step,
     ):
-        return judge_ratings(ratings, judges, asker, options, step), judge_flags.Bill.of(asker)
+        found = judge_ratings(ratings, judges, asker, repeats=repeats, bias=bias, advance=step)
+        return found, judge_flags.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:

@@ -26,7 +26,7 @@ from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.process_pool import Lost, ProcessPool
 from parsemark.errors import UsageError
 from parsemark.system import file_sha256, make_folder, replacing, write_text
-from parsemark.system.locks import locked_folder
+from parsemark.system.files import locked_folder
 
 JOURNAL = "harvest.sqlite"
 _TABLES = """
@@ -82,10 +82,7 @@ def harvest(
 
 
 def left_out(out: Path, limit: int = 5) -> list[tuple[str, str, str]]:
-    """The first documents of a harvest of which something is no truth: file, outcome and why.
-
-    Those that failed come first, then those that were taken in part, then those that carry nothing.
-    """
+    """File, outcome and why of documents with something that is no truth: failed ones, parts, none at all."""
     with closing(sqlite3.connect(out / JOURNAL)) as journal:
         found = []
         for outcome in ("failed", "taken", "carries nothing"):
@@ -106,9 +103,8 @@ def _begin(journal: sqlite3.Connection, root: Path, kind: str) -> None:
         journal.execute("insert into settings values (?, ?)", wanted)
         journal.commit()
     elif known != wanted:
-        raise UsageError(
-            f"This harvest was begun with {known[0]} ({known[1]}); give another folder for others."
-        )
+        begun = f"{known[0]} ({known[1]})"
+        raise UsageError(f"This harvest was begun with {begun}; give another folder for others.")
 
 
 def _walk(root: Path) -> Iterator[str]:
