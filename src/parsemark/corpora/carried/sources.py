@@ -169,12 +169,13 @@ def _said(element: Any) -> str:
 class _Markup:
     """Writes XML as HTML by the names of its elements; depth is bounded by the reader of XML.
 
-    What is more than another name has a method `on_NAME`.
+    What is more than another name has a writer of its own.
     """
 
     names: ClassVar[Mapping[str, str]]
     skipped: ClassVar[frozenset[str]]
     blanks: ClassVar[tuple[str, ...]]
+    writers: ClassVar[Mapping[str, Callable[[Any, Any], str]]]
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -190,8 +191,8 @@ class _Markup:
         name = _local(element)
         if not name or name in self.skipped:
             return ""
-        if (write := getattr(self, f"on_{name.replace('-', '_')}", None)) is not None:
-            return str(write(element))
+        if name in self.writers:
+            return self.writers[name](self, element)
         tag = self.names.get(name)
         inner = " " if name in self.blanks else self.inner(element)
         return f"<{tag}>{inner}</{tag}>" if tag else inner
@@ -207,22 +208,24 @@ class _OpenDocument(_Markup):
     )
     blanks = ("s", "tab", "line-break")
 
-    def on_h(self, element: Any) -> str:
+    def _heading(self, element: Any) -> str:
         level = min(int(_value(element, "outline-level") or 1), _DEEPEST)
         return f"<h{level}>{self.inner(element)}</h{level}>"
 
-    def on_table_cell(self, element: Any) -> str:
+    def _cell(self, element: Any) -> str:
         tag = "th" if _local(element.getparent().getparent()) == "table-header-rows" else "td"
         spans = _spans(element, "number-columns-spanned", "number-rows-spanned")
         again = _value(element, "number-columns-repeated")
         cell = f"<{tag}{spans}>{self.inner(element)}</{tag}>"
         return cell * (min(int(again), MAX_SPAN) if again.isdigit() else 1)
 
-    def on_note(self, element: Any) -> str:
+    def _note(self, element: Any) -> str:
         bodies = list(_inside(element, "note-body"))
         mark = next(map(_said, _inside(element, "note-citation")), "")
         self.notes += [f"{mark} {_said(body)}".strip() for body in bodies]
         return f"<sup>{escape(mark)}</sup>"
+
+    writers: ClassVar = {"h": _heading, "table-cell": _cell, "note": _note}
 
 
 def _odt(path: Path) -> Source:
@@ -248,41 +251,43 @@ class _Jats(_Markup):
     )
     blanks = ("break",)
 
-    def on_title(self, element: Any) -> str:
+    def _title(self, element: Any) -> str:
         depth = 1 + sum(_local(above) in ("sec", "abstract", "ack") for above in element.iterancestors())
         return f"<h{min(depth, _DEEPEST)}>{self.inner(element)}</h{min(depth, _DEEPEST)}>"
 
-    def on_mixed_citation(self, element: Any) -> str:
+    def _citation(self, element: Any) -> str:
         return escape(_said(element))  # its `article-title` is no heading
 
-    on_element_citation = on_mixed_citation
-
-    def on_fn(self, element: Any) -> str:
+    def _note(self, element: Any) -> str:
         self.notes.append(" ".join(filter(None, map(_said, element))) or _said(element))
         return ""
 
-    def on_xref(self, element: Any) -> str:
+    def _mark(self, element: Any) -> str:
         is_note = _value(element, "ref-type") in ("fn", "table-fn") and not len(element)
         return f"<sup>{self.inner(element)}</sup>" if is_note else self.inner(element)
 
-    def on_disp_formula(self, element: Any) -> str:
+    def _formula(self, element: Any) -> str:
         tex = next((math.text or "" for math in _inside(element, "tex-math")), "").strip().strip("$")
         return f"<p>$${escape(tex)}$$</p>" if tex else ""
 
-    def on_fig(self, element: Any) -> str:
+    def _figure(self, element: Any) -> str:
         return f"<figcaption>{escape(_caption(element))}</figcaption>"
 
-    def on_table_wrap(self, element: Any) -> str:
+    def _table(self, element: Any) -> str:
         caption = f"<caption>{escape(_caption(element))}</caption>"
         tables = (f"<table>{caption}{self.inner(table)}</table>" for table in _inside(element, "table"))
         feet = "".join(f"<p>{escape(_said(foot))}</p>" for foot in _inside(element, "table-wrap-foot"))
         return "".join(tables) + feet
 
-    def on_td(self, element: Any) -> str:
+    def _cell(self, element: Any) -> str:
         spans = _spans(element, "colspan", "rowspan")
         return f"<{_local(element)}{spans}>{self.inner(element)}</{_local(element)}>"
 
-    on_th = on_td
+    writers: ClassVar = {
+        "title": _title, "mixed-citation": _citation, "element-citation": _citation, "fn": _note,
+        "xref": _mark, "disp-formula": _formula, "fig": _figure, "table-wrap": _table, "td": _cell,
+        "th": _cell,
+    }  # fmt: skip
 
 
 def _caption(element: Any) -> str:

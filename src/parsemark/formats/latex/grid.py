@@ -74,7 +74,7 @@ class TexGrid:
     lines: list[RowLine]  # the rule above each row, and at the end the rule below the last one
     blank_rows: frozenset[int]  # rows that are only vertical space
     head_rows: int | None  # rows before longtable's `\endhead`, where the source has one
-    sections: tuple[str, ...] = ()  # of each row of an `all_rows` grid, as `_Body.sections` has them
+    sections: tuple[str, ...] = ()  # of each row of an `all_rows` grid, as `_TexBody.sections` has them
 
     @property
     def n_rows(self) -> int:
@@ -122,7 +122,7 @@ def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> Te
     )
 
 
-class _Row(NamedTuple):
+class _TexRow(NamedTuple):
     """One row: the token range of each cell, and the full-width rule above it."""
 
     cells: list[Range]
@@ -135,12 +135,12 @@ class _Row(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Body:
+class _TexBody:
     """The rows of an environment, and longtable's marks: name to the number of rows before it, in the order
     of the source. Two marks may have the same number: a foot is often a rule alone.
     """
 
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[_TexRow] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
     below: RowLine = RowLine.NONE  # the rule after the last row
 
@@ -152,22 +152,22 @@ class _Body:
         return names + [""] * (len(self.rows) - len(names))
 
 
-def _logical_rows(body: _Body) -> tuple[list[_Row], int | None]:
+def _logical_rows(body: _TexBody) -> tuple[list[_TexRow], int | None]:
     """The rows in the order of the printed table, and how many are its head.
 
     longtable writes its head and foot first, and a second version of each for the other pages. A reader wants
     the table once: first head, body, last foot.
     """
-    parts: dict[str, list[_Row]] = {name: [] for name in ("", *body.marks)}
+    parts: dict[str, list[_TexRow]] = {name: [] for name in ("", *body.marks)}
     for row, section in zip(body.rows, body.sections(), strict=True):
         parts[section].append(row)
     head, foot = (next((parts[mark] for mark in marks if mark in parts), None) for marks in (_HEADS, _FEET))
     return [*(head or []), *parts[""], *(foot or [])], None if head is None else len(head)
 
 
-def _split_body(source: LatexSource, span: Range) -> _Body:
+def _split_body(source: LatexSource, span: Range) -> _TexBody:
     """Rows and cells at the outermost level of a body."""
-    body = _Body()
+    body = _TexBody()
     index, end = span
     index, line = _read_rules(source, index, end, body)
     cell_start, cells, count = index, list[Range](), 0
@@ -187,14 +187,14 @@ def _split_body(source: LatexSource, span: Range) -> _Body:
             count += len(cells)
             if len(body.rows) >= MAX_LATEX_ROWS:
                 raise FormatError(f"The table has more than {MAX_LATEX_ROWS:,} rows", position=token.start)
-            body.rows.append(_Row(cells, line))
+            body.rows.append(_TexRow(cells, line))
             # A bracket with anything but a length in it is a cell's text.
             index = source.skip_arguments("*l", mark + 1, end)
             index, line = _read_rules(source, index, end, body)
             cell_start, cells = index, []
         else:
             index = min(source.after(mark), end)
-    last = _Row([*cells, source.strip((cell_start, end))], line)
+    last = _TexRow([*cells, source.strip((cell_start, end))], line)
     if last.is_blank:
         body.below = line
     else:
@@ -202,7 +202,7 @@ def _split_body(source: LatexSource, span: Range) -> _Body:
     return body
 
 
-def _read_rules(source: LatexSource, index: int, end: int, body: _Body) -> tuple[int, RowLine]:
+def _read_rules(source: LatexSource, index: int, end: int, body: _TexBody) -> tuple[int, RowLine]:
     """Everything between two rows, and the strongest full-width rule among it."""
     full_rules, has_midrule = 0, False
     while (index := source.skip_space(index, end)) < end:
@@ -219,7 +219,7 @@ def _read_rules(source: LatexSource, index: int, end: int, body: _Body) -> tuple
     return index, (RowLine.NONE, RowLine.SINGLE, RowLine.DOUBLE)[min(full_rules, 2)]
 
 
-def _placed(source: LatexSource, rows: list[_Row]) -> Iterator[TexCell]:
+def _placed(source: LatexSource, rows: list[_TexRow]) -> Iterator[TexCell]:
     n_cols = 0
     for number, row in enumerate(rows):
         col = 0
