@@ -11,16 +11,8 @@ import numpy as np
 
 from parsemark.errors import UsageError, require_known
 from parsemark.plain_words import counted
-from parsemark.protocols import (
-    FigureInfo,
-    FigureSums,
-    PageProtocol,
-    RunTables,
-    Summary,
-    Verdict,
-    get_protocol,
-)
-from parsemark.protocols.figures.figure import Floats
+from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, Verdict, get_protocol
+from parsemark.protocols.figures.figure import FigureSums, Floats
 from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.protocols.run_data.tables import Places
