@@ -234,9 +234,8 @@ def _locate_some(how: SemanticOptions, truths: Sequence[str], output: str) -> Ju
     for half in (half for half in halves if not isinstance(half.value, LocatedTruths)):
         return replace(half, cost_usd=cost, seconds=seconds)
     one, other = (half.value for half in halves)
-    joined = LocatedTruths(
-        one.spans + other.spans, one.n_lost + other.n_lost, one.n_unknown + other.n_unknown
-    )
+    n_lost, n_unknown = one.n_lost + other.n_lost, one.n_unknown + other.n_unknown
+    joined = LocatedTruths(one.spans + other.spans, n_lost, n_unknown)
     return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 
