@@ -21,7 +21,7 @@ from typing import Any
 
 from parsemark.errors import StoreError, WriteError
 from parsemark.system import make_folder
-from parsemark.system.locks import hold, is_locked
+from parsemark.system.files import hold, is_locked
 
 Json = dict[str, Any]
 LINES = 2**32  # the sequence of an entry is the number of its journal times this, and the number of its line
