@@ -74,7 +74,7 @@ def test_less_may_be_better(edit_runs: tuple[Run, Run]) -> None:
     source = RunSource(edit_runs[1])
     assert not source.summary.info(source.primary).higher_is_better
     for parser in source.parsers:
-        values = [float(page["text"]) for page in parser_page.worst_pages(source, parser, set())]
+        values = [page.value for page in parser_page.worst_pages(source, parser, set())]
         assert values and values == sorted(values, reverse=True) and min(values) > 0
 
 

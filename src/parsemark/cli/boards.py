@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console
 from parsemark.errors import MissingDependencyError
 
@@ -36,7 +37,6 @@ def boards(
     Without --protocol: by all that need nothing else than the truth of pages, as far as what they need is
     installed. What is scored already is not scored again. `parsemark report` shows it as a page.
     """
-    from parsemark.cli import running
     from parsemark.engine.scoring.score import score_run
     from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options
     from parsemark.store import Run

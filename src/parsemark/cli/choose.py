@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.plain_words import rounded, signed
 from parsemark.system.files import write_bytes
@@ -52,7 +53,6 @@ def choose(
     same command again: nothing is parsed twice, and the answer gets its interval.
     """
     from parsemark import choose as room
-    from parsemark.cli import running
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.choice_page import write_choice
 

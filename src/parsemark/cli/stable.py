@@ -11,6 +11,7 @@ from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.plain_words import counted, percent, rounded
 
@@ -45,23 +46,10 @@ def stable(
     Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
     words or tables; every row is in OUT/stability.parquet.
     """
-    from parsemark.cli import running
-
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
-        found, run = api.stable(
-            running.load(corpus),
-            parser,
-            variants=variant or (),
-            pages=pages,
-            protocols=protocol,
-            workers=workers,
-            timeout_s=timeout_s,
-            memory_mb=memory_mb,
-            out=out,
-            events=events,
-            progress=progress,
-        )
+        several = {"parsers": parser, "variants": variant or (), "protocols": protocol}
+        found, run = opt.fill(api.stable, locals(), corpus=running.load(corpus), **several)
     for part in _stability_parts(found):
         console.print(part)
     console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)

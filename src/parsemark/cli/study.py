@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from parsemark.cli import judge_flags
+from parsemark.cli import judge as judging
 from parsemark.cli.options import Commands
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.errors import MissingDependencyError, UsageError
@@ -55,15 +55,15 @@ def run(
         ),
     ] = Preparation.auto,
     figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
-    judge: judge_flags.Judges = None,
-    prompt_file: judge_flags.PromptFile = None,
-    repeats: judge_flags.Repeats = 1,
+    judge: judging.Judges = None,
+    prompt_file: judging.PromptFile = None,
+    repeats: judging.Repeats = 1,
     bias: Annotated[
         bool, Option("--bias", help="Ask judges further questions that show their biases.")
     ] = False,
-    concurrency: judge_flags.Concurrency = 16,
-    max_cost: judge_flags.MaxCost = None,
-    answers: judge_flags.Answers = None,
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
 ) -> None:
     """Correlate metrics, stored values and judges with the mean human rating.
 
@@ -85,7 +85,7 @@ def run(
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
     judged, bill = None, None
     if judge:
-        asked = judge_flags.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
+        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
         judged, bill = _judged(ratings, asked, repeats, bias)
     with page_progress("scoring", len(ratings.pairs)) as advance:
         result = run_study(ratings, metrics, prepare.value, advance, judged)
@@ -102,7 +102,7 @@ def run(
     _print(console, result)
     if judged is not None and bill is not None:
         _print_judged(console, judged)
-        judge_flags.print_statuses(console, judged.statuses, bill)
+        judging.print_statuses(console, judged.statuses, bill)
     typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in written))
     if bill is not None and bill.over_usd:
         raise typer.Exit(1)
@@ -214,16 +214,16 @@ def sample(
 
 
 def _judged(
-    ratings: Ratings, asked: judge_flags.JudgeOptions, repeats: int, bias: bool
-) -> tuple[StudyVerdicts, judge_flags.Bill]:
+    ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool
+) -> tuple[StudyVerdicts, judging.Bill]:
     from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
 
     options = JudgingOptions(repeats, bias)
     with (
         asked.opened() as (judges, asker),
-        judge_flags.progress(questions_of(ratings, judges, options)) as step,
+        judging.progress(questions_of(ratings, judges, options)) as step,
     ):
-        return judge_ratings(ratings, judges, asker, options, step), judge_flags.Bill.of(asker)
+        return judge_ratings(ratings, judges, asker, options, step), judging.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:

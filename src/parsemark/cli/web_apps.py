@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console
 from parsemark.errors import UsageError
 from parsemark.extras import require
@@ -128,8 +129,6 @@ def annotate(
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
     """
-    from parsemark.cli.running import say_remarks
-
     require_web()
     from parsemark.web.annotate.app import AnnotateApp
     from parsemark.web.annotate.edit_store import Work
@@ -149,7 +148,7 @@ def annotate(
         raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
     try:
         by_hand = work.catch_up()
-        say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
+        running.say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
         if is_first and not runs:
             typer.echo(
                 "No run to start from; pages begin empty. To start from parsers: parsemark bench -c "

@@ -24,7 +24,6 @@ def _write(site: Site) -> None:
     assert found is not None, "the page is there only where there is something to show"
     site.page(
         "boards",
-        current="boards",
         template="agreement.html",
         found=found,
         titles={source.summary.protocol: site.title(source) for source in site.sources},

@@ -22,7 +22,7 @@ def _write(site: Site) -> None:
     charts = [chart for _, sections in parts for section in sections for chart in section.charts]
     data = {"colours": site.source.colours, "charts": {chart.key: chart_to_json(chart) for chart in charts}}
     write_chunk(site.root, "figures", data)
-    site.page("figures", current="figures", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=parts)
+    site.page("figures", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=parts)
 
 
 def write_paper_figures(run_dir: Path, out_dir: Path, kind: Format) -> Iterator[Path]:

@@ -40,12 +40,7 @@ def _write(site: Site) -> None:
     found = [history_of(source.run, names, source.protocol) for names in histories_in(source.run).values()]
     charts = {c.key: chart_to_json(c) for history in found for c in history_charts(history)}
     write_chunk(site.root, "versions", {"colours": source.colours, "charts": charts})
-    site.page(
-        "versions",
-        current="versions",
-        scripts=(*CHART_SCRIPTS, "js/figures.js"),
-        parts=list(map(_part, found)),
-    )
+    site.page("versions", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=list(map(_part, found)))
 
 
 def _part(history: History) -> dict[str, Any]:

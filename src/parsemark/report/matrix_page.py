@@ -12,7 +12,6 @@ def _write(site: Site) -> None:
     matrix, parsers = source.summary.details["matrix"], source.summary.ordered()
     site.page(
         "matrix",
-        current="matrix",
         title=site.title(source),
         parsers=parsers,
         makers=matrix["makers"],

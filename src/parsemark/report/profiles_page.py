@@ -27,7 +27,6 @@ def _write(site: Site) -> None:
     ]
     site.page(
         "profiles",
-        current="profiles",
         columns=list(columns.values()),
         rows=rows,
         profiles=[p.name for p in profiles],

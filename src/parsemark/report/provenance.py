@@ -14,7 +14,6 @@ def _write(site: Site) -> None:
     manifest = source.manifest
     site.page(
         "provenance",
-        current="provenance",
         command=shlex.join(manifest.command),
         manifest=manifest,
         facts=_facts(source),

@@ -18,9 +18,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from parsemark.errors import WriteError
-from parsemark.plain_words import FILTERS, visible, visible_value
+from parsemark.plain_words import FILTERS, format_value, visible, visible_value
+from parsemark.report.chunks import cut
 from parsemark.report.colours import stylesheet
-from parsemark.report.names import safe_name
+from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.source import Older, RunSource
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
@@ -124,6 +125,7 @@ class SitePages(ABC):
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.written: set[str] = set()
         self.templates = Environment(
             loader=PackageLoader("parsemark.report"),
             autoescape=True,
@@ -132,21 +134,23 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters |= FILTERS | {"code": code_marks}
+        self.templates.filters |= FILTERS | {"code": code_marks, "cut": cut, "value": format_value}
+        self.templates.globals["viewer_link"] = viewer_link
 
-    def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
+    def page(self, name: str, *, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
         text = template.render(
             csp=CSP,
             navigation=self.navigation(),
-            current=current,
+            current=self.entry_of(name),
             scripts=list(scripts),
             stylesheets=STYLESHEETS,
             run=self.footer(),
             **values,
         )
         (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
+        self.written.add(name)
 
     def write_assets(self) -> None:
         """Copy stylesheets and scripts; what an older parsemark left there goes."""
@@ -159,6 +163,10 @@ class SitePages(ABC):
     @abstractmethod
     def navigation(self) -> list[Link]:
         """The pages that all pages link to."""
+
+    def entry_of(self, name: str) -> str:
+        """The entry of the navigation to which a page belongs."""
+        return name
 
     def footer(self) -> dict[str, Any] | None:
         """The run that the pages are about, if it is one."""
@@ -177,7 +185,6 @@ class Site(SitePages):
         self.options = options
         self.pages = [page for page in pages if page.is_there(self)]
         self.images: set[int] = set()  # the numbers of the pages that have a picture
-        self.written: set[str] = set()
 
     @cached_property
     def errors(self) -> list[Errors]:
@@ -197,12 +204,12 @@ class Site(SitePages):
         if missing:
             raise RuntimeError(f"The report links to pages that were not written: {', '.join(missing)}.")
 
-    def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
-        """Render and write a page that is declared."""
-        if not any(page.holds(name) for page in self.pages):
+    def entry_of(self, name: str) -> str:
+        """The page that declares a file; a page that is not declared is refused."""
+        found = next((page.key for page in self.pages if page.holds(name)), None)
+        if found is None:
             raise RuntimeError(f"{name}.html is written and no page of the report declares it.")
-        self.written.add(name)
-        super().page(name, current=current, scripts=scripts, **values)
+        return found
 
     def navigation(self) -> list[Link]:
         """The pages that this report has."""

@@ -23,7 +23,7 @@ def _write(site: Site) -> None:
             for (_, href), (_, write) in zip(entry["files"], WRITERS.values(), strict=True):
                 (site.root / href).write_text(write(entry["table"]), encoding="utf-8", errors="replace")
         parts.append((site.title(source), source.summary.protocol, shown))
-    site.page("tables", current="tables", parts=parts)
+    site.page("tables", parts=parts)
 
 
 def _shown_table(table: DataTable, prefix: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def _write(site: Site) -> None:
         write_element_lists(site.root, older, "older/lists", Errors(), pages=source, parsers=older.parsers)
         write_older_chunks(site.root, source, older)
     write_page_chunks(site.root, site.sources, site.options, images, [found.explained for found in errors])
-    site.page("viewer", current="viewer", scripts=SCRIPTS)
+    site.page("viewer", scripts=SCRIPTS)
 
 
 def write_page_images(site: Site) -> set[int]:

@@ -59,7 +59,6 @@ def _write(site: Site) -> None:
             values = view.values
             site.page(
                 name,
-                current="document",
                 template="document_page.html",
                 view=view,
                 rows=list(map(_drawn, view.matches)),
@@ -78,7 +77,6 @@ def _write(site: Site) -> None:
         links.append(entry)
     site.page(
         "document",
-        current="document",
         links=links,
         parsers=parsers,
         figure_words=views.figure_words,
