@@ -13,8 +13,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
-from parsemark.report.page_images import data_uri
-from parsemark.report.site import standalone_page
+from parsemark.report.site import data_uri, standalone_page
 from parsemark.system.files import make_folder, write_text
 
 SHOWN = 200  # cells with a picture; the corrections file has them all

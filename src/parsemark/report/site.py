@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import shutil
 from abc import ABC, abstractmethod
@@ -12,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -27,6 +29,9 @@ from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.error_types import Errors, find_errors
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -92,32 +97,34 @@ def standalone_page(template: str, **values: Any) -> str:
     return environment.get_template(template).render(**values)
 
 
+def data_uri(picture: Image.Image, kind: str, **how: Any) -> str:
+    """A picture as an address that holds it, for pages that load nothing."""
+    stream = io.BytesIO()
+    picture.save(stream, format=kind, **how)
+    return f"data:image/{kind};base64,{base64.b64encode(stream.getvalue()).decode()}"
+
+
 @contextmanager
-def scratch_beside(out: Path) -> Iterator[Path]:
-    """A new folder beside a site's, in which the site is made before it is put into place; WriteError if the
-    disk is full, or the folder cannot be written to.
+def new_site(out: Path, mark: str, command: str, old: Callable[[], Iterable[Path]]) -> Iterator[Path]:
+    """A new folder in which a site is made before it is put into its place `out`, under a lock, with a file
+    `mark` that says which command wrote it. `old` checks that the place may be changed, and says what in it
+    is replaced. WriteError if the disk is full, or the folder cannot be written to.
     """
+    old()
     try:
         make_folder(out.parent)
-        scratch = ScratchFolder(f".{out.name}-", out.parent)
-        try:
-            yield scratch.path
-        finally:
-            scratch.close()
+        with ScratchFolder(f".{out.name}-", out.parent) as scratch:
+            made = make_folder(scratch, "site")
+            yield made
+            (made / mark).write_text(f"The pages here were written by {command}.\n", encoding="utf-8")
+            out.mkdir(exist_ok=True)
+            with locked_folder(out):
+                for path in list(old()):
+                    remove_tree(path)
+                for path in sorted(made.iterdir(), key=lambda p: p.name != mark):
+                    path.replace(out / path.name)
     except OSError as error:
         raise WriteError(out, error) from error
-
-
-def put_into_place(new: Iterable[Path], out: Path, old: Callable[[], Iterable[Path]]) -> None:
-    """Move files into a site's folder in place of old ones, under a lock. `old` checks that the folder may be
-    changed, and says what in it is replaced.
-    """
-    out.mkdir(exist_ok=True)
-    with locked_folder(out):
-        for path in list(old()):
-            remove_tree(path)
-        for path in list(new):
-            path.replace(out / path.name)
 
 
 class SitePages(ABC):

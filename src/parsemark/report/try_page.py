@@ -17,8 +17,7 @@ from parsemark.pdf import render_page
 from parsemark.pdf.page_kinds import TRAITS
 from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.run_data.unread_pages import run_kinds
-from parsemark.report.page_images import data_uri
-from parsemark.report.site import standalone_page
+from parsemark.report.site import data_uri, standalone_page
 from parsemark.store import ParseRecord, Run
 from parsemark.system.files import write_text
 

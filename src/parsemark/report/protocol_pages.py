@@ -1,11 +1,43 @@
-"""One run under several profiles of a protocol: the figures side by side, and the switches that differ."""
+"""What the protocols of a run say beside each other: whether they rank its parsers alike, what profiles of
+one differ in; and the matrix of features that a protocol may have.
+"""
 
+from functools import lru_cache
+
+from parsemark.errors import UsageError
 from parsemark.plain_words import UNDEFINED, format_value
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.site import ReportPage, Site
+from parsemark.verdicts.boards_agreement import SOURCES, BoardAgreement, board_agreement
 
 
-def _write(site: Site) -> None:
+@lru_cache(maxsize=1)
+def _agreement(site: Site) -> BoardAgreement | None:
+    """What there is to show; None where too few protocols or parsers are there to be compared."""
+    if len(site.sources) < 2:
+        return None
+    try:
+        return board_agreement(site.source.run)
+    except UsageError:
+        return None
+
+
+def _write_boards(site: Site) -> None:
+    """Write `boards.html`."""
+    found = _agreement(site)
+    assert found is not None, "the page is there only where there is something to show"
+    titles = {source.summary.protocol: site.title(source) for source in site.sources}
+    site.page("boards", template="agreement.html", found=found, titles=titles, sources=SOURCES)
+
+
+def _write_matrix(site: Site) -> None:
+    """Write `matrix.html`: what became of each feature, parser by parser, each cell a link."""
+    source = next(source for source in site.sources if "matrix" in source.summary.details)
+    matrix, parsers = source.summary.details["matrix"], source.summary.ordered()
+    site.page("matrix", title=site.title(source), parsers=parsers, matrix=matrix)
+
+
+def _write_profiles(site: Site) -> None:
     """Write `profiles.html`: what differs between the profiles of a run, and why."""
     sources = site.profiled
     columns = {_column(info): info for s in sources for info in s.summary.shown() if info.main}
@@ -52,4 +84,11 @@ def _word(value: object) -> str:
     return "any" if value is None else str(value)
 
 
-PAGE = ReportPage("profiles", _write, "Profiles", is_there=lambda site: len(site.profiled) > 1)
+BOARDS = ReportPage("boards", _write_boards, "Boards", is_there=lambda site: _agreement(site) is not None)
+MATRIX = ReportPage(
+    "matrix",
+    _write_matrix,
+    "Features",
+    is_there=lambda site: any("matrix" in source.summary.details for source in site.sources),
+)
+PROFILES = ReportPage("profiles", _write_profiles, "Profiles", is_there=lambda site: len(site.profiled) > 1)
