@@ -175,7 +175,7 @@ def query(
     """
     import csv
 
-    from parsemark.store.query import query_run
+    from parsemark.store.run import query_run
 
     result = query_run(run, sql)
     if as_csv:

@@ -35,7 +35,7 @@ from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
 from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import Run
-from parsemark.store.schemas import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
+from parsemark.store.tables import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
 from parsemark.system import BROKEN_ARCHIVE, replacing
 from parsemark.version import __version__
 
@@ -265,16 +265,12 @@ class Bundle:
 
     def damage(self) -> Iterator[str]:
         """Reads everything; what does not fit its hash, in words, each part by its name."""
-        for name in self.index.parts:
-            try:
-                self._hashed(name)
-            except DamagedBundleError as error:
-                yield str(error)
-        for blob in self.raw_names:
-            try:
-                self.raw(blob)
-            except DamagedBundleError as error:
-                yield str(error)
+        for read, names in ((self._hashed, list(self.index.parts)), (self.raw, self.raw_names)):
+            for name in names:
+                try:
+                    read(name)
+                except DamagedBundleError as error:
+                    yield str(error)
 
     def raw(self, blob: str) -> bytes:
         """A raw output, checked against its name."""
