@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,8 +135,6 @@ def parse(
     events: Events | None = None,
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
-    from dataclasses import replace
-
     from parsemark.engine.derived.parsers import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
@@ -179,8 +178,6 @@ def parse_routed(
 
     The outputs stand in the run under the name `routed`, beside those of the parsers that made them.
     """
-    from dataclasses import replace
-
     from parsemark.choose.route import read_route
     from parsemark.corpora.render import look_at
     from parsemark.engine.derived.parsers import add_routed
@@ -340,8 +337,6 @@ def stable(
         events: Told about progress.
         progress: Called with 1 after each page that has been rewritten.
     """
-    from dataclasses import replace
-
     from parsemark.corpora.making import silent
     from parsemark.corpora.stable_variants import THREADS, rewrite_corpus
     from parsemark.engine.parsing.parse import parse_corpus

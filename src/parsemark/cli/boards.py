@@ -14,7 +14,6 @@ from parsemark.cli.printing import plain_console
 from parsemark.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from parsemark.store import Run
     from parsemark.verdicts.boards_agreement import BoardAgreement, Spread
 
 
@@ -53,7 +52,12 @@ def boards(
             console.print(f"Left out: {spec}. {error}", markup=False, soft_wrap=True)
             continue
         wanted += [spec, with_options(spec, serialise="neutral")] if neutral else [spec]
-    missing = [spec for spec in dict.fromkeys(wanted) if not _is_scored(opened, spec)]
+    missing = [  # or scored by another version of its rules
+        spec
+        for spec in dict.fromkeys(wanted)
+        if spec not in opened.protocols
+        or opened.summary(spec).comparability != get_protocol(spec).comparability
+    ]
     if missing:
         with running.stoppable(console) as events:
             score_run(opened, protocols=missing, n_workers=workers, events=events)
@@ -62,13 +66,6 @@ def boards(
         typer.echo(line)
     if missing:
         running.say_old_report(opened, console)
-
-
-def _is_scored(run: Run, spec: str) -> bool:
-    """Whether a run has scores of a protocol as it is now, and not of another version of its rules."""
-    from parsemark.protocols import get_protocol
-
-    return spec in run.protocols and run.summary(spec).comparability == get_protocol(spec).comparability
 
 
 def agreement_lines(found: BoardAgreement) -> list[str]:

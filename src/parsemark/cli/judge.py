@@ -4,8 +4,8 @@ options and messages that all commands with judges share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
 
+ASKING = "Asking judges"  # what a bar of questions is called
 Judges = Annotated[
     list[str] | None,
     Option(
@@ -91,11 +92,6 @@ class JudgeOptions:
             yield judges, Asker(store, options)
 
 
-def progress(total: int | None) -> AbstractContextManager[Callable[..., None]]:
-    """A bar of questions; none if nobody looks."""
-    return page_progress("Asking judges", total)
-
-
 @dataclass(frozen=True)
 class Bill:
     """What asking has cost, once it is over."""
@@ -151,7 +147,10 @@ def check(
     from parsemark.judges.attacks import ATTACKS, resistance
 
     asked = JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
-    with asked.opened() as (judges, asker), progress(len(judges) * (len(ATTACKS) + 2)) as advance:
+    with (
+        asked.opened() as (judges, asker),
+        page_progress(ASKING, len(judges) * (len(ATTACKS) + 2)) as advance,
+    ):
         rows = resistance(judges, asker, advance)
         bill = Bill.of(asker)
     console = plain_console()
@@ -196,7 +195,7 @@ def matchers(
         if (page := opened.truth(sample)) is not None
     )
     asked = JudgeOptions([judge], answers, concurrency, max_cost)
-    with asked.opened() as ((chosen,), asker), progress(len(keys)) as advance:
+    with asked.opened() as ((chosen,), asker), page_progress(ASKING, len(keys)) as advance:
         rows = compare_matchers(pages, chosen, asker, advance)
         bill = Bill.of(asker)
     names = ("parser", "truths", "same", "different", "only rule", "only model", "no answer")

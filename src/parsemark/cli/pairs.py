@@ -80,8 +80,10 @@ def pairs(
                 failed_lines, too_dear = _judge(
                     file, lines, asked, repeats, sink, to_stderr=_is_standard(out)
                 )
+                if metrics and _is_standard(file):
+                    raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
                 if metrics:
-                    _rewind(source, file)
+                    source.seek(0)
             size = None if _is_standard(file) else file.stat().st_size
             advance = opened.enter_context(page_progress("Scoring", size, in_bytes=True))
             for result in score_lines(_lines(source, advance), metrics, workers, raw=raw) if metrics else ():
@@ -116,7 +118,7 @@ def _judge(
     def tell(line: int, why: str) -> None:
         typer.echo(f"{file}, line {line}: {why}", err=True)
 
-    with asked.opened() as (judges, asker), judging.progress(None) as advance:
+    with asked.opened() as (judges, asker), page_progress(judging.ASKING, None) as advance:
         write = sink.write if sink is not None else lambda _: 0
         found = judge_lines(lines, judges, asker, repeats=repeats, write=write, tell=tell, advance=advance)
         console = plain_console(stderr=to_stderr)
@@ -125,12 +127,6 @@ def _judge(
         bill = judging.Bill.of(asker)
         judging.print_statuses(console, found.statuses, bill)
     return found.failed, bill.over_usd > 0
-
-
-def _rewind(source: BinaryIO, file: Path) -> None:
-    if _is_standard(file):
-        raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
-    source.seek(0)
 
 
 def _is_standard(path: Path | None) -> bool:

@@ -102,11 +102,12 @@ def export(
     if outputs is not None:
         _export_outputs(runs, outputs, out, parser)
         return
-    if format is ExportFormat.BOARD:
-        _export_board(runs, protocol, out)
-        return
-    if format is ExportFormat.OMNIDOCBENCH:
-        _export_omnidocbench(runs, out)
+    if format in (ExportFormat.BOARD, ExportFormat.OMNIDOCBENCH):
+        if len(runs) != 1 or out is None:
+            raise UsageError(
+                f"--format {format.value} writes the files of one run to a folder: give one RUN and --out."
+            )
+        _export_files(runs[0], format, protocol, out)
         return
     from parsemark.report.paper_tables import LEADERBOARD, WRITERS, choose_tables, run_tables
 
@@ -142,25 +143,17 @@ def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: li
     typer.echo(f"{counted(len(written), 'file')} in {folder}")
 
 
-def _export_board(runs: list[Path], protocol: str | None, out: Path | None) -> None:
-    from parsemark.report.outputs import export_board
-
-    if len(runs) != 1 or out is None:
-        raise UsageError("--format board writes the files of one run to a folder: give one RUN and --out.")
-    typer.echo(f"{counted(export_board(runs[0], protocol, out), 'file')} in {out}")
-
-
-def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
+def _export_files(run: Path, format: ExportFormat, protocol: str | None, out: Path) -> None:
     from parsemark.report.omnidocbench import export_omnidocbench
+    from parsemark.report.outputs import export_board
     from parsemark.store import Run
 
-    if len(runs) != 1 or out is None:
-        raise UsageError(
-            "--format omnidocbench writes the files of one run to a folder: give one RUN and --out."
-        )
+    if format is ExportFormat.BOARD:
+        typer.echo(f"{counted(export_board(run, protocol, out), 'file')} in {out}")
+        return
     console = plain_console()
     with console.status("") as status:
-        written = export_omnidocbench(Run.open(runs[0]), out, progress=status.update)
+        written = export_omnidocbench(Run.open(run), out, progress=status.update)
     console.print(f"{counted(len(written), 'file')} in {out}")
 
 
@@ -183,9 +176,9 @@ def query(
         writer.writerow(result.columns)
         writer.writerows(result.rows)
         return
-    rows = (["" if value is None else _show_value(value) for value in row] for row in result.rows)
+
+    def shown(value: object) -> str:
+        return f"{value:.4g}" if isinstance(value, float) else visible("" if value is None else str(value))
+
+    rows = (map(shown, row) for row in result.rows)
     plain_console().print(plain_table(result.columns, rows, words=len(result.columns)))
-
-
-def _show_value(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else visible(str(value))

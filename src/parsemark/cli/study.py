@@ -221,43 +221,28 @@ def _judged(
     options = JudgingOptions(repeats, bias)
     with (
         asked.opened() as (judges, asker),
-        judging.progress(questions_of(ratings, judges, options)) as step,
+        page_progress(judging.ASKING, questions_of(ratings, judges, options)) as step,
     ):
         return judge_ratings(ratings, judges, asker, options, step), judging.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:
-    _print_table(
-        console,
-        "Judges: agreement",
-        ("judges", "pairs", "Pearson", "mean difference"),
-        [
-            (f"{a.one} · {a.other}", str(a.n), rounded(a.pearson), rounded(a.mean_absolute_difference))
-            for a in judged.agreement
-        ],
-    )
-    _print_table(
-        console,
-        "Judges: the same question again",
-        ("judge", "times", "pairs", "same score", "mean range", "alpha"),
-        [
-            (c.judge, str(c.repeats), str(c.n), rounded(c.same), rounded(c.mean_range), rounded(c.alpha))
-            for c in judged.consistency
-        ],
-    )
-    _print_table(
-        console,
-        "Judges: bias (points of the score)",
-        ("judge", "kind", "what", "effect", "95 % interval", "pairs"),
-        [(b.judge, b.kind, b.what, *(_signed(b.effect), _interval(b.ci95), str(b.n))) for b in judged.bias],
-    )
+    agreeing = [
+        (f"{a.one} · {a.other}", str(a.n), rounded(a.pearson), rounded(a.mean_absolute_difference))
+        for a in judged.agreement
+    ]
+    _print_table(console, "Judges: agreement", ("judges", "pairs", "Pearson", "mean difference"), agreeing)
+    repeated = [
+        (c.judge, str(c.repeats), str(c.n), rounded(c.same), rounded(c.mean_range), rounded(c.alpha))
+        for c in judged.consistency
+    ]
+    names = ("judge", "times", "pairs", "same score", "mean range", "alpha")
+    _print_table(console, "Judges: the same question again", names, repeated)
+    biased = []
+    for b in judged.bias:
+        interval = " to ".join(map(signed, b.ci95 or ())) or "–"
+        biased.append((b.judge, b.kind, b.what, signed(b.effect), interval, str(b.n)))
+    heads = ("judge", "kind", "what", "effect", "95 % interval", "pairs")
+    _print_table(console, "Judges: bias (points of the score)", heads, biased)
     if judged.alpha is not None:
         console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.")
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else signed(value)
-
-
-def _interval(found: tuple[float, float] | None) -> str:
-    return "–" if found is None else f"{signed(found[0])} to {signed(found[1])}"

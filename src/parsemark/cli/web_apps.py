@@ -20,11 +20,6 @@ Port = Annotated[int, Option(min=0, max=65535, help="0 for any that is free.")]
 Browser = Annotated[bool, Option("--browser/--no-browser", help="Open a browser.")]
 
 
-def require_web() -> None:
-    """Say what to install where the extra `web` is missing."""
-    require("web", "The web app")
-
-
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
     """Say where to go, and go there if somebody is at the terminal."""
     width = max(len(name) for name in links)
@@ -67,7 +62,7 @@ def rate(
     from parsemark.study.pairs_to_rate import read_tasks
 
     tasks = read_tasks(file)
-    require_web()
+    require("web", "The web app")
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
     from parsemark.web.rate.app import RateApp, ratings_path
     from parsemark.web.rate.ratings import RatingStore
@@ -129,7 +124,7 @@ def annotate(
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
     """
-    require_web()
+    require("web", "The web app")
     from parsemark.web.annotate.app import AnnotateApp
     from parsemark.web.annotate.edit_store import Work
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve

@@ -95,12 +95,8 @@ def audit(
             print(path)
         if found.suspicions:
             print("Delete from corrections.json what you do not accept, then apply it to a copy:")
-            print(f"  {shlex.join(_correct_command(corpus, out))}")
-
-
-def _correct_command(corpus: str, audit_folder: Path) -> list[str]:
-    file = str(audit_folder / "corrections.json")
-    return ["parsemark", "corpus", "correct", corpus, "--corrections", file, "--out", "CORRECTED"]
+            edited = shlex.join([corpus, "--corrections", str(out / "corrections.json")])
+            print(f"  parsemark corpus correct {edited} --out CORRECTED")
 
 
 def correct(
