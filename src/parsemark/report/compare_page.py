@@ -33,19 +33,15 @@ def _write(site: Site) -> None:
 def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
     primary = source.summary.info(source.primary)
+    columns = [
+        {"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better, "digits": DIGITS[i.style]}
+        for i in infos
+    ]
     return {
         "primary": primary.label,
         "higher_is_better": primary.higher_is_better,
         "top": primary.top or 1.0,
-        "columns": [
-            {
-                "key": i.name,
-                "label": i.label,
-                "higher_is_better": i.higher_is_better,
-                "digits": DIGITS[i.style],
-            }
-            for i in infos
-        ],
+        "columns": columns,
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
             for parser, own in source.figures.items()

@@ -42,40 +42,36 @@ class WorstPage(NamedTuple):
 
 def _write(site: Site) -> None:
     """Write `parser-….html` for each parser."""
-    for parser in site.source.parsers:
-        _write_parser(site, parser)
-
-
-def _write_parser(site: Site, parser: ShownParser) -> None:
-    source = site.source
-    charts = source.shown.parser_charts(source, parser)
-    shown, held_back = profile(source, parser)
-    own, counts = source.figures.get(parser.name, {}), site.errors[0].counts(parser.name)
-    errors = [(kind, *counts[kind.name]) for kind in site.errors[0].kinds if kind.name in counts]
-    failures = source.failures(parser.name).sort("status", "sample")
-    chunk = f"parsers/{parser.key}"
-    data = {"colours": source.colours, "charts": {c.key: chart_to_json(c) for c in charts}}
-    write_chunk(site.root, chunk, data)
-    site.page(
-        f"parser-{parser.key}",
-        template="parser.html",
-        scripts=(*CHART_SCRIPTS, "js/figures.js"),
-        parser=parser,
-        chunk=chunk,
-        entry=source.manifest.parser(parser.name),
-        figures=[(info, own[info.name]) for info in source.summary.shown() if info.name in own],
-        profile=shown,
-        held_back=held_back,
-        fewest=FEWEST,
-        n_others=len(source.figures) - 1,
-        unit=Scale(0.0, source.summary.info(source.primary).top or 1.0),
-        charts=charts,
-        errors=sorted(errors, key=lambda row: -row[1]),
-        worst=worst_pages(source, parser, site.images),
-        failures=failures.head(MAX_FAILURES).to_dicts(),
-        n_failures=failures.height,
-        longest_message=MAX_MESSAGE,
-    )
+    source, found = site.source, site.errors[0]
+    for parser in source.parsers:
+        charts = source.shown.parser_charts(source, parser)
+        shown, held_back = profile(source, parser)
+        own, counts = source.figures.get(parser.name, {}), found.counts(parser.name)
+        errors = [(kind, *counts[kind.name]) for kind in found.kinds if kind.name in counts]
+        failures = source.failures(parser.name).sort("status", "sample")
+        chunk = f"parsers/{parser.key}"
+        data = {"colours": source.colours, "charts": {c.key: chart_to_json(c) for c in charts}}
+        write_chunk(site.root, chunk, data)
+        site.page(
+            f"parser-{parser.key}",
+            template="parser.html",
+            scripts=(*CHART_SCRIPTS, "js/figures.js"),
+            parser=parser,
+            chunk=chunk,
+            entry=source.manifest.parser(parser.name),
+            figures=[(info, own[info.name]) for info in source.summary.shown() if info.name in own],
+            profile=shown,
+            held_back=held_back,
+            fewest=FEWEST,
+            n_others=len(source.figures) - 1,
+            unit=Scale(0.0, source.summary.info(source.primary).top or 1.0),
+            charts=charts,
+            errors=sorted(errors, key=lambda row: -row[1]),
+            worst=worst_pages(source, parser, site.images),
+            failures=failures.head(MAX_FAILURES).to_dicts(),
+            n_failures=failures.height,
+            longest_message=MAX_MESSAGE,
+        )
 
 
 def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], list[Weakness]]:

@@ -11,7 +11,7 @@ from parsemark.report.source import RunSource
 def _write(site: Site) -> None:
     """Write `provenance.html`."""
     source = site.source
-    manifest = source.manifest
+    manifest, counts = source.manifest, source.parses.group_by("parser", "status").len()
     site.page(
         "provenance",
         command=shlex.join(manifest.command),
@@ -22,7 +22,7 @@ def _write(site: Site) -> None:
         rule=source.rule,
         rule_words=source.shown.words_for_rule(source.rule),
         theta=source.summary.settings.get("theta"),
-        statuses=_statuses(source),
+        statuses=counts.sort("parser", "status").rows(),
         metrics=_metrics(source),
     )
 
@@ -48,11 +48,6 @@ def _facts(source: RunSource) -> list[tuple[str, str]]:
         )
     facts += [(f"Machine: {key}", str(value)) for key, value in manifest.machine.items()]
     return facts
-
-
-def _statuses(source: RunSource) -> list[tuple[str, str, int]]:
-    counts = source.parses.group_by("parser", "status").len().sort("parser", "status")
-    return [(parser, status.replace("_", " "), n) for parser, status, n in counts.iter_rows()]
 
 
 def _metrics(source: RunSource) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import re
 import zipfile
@@ -171,7 +170,8 @@ class _BundleWriter:
         self._archive.writestr(_info(f"raw/{blob}"), data, compresslevel=6)
 
     def add_frame(self, name: str, frame: pl.DataFrame) -> None:
-        self._add_chunks(name, (_lines(frame.slice(i, 50_000)) for i in range(0, frame.height, 50_000)))
+        slices = (frame.slice(start, 50_000) for start in range(0, frame.height, 50_000))
+        self._add_chunks(name, (rows.write_ndjson().encode() for rows in slices))
 
     def add_rows(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
         self._add_chunks(name, ((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows))
@@ -191,12 +191,6 @@ def _info(name: str) -> zipfile.ZipInfo:
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     return info
-
-
-def _lines(frame: pl.DataFrame) -> bytes:
-    target = io.BytesIO()
-    frame.write_ndjson(target)
-    return target.getvalue()
 
 
 def text_layers(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ import polars as pl
 from parsemark.protocols import Figure
 from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
-from parsemark.report.source import RunSource
+from parsemark.report.source import RunSource, ShownParser
 
 TIME = "cpu_s_per_page"
 FASTEST_S = 1e-4  # times below this are below what the clock resolves
@@ -58,19 +58,8 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         score, time = entry.get(quality.name), entry.get(TIME)
         if not score or not time or score.value is None or time.value is None:
             continue
-        series.append(
-            Series(
-                parser.name,
-                "points",
-                (max(time.value, FASTEST_S),),
-                (score.value,),
-                parser=parser.name,
-                low=() if score.low is None else (score.low,),
-                high=() if score.high is None else (score.high,),
-                labels=(parser.name,),
-                links=(parser.href,),
-            )
-        )
+        point = _point(parser, max(time.value, FASTEST_S), score.value, score.low, score.high)
+        series.append(dataclasses.replace(point, labels=(parser.name,)))
     if not series:
         return None
     sign = 1.0 if quality.higher_is_better else -1.0
@@ -91,6 +80,13 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         (line, *series),
         labelled=True,
     )
+
+
+def _point(parser: ShownParser, x: float, y: float, low: float | None, high: float | None) -> Series:
+    """A parser as a point with its interval, which leads to its page."""
+    ends = [() if end is None else (end,) for end in (low, high)]
+    name, links = parser.name, (parser.href,)
+    return Series(name, "points", (x,), (y,), parser=name, low=ends[0], high=ends[1], links=links)
 
 
 def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -119,18 +115,7 @@ def time_per_page(source: RunSource) -> Chart | None:
     series = []
     for position, parser in enumerate(timed):
         row = {k: max(v, FASTEST_S) for k, v in times[parser.name].items() if k != "parser"}
-        series.append(
-            Series(
-                parser.name,
-                "points",
-                (float(position),),
-                (row["middle"],),
-                parser=parser.name,
-                low=(row["low"],),
-                high=(row["high"],),
-                links=(parser.href,),
-            )
-        )
+        series.append(_point(parser, float(position), row["middle"], row["low"], row["high"]))
     return Chart.of(
         "time",
         "Time per page",
