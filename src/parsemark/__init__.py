@@ -27,9 +27,7 @@ _PUBLIC = {
     }.items()
     for name in names.split()
 }
-_OF_BENCH = tuple(
-    f"parsemark.{module}" for module in ("api", "version_history", "corpora", "parsers", "store")
-)
+_OF_BENCH = [f"parsemark.{room}" for room in ("api", "version_history", "corpora", "parsers", "store")]
 """What `pip install parsemark` alone cannot do."""
 
 __all__ = [

@@ -192,9 +192,8 @@ def parse_routed(
     for spec in dict.fromkeys(wanted.values()):
         # A comma makes the list one of ids, also where it is a single number.
         pages = ",".join(key for key in keys if wanted[key] == spec) + ","
-        run = parse(
-            loaded, [spec], replace(options, pages=pages), out=out, overwrite=overwrite, events=events
-        )
+        some = replace(options, pages=pages)
+        run = parse(loaded, [spec], some, out=out, overwrite=overwrite, events=events)
         overwrite = False
     add_routed(run, {key: named[spec] for key, spec in wanted.items()})
     return run

@@ -1,6 +1,4 @@
-"""`parsemark judge`: what a language model is worth as a judge, and what it has answered so far. And the
-options and messages that all commands with judges share.
-"""
+"""`parsemark judge`: what judges are worth and have answered; and the options that they have everywhere."""
 
 from __future__ import annotations
 

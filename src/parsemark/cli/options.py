@@ -29,9 +29,7 @@ Made = TypeVar("Made")
 
 
 def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> Made:
-    """Call what has parameters that are called like options of a command with these, and with `others`, which
-    the command states in another form.
-    """
+    """Call something with the options of a command that are called like its parameters, and with `others`."""
     own = {name: given[name] for name in signature(make).parameters if name in given}
     return make(**{**own, **others})
 

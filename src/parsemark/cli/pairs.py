@@ -77,9 +77,8 @@ def pairs(
             if judge:
                 asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
                 lines = _lines(source, lambda _: None)
-                failed_lines, too_dear = _judge(
-                    file, lines, asked, repeats, sink, to_stderr=_is_standard(out)
-                )
+                to_stderr = _is_standard(out)
+                failed_lines, too_dear = _judge(file, lines, asked, repeats, sink, to_stderr=to_stderr)
                 if metrics and _is_standard(file):
                     raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
                 if metrics:
@@ -110,9 +109,7 @@ def _judge(
     *,
     to_stderr: bool,
 ) -> tuple[set[int], bool]:
-    """Let judges score the lines; the numbers of those without all verdicts, and whether the limit was
-    passed.
-    """
+    """Let judges score the lines; which of them lack a verdict, and whether the limit was passed."""
     from parsemark.judges.pair_lines import judge_lines
 
     def tell(line: int, why: str) -> None:

@@ -1,6 +1,4 @@
-"""`parsemark report`, `figures`, `export` and `query`: a run as a site, as figures and tables for papers, as
-files of other programs, or asked in SQL.
-"""
+"""`parsemark report`, `figures`, `export` and `query`: a run as a site, for papers, as files, in SQL."""
 
 import sys
 from enum import StrEnum

@@ -95,9 +95,8 @@ def score(
         raise UsageError("Give either a run directory or --predictions DIR.")
     if serialise is not None and not protocol and run is not None:
         protocol = [spec for spec in Run.open(run).protocols if get_protocol(spec).serialise == "raw"]
-    specs = running.protocol_specs(
-        protocol, match=match, metrics=metric, rank_by=rank_by, serialise=serialise
-    )
+    given = {"match": match, "rank_by": rank_by, "serialise": serialise}
+    specs = running.protocol_specs(protocol, metrics=metric, **given)
     console = plain_console()
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
     with template or contextlib.nullcontext(), running.stoppable(console) as events:

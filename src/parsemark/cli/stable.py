@@ -66,9 +66,8 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
     score = found.figure or "likeness"
     yield plain_table(("parser", f"{score} moves", "output changes", "worst move", "page and variant"), rows)
     names = list(dict.fromkeys(name for own in found.parsers for name in own.by_variant()))
-    by_variant = [
-        [name, *("/".join(map(str, own.by_variant()[name])) for own in found.parsers)] for name in names
-    ]
+    counts = [own.by_variant() for own in found.parsers]
+    by_variant = [[name, *("/".join(map(str, own[name])) for own in counts)] for name in names]
     yield "\nPages that move / whose output changes / all, by variant:"
     yield plain_table(("variant", *(own.parser for own in found.parsers)), by_variant)
     left_out = Counter((one.variant, one.why) for one in found.left_out)

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 _LOG_WIDTH = 130
 
-app = typer.Typer(
-    name="study", cls=Commands, help="Compare metrics with people's ratings.", no_args_is_help=True
-)
+_HELP = "Compare metrics with people's ratings."
+app = typer.Typer(name="study", cls=Commands, help=_HELP, no_args_is_help=True)
 
 
 class Preparation(StrEnum):

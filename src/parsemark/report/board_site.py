@@ -204,9 +204,8 @@ class _BoardSite(SitePages):
             note += f" of {league.corpus.n_samples:,}"
         title, href = f"{league.corpus.name} {league.corpus.version}", f"{league.key}/index.html"
         note += f" · {league.corpus.hash[:8]}"
-        return LeagueColumn(
-            title, note, href if has_report else "", board.axes.get(summary.primary), standings
-        )
+        axis = board.axes.get(summary.primary)
+        return LeagueColumn(title, note, href if has_report else "", axis, standings)
 
     def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:
         """Parser to its versions in a league, each with what changed since the one before."""

@@ -185,9 +185,8 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     """The answer in one line, and what it rests on in the next."""
     if found.first_bad is None:
         first, last = found.versions[0], found.versions[-1]
-        return (
-            f"{parser}: {last} is as good as {first} in {what}. Nothing broke, or exchange --good and --bad."
-        )
+        same = f"{parser}: {last} is as good as {first} in {what}."
+        return f"{same} Nothing broke, or exchange --good and --bad."
     good, bad = (found.probe(v) for v in (found.last_good, found.first_bad))
     is_mended = version_order(f"x@{found.versions[0]}") > version_order(f"x@{found.versions[-1]}")
     before, after = (bad, good) if is_mended else (good, bad)

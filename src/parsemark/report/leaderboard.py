@@ -74,9 +74,7 @@ def _worst_of_best(source: RunSource, images: set[int]) -> list[WorstPage]:
 
 
 def _parts(source: RunSource, also: Sequence[Path]) -> Iterator[tuple[PageSlice, LeaderboardTable]]:
-    """Selections of pages, each with its table; other runs are more of them: what the parsers of this report
-    earn on their corpora.
-    """
+    """Selections of pages, each with its table; other runs are what these parsers earn on other corpora."""
     summary, names = source.summary, {parser.name for parser in source.parsers}
     for pages in slices(source):
         ranking = None if pages.key else summary.ranking

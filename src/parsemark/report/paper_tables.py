@@ -1,6 +1,4 @@
-"""Tables of a run for papers: Markdown, LaTeX and CSV, with intervals and the best of each column in bold;
-and the page of the report that shows them.
-"""
+"""Tables of a run for papers, and the page that shows them: with intervals, the best of a column in bold."""
 
 import csv
 import io

@@ -43,9 +43,8 @@ def _facts(source: RunSource) -> list[tuple[str, str]]:
         ("Run schema", str(manifest.schema_version)),
     ]
     if manifest.limits:
-        facts.append(
-            ("Limits per page", f"{manifest.limits.timeout_s:g} s, {manifest.limits.memory_mb:,} MB")
-        )
+        limits = manifest.limits
+        facts.append(("Limits per page", f"{limits.timeout_s:g} s, {limits.memory_mb:,} MB"))
     facts += [(f"Machine: {key}", str(value)) for key, value in manifest.machine.items()]
     return facts
 

@@ -73,9 +73,8 @@ def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
     signs = {state: sign for state, (sign, _) in matrix["states"].items()}
     yield ""
     yield from textwrap.wrap("; ".join(f"{sign} {words}" for sign, words in matrix["states"].values()), width)
-    yield from textwrap.wrap(
-        f"a sign for each maker: {', '.join(makers)} (blank: it has no such page)", width
-    )
+    signs_of = f"a sign for each maker: {', '.join(makers)} (blank: it has no such page)"
+    yield from textwrap.wrap(signs_of, width)
     for first in range(0, len(parsers), size):
         shown = parsers[first : first + size]
         yield ""

@@ -34,9 +34,8 @@ def _write(site: Site) -> None:
     source, errors, images = site.source, site.errors, site.images
     older = site.older.source(source.summary.protocol) if site.older else None
     protocols = [_protocol(s, site.title(s), found) for s, found in zip(site.sources, errors, strict=True)]
-    write_chunk(
-        site.root, "pages", page_list(source, images) | {"protocols": protocols, "older": _older(older)}
-    )
+    more = {"protocols": protocols, "older": _older(older)}
+    write_chunk(site.root, "pages", page_list(source, images) | more)
     for k, (of_protocol, found) in enumerate(zip(site.sources, errors, strict=True)):
         write_element_lists(site.root, of_protocol, f"lists/{k}", found, pages=source, parsers=source.parsers)
     if older is not None:
@@ -60,9 +59,7 @@ def write_page_images(site: Site) -> set[int]:
 def write_images(
     root: Path, samples: pl.DataFrame, dpi: int, pictures: Mapping[str, Path] | None = None
 ) -> set[int]:
-    """Write the pictures of all pages; returns the numbers of those that have one. Pages are drawn from their
-    PDFs; `pictures` are those of samples without one, by id.
-    """
+    """Write the pictures of all pages; the numbers of those that have one. `pictures`: of samples by id."""
     done: set[int] = set()
     for row in samples.iter_rows(named=True):
         written = sample_jpegs(row, dpi, (pictures or {}).get(row["sample"]), tuple(FRAMES.values()))
@@ -195,9 +192,7 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
     return (
         rows.join(scores, on=["sample", "element", "pred"], how="left", maintain_order="left")
         .join(numbers, on="sample", maintain_order="left")
-        .with_columns(
-            kind_code=pl.col("kind").replace_strict(list(KINDS), list(range(len(KINDS))), default=0)
-        )
+        .with_columns(kind_code=pl.col("kind").replace_strict(KINDS, range(len(KINDS)), default=0))
         .sort("page", maintain_order=True)
     )
 
@@ -207,9 +202,8 @@ def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[in
     numbered = own.with_row_index("entry").select("sample", "element", "entry")
     numbered = numbered.unique(["sample", "element"], keep="first", maintain_order=True)
     rows = errors.rows.filter(pl.col("parser") == parser)
-    joined = (
-        rows.join(numbered, on=["sample", "element"]).group_by("error").agg(pl.col("entry").unique().sort())
-    )
+    named = rows.join(numbered, on=["sample", "element"])
+    joined = named.group_by("error").agg(pl.col("entry").unique().sort())
     return dict(joined.sort("error").iter_rows())
 
 

@@ -209,9 +209,8 @@ def _public(manifest: Manifest) -> Manifest:
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
     parsers = [entry.model_copy(update={"spec": None}) for entry in manifest.parsers]
-    return manifest.model_copy(
-        update={"corpus": corpus, "command": command, "origin": "", "parsers": parsers}
-    )
+    changed = {"corpus": corpus, "command": command, "origin": "", "parsers": parsers}
+    return manifest.model_copy(update=changed)
 
 
 def _last_name(argument: str) -> str:

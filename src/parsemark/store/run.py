@@ -1,6 +1,4 @@
-"""A run as its readers see it: tables, truths, predictions, raw outputs, scores with details, summaries; and
-SQL over its tables, by DuckDB.
-"""
+"""A run as its readers see it: tables, truths, predictions, raw outputs, scores, summaries, and SQL."""
 
 from __future__ import annotations
 
@@ -67,9 +65,8 @@ class Run:
         """
         inside = self._folder
         if protocol and protocol not in self.manifest.protocols:
-            raise StoreError(
-                f"{self.path} has no protocol {protocol!r}: {', '.join(self.manifest.protocols)}."
-            )
+            known = ", ".join(self.manifest.protocols)
+            raise StoreError(f"{self.path} has no protocol {protocol!r}: {known}.")
         return inside.parses.table() if name == "parses" else inside.files.read(name, inside.spec(protocol))
 
     def scanning(

@@ -1,6 +1,4 @@
-"""The Parquet tables of a run and their columns: read whole or in parts, through one open file each, and
-replaced whole.
-"""
+"""The Parquet tables of a run: their columns; read whole or in parts, and replaced whole."""
 
 import contextlib
 import hashlib

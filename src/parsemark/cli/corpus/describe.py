@@ -60,9 +60,8 @@ def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
     loaded = running.load(corpus, strict=strict)
     found = [loaded.try_read(key) for key in loaded.keys]
     running.say_remarks([f for f in found if isinstance(f, Remark)], plain_console(stderr=True))
-    rows = [
-        (s.id, s.document, str(s.page_number), _truth_status(s)) for s in found if not isinstance(s, Remark)
-    ]
+    pages = [sample for sample in found if not isinstance(sample, Remark)]
+    rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in pages]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
     for identifier, document, page, status in rows:
         print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")

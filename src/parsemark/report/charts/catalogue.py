@@ -26,9 +26,7 @@ def all_sections(source: RunSource) -> list[Section]:
     found = [
         Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
         *source.shown.charts(source),
-        Section.of(
-            "attributes", "By attribute", [breakdown(source, *name) for name in attribute_names(source)]
-        ),
+        Section.of("attributes", "By attribute", [breakdown(source, *of) for of in attribute_names(source)]),
     ]
     return [section for section in found if section.charts]
 
@@ -66,9 +64,8 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
     front = [(x, sign * y) for x, y in pareto_front([(s.x[0], sign * s.y[0]) for s in series])]
     # A staircase: until a slower parser is better, the faster one is the best that the time buys.
     corners = [p for a, b in pairwise(front) for p in (a, (b[0], a[1]))] + front[-1:]
-    line = Series(
-        "Pareto front", "line", tuple(x for x, _ in corners), tuple(y for _, y in corners), dash=True
-    )
+    xs, ys = zip(*corners, strict=True)
+    line = Series("Pareto front", "line", xs, ys, dash=True)
     return Chart(
         "quality-time",
         "Quality against time",

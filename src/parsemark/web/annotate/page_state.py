@@ -1,6 +1,4 @@
-"""A page as it is at one moment: who has accepted it, what is uncertain, and what a check has changed: the
-differences of two versions in words, place by place.
-"""
+"""A page at one moment: who has accepted it, what is uncertain, and what a check has changed, in words."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
