@@ -23,7 +23,8 @@ __all__ = ["edit_runs"]  # a fixture
 def test_small_groups_are_held_back_and_every_row_leads_to_its_pages(source: RunSource) -> None:
     fair = next(p for p in source.parsers if p.name == "fair")
     shown, held_back = profile(source, fair)
-    assert shown and all(row.n >= FEWEST for row in shown) and all(row.n < FEWEST for row in held_back)
+    assert shown and all(row.part.n >= FEWEST for row in shown)
+    assert all(row.part.n < FEWEST for row in held_back)
     assert [row.behind for row in shown] == sorted((row.behind for row in shown), reverse=True)
     for row in (*shown, *held_back):
         assert row.href.startswith("viewer.html#") and "parser=fair" in row.href

@@ -129,15 +129,7 @@ def score(
             typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
-        summaries = score_run(
-            opened,
-            protocols=chosen,
-            n_workers=workers,
-            events=events,
-            executor=executor,
-            address=address,
-            template=template,
-        )
+        summaries = opt.fill(score_run, locals(), run=opened, protocols=chosen, n_workers=workers)
     running.show_summaries(opened, summaries, console)
     running.say_old_report(opened, console)
     if predictions is not None:

@@ -53,9 +53,7 @@ def _write_profiles(site: Site) -> None:
     named = dict.fromkeys(p for s in sources if (p := s.shown.profile) is not None)
     profiles = [p for p in named if p.switches]
     switches = [
-        {"name": same[0].name, "sentence": same[0].sentence, "values": [_word(s.value) for s in same]}
-        for same in zip(*(p.switches for p in profiles), strict=True)
-        if len({s.value for s in same}) > 1
+        same for same in zip(*(p.switches for p in profiles), strict=True) if len({s.value for s in same}) > 1
     ]
     site.page(
         "profiles",
@@ -76,12 +74,6 @@ def _figure_words(summary: Summary, parser: str, column: tuple[str, str, bool]) 
     info = next((i for i in summary.figures if _column(i) == column), None)
     figure = None if info is None else summary.figure(parser, info.name)
     return UNDEFINED if info is None or figure is None else format_value(figure.value, info.style)
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "any" if value is None else str(value)
 
 
 BOARDS = ReportPage("boards", _write_boards, "Boards", is_there=lambda site: _agreement(site) is not None)

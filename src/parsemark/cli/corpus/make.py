@@ -227,9 +227,7 @@ def latex(
 
     sources += more or []
     with page_progress("Making documents", len(locate(sources))) as progress:
-        manifest, report = make_documents(
-            sources, out, name=name, licence=licence, workers=workers, progress=progress
-        )
+        manifest, report = opt.fill(make_documents, locals())
     used = [d for d in report.documents if d.problem is None]
     n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
     print(
@@ -311,14 +309,11 @@ def sample(
 
     console = plain_console()
     with console.status("Looking at the pages") as status:
-        found = sample_pages(
-            pdfs,
-            pages,
-            out,
-            clusters=clusters,
-            encoder=encoder,
-            progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
-        )
+
+        def progress(done: int, total: int) -> None:
+            status.update(f"Looking at the pages: {done} of {total} PDFs")
+
+        found = opt.fill(sample_pages, locals(), n_pages=pages)
     for problem in found.unreadable:
         say(console, warning(problem))
     n_clusters = len({page.cluster for page in found.pages})
