@@ -16,7 +16,7 @@ from tests.corpora.tagging import Text, write_tagged
 from parsemark.corpora import load_corpus
 from parsemark.corpora.carried import sources
 from parsemark.corpora.carried.laying import read_pair
-from parsemark.corpora.carried.page_letters import signs_of
+from parsemark.corpora.carried.source_places import signs_of
 from parsemark.corpora.carried.tagged import TaggedDocument
 from parsemark.corpora.check import check_corpus
 from parsemark.errors import CorpusError

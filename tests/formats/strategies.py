@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from parsemark.formats.cell_text import clean
-from parsemark.formats.html.placing import GridBuilder
+from parsemark.formats.html.tables import GridBuilder
 from parsemark.model import Cell, Table
 
 _SIGNS = ["|", "\\", "$", "`", "*", "_", "<", ">", "&", "~", "[", "](", "---", ",", ";", '"', "\n", " "]

@@ -14,9 +14,8 @@ from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, read_marks
 from parsemark.formats import read_table, read_tables
 from parsemark.formats.latex import read_latex_table
-from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.grid import read_grid
-from parsemark.formats.latex.visible_cells import PrintedCell, join_rows
+from parsemark.formats.latex.table import PrintedCell, join_rows, print_cells
 from parsemark.model import Table
 from parsemark.system.pdflatex import CompileLimits, compile_latex
 

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
-from parsemark.matching.assignment import assign, assign_by_confidence
+from parsemark.matching import match_by_ngrams, match_one_to_one
 from parsemark.matching.combine import slice_rows, stack_tables
+from parsemark.matching.one_to_one import assign, assign_by_confidence
 from parsemark.model import Box, Cell, Element, Table
 
 ROWS_A = [["city", "people"], ["Lisbon", "545 796"], ["Porto", "231 800"], ["Braga", "193 324"]]
@@ -22,7 +22,7 @@ def table(
 def test_boxes_are_matched_by_overlap_and_the_rest_is_kept() -> None:
     truth = [table("t1", ROWS_A, Box(0, 0, 10, 10)), table("t2", ROWS_B, Box(0, 20, 10, 30))]
     pred = [table("p1", ROWS_B, Box(0, 21, 10, 30)), table("p2", ROWS_A, Box(50, 50, 60, 60))]
-    kinds = {(m.truth, m.pred): m.kind for m in match_by_box(truth, pred).matches}
+    kinds = {(m.truth, m.pred): m.kind for m in match_one_to_one("bbox", truth, pred).matches}
     assert kinds == {(("t1",), ()): "miss", (("t2",), ("p1",)): "pair", ((), ("p2",)): "extra"}
 
 
@@ -55,7 +55,7 @@ def test_everything_occurs_exactly_once(similarity: np.ndarray) -> None:
 
 
 def test_content_finds_the_table_without_boxes() -> None:
-    matching = match_by_content([table("t1", ROWS_A), table("t2", ROWS_B)], [table("p", ROWS_B)])
+    matching = match_one_to_one("content", [table("t1", ROWS_A), table("t2", ROWS_B)], [table("p", ROWS_B)])
     assert {m.truth: m.pred for m in matching.pairs} == {("t2",): ("p",)}
     assert matching.pairs[0].overlap == 1
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark.matching.word_fates import Fate, WordFates, atoms, word_fates
-from parsemark.matching.word_order import PageAtom
+from parsemark.matching.word_fates import Fate, PageAtom, WordFates, atoms, word_fates
 from parsemark.model import Box
 
 LINES = (

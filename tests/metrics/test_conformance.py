@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.edit_tree import html_tree, plain_tree
 from parsemark.metrics.grits import grids_of
+from parsemark.metrics.teds import html_tree, plain_tree
 
 pytestmark = pytest.mark.conformance
 

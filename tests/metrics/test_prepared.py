@@ -8,7 +8,7 @@ from tests.growth import slowness
 from parsemark.errors import FormatError
 from parsemark.formats import read_table, write_table
 from parsemark.metrics import METRICS, TableInput, get_metric, grits, score, teds
-from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_POSITION_PAIRS, check_pairs
 from parsemark.model import Cell, Status, Table
 
 from .table_examples import MARKDOWN, PLAIN, SPANNED

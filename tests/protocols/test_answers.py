@@ -339,7 +339,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
 
 
 def test_facts_in_the_form_of_olmocr_bench_hold_there(tmp_path: Path) -> None:
-    from parsemark.protocols.boards.olmocr.rules import Quirks, check, read_test
+    from parsemark.protocols.boards.olmocr.protocol import OlmocrProtocol, check, read_test
 
     samples = list(load_corpus("demo").samples())[:6]
     for sample in samples:
@@ -349,7 +349,7 @@ def test_facts_in_the_form_of_olmocr_bench_hold_there(tmp_path: Path) -> None:
         for line in fact_lines([sample], "olmocr"):
             test = read_test(json.loads(line))
             if test["type"] in ("present", "absent", "order"):
-                assert check(test, text, lambda _: None, Quirks()).passed, test
+                assert check(test, text, lambda _: None, OlmocrProtocol()).passed, test
 
 
 def test_chunks_are_bounded_and_lose_nothing() -> None:

@@ -15,7 +15,7 @@ from parsemark.pdf import extract_page
 from parsemark.protocols.figures.aggregate import figure_of, mean_statistic
 from parsemark.protocols.figures.figure import FigureInfo, FigureSums
 from parsemark.protocols.figures.pair_verdicts import rank
-from parsemark.protocols.run_data.pages import Places
+from parsemark.protocols.run_data.tables import Places
 
 INFO = FigureInfo(name="score", label="Score", definition="d", denominator="tables")
 DEMO = Path(__file__).parents[2] / "src/parsemark/corpora/demo/pdfs"

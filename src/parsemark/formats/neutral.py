@@ -18,7 +18,7 @@ from parsemark.formats.cell_text import without_mark
 from parsemark.formats.document import output_format, read_document, write_document
 from parsemark.formats.document.elements import caption_category
 from parsemark.formats.document.html import is_html_source
-from parsemark.formats.markdown.spans import PUNCTUATION, protected_spans
+from parsemark.formats.markdown.inline import PUNCTUATION, protected_spans
 from parsemark.formats.write import write_table
 from parsemark.model import Category, Element, Prediction, Table
 

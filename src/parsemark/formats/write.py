@@ -6,7 +6,7 @@ from html import escape
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.latex import write_latex
 from parsemark.formats.markdown.inline import escape_inline
-from parsemark.formats.markdown.rows import delimiter_columns
+from parsemark.formats.markdown.tables import delimiter_columns
 from parsemark.model import HOLE, Cell, Table
 
 _NEEDS_QUOTES = re.compile(r"[,;\t\"\r\n]|^\s|\s$")

@@ -26,6 +26,7 @@ A block that answers many is compared with the runs of them that begin at each, 
 in one block reaches it.
 """
 MAX_NED = 0.7  # a moved block that is less alike shares no more than chance
+MAX_WEIGHED = 2_000  # equal blocks that are chosen by their characters, in quadratic time
 SHORT_RUN = 8  # all runs up to this length are tried; of longer ones only the longest
 _MOSTLY = 0.6  # share of the characters of a long run that must be in members that occur in its counterpart
 _MAX_MISSES = 3  # members in a row of a long run that may be unlike
@@ -99,37 +100,32 @@ def _equal_in_order(truths: Sequence[str], preds: Sequence[str]) -> dict[int, in
     counts_t, counts_p = Counter(truths), Counter(preds)
     where = {text: p for p, text in enumerate(preds) if counts_p[text] == 1}
     pairs = [(t, where[text]) for t, text in enumerate(truths) if counts_t[text] == 1 and text in where]
-    return dict(_longest_increasing(pairs, truths))
+    before, last = _longest(pairs) if len(pairs) > MAX_WEIGHED else _heaviest(pairs, truths)
+    chain = []
+    while last >= 0:
+        chain.append(pairs[last])
+        last = before[last]
+    return dict(chain[::-1])
 
 
-def _longest_increasing(pairs: list[tuple[int, int]], truths: Sequence[str]) -> list[tuple[int, int]]:
-    """The pairs in increasing order of both indices with the most characters; quadratic, so bounded."""
-    if len(pairs) > 2000:
-        return _patience(pairs)
+def _heaviest(pairs: list[tuple[int, int]], truths: Sequence[str]) -> tuple[list[int], int]:
+    """Of each pair the one before it, and the last one: those in order with the most characters together."""
     best, before = list[int](), list[int]()
     for k, (t, p) in enumerate(pairs):
         chosen = max((j for j in range(k) if pairs[j][1] < p), key=lambda j: best[j], default=-1)
         best.append(len(truths[t]) + (best[chosen] if chosen >= 0 else 0))
         before.append(chosen)
-    return _chain(pairs, before, max(range(len(pairs)), key=lambda j: best[j], default=-1))
+    return before, max(range(len(pairs)), key=lambda j: best[j], default=-1)
 
 
-def _chain(pairs: list[tuple[int, int]], before: list[int], k: int) -> list[tuple[int, int]]:
-    """The pairs up to one, each with the one before it."""
-    out = []
-    while k >= 0:
-        out.append(pairs[k])
-        k = before[k]
-    return out[::-1]
-
-
-def _patience(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest(pairs: list[tuple[int, int]]) -> tuple[list[int], int]:
+    """The same of the most pairs in order, whatever they say."""
     tails, ends, before = list[int](), list[int](), list[int]()
     for k, (_, p) in enumerate(pairs):
         place = bisect_left(tails, p)
         before.append(ends[place - 1] if place else -1)
         tails[place : place + 1], ends[place : place + 1] = [p], [k]
-    return _chain(pairs, before, ends[-1] if ends else -1)
+    return before, ends[-1] if ends else -1
 
 
 def _price(edits: int, absorbed: int = 0, place: int = 0) -> int:
@@ -160,7 +156,10 @@ class _Finder:
         moves: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
         for i, j, truths, preds in candidates:
             end = i + len(truths), j + len(preds)
-            moves[i, j].append((*end, self._price_of(truths, preds, j)))
+            truth, pred = "".join(self.truths[t] for t in truths), "".join(self.preds[p] for p in preds)
+            edits = kernel.levenshtein(truth, pred)
+            price = _price(edits, len(truths) + len(preds) - 2 + (edits > 0), j)
+            moves[i, j].append((*end, price))
         n, m = len(rows), len(columns)
         cost = np.full((n + 1, m + 1), np.iinfo(np.int64).max)
         cost[0, 0] = 0
@@ -202,11 +201,6 @@ class _Finder:
             sum(len(self.truths[t]) for t in truths) * sum(len(self.preds[p]) for p in preds)
             for _, _, truths, preds in candidates
         )
-
-    def _price_of(self, truths: range, preds: range, place: int) -> int:
-        truth, pred = "".join(self.truths[t] for t in truths), "".join(self.preds[p] for p in preds)
-        edits = kernel.levenshtein(truth, pred)
-        return _price(edits, len(truths) + len(preds) - 2 + (edits > 0), place)
 
     def _runs(self, whole: str, parts: Sequence[str], places: range, start: int) -> list[int]:
         """Lengths from 2 on of runs whose members occur in the whole: short ones, and the longest.
@@ -267,13 +261,13 @@ def _moved(
     rows, columns = _left(truths, preds, [*matches, *found])
     if not rows or not columns:
         return found
-    costs = np.array([[_unlike(truths[t], preds[p]) for p in columns] for t in rows])
+
+    def unlike(truth: str, pred: str) -> float:
+        """Normalised distance without regard to case, which only decides between equally alike ones."""
+        return ned(truth.casefold(), pred.casefold()) + 1e-4 * ned(truth, pred)
+
+    costs = np.array([[unlike(truths[t], preds[p]) for p in columns] for t in rows])
     for r, c in assignment(np.minimum(costs, MAX_NED + 0.01)):
         if costs[r, c] <= MAX_NED + 1e-4:
             found.append(BlockMatch((rows[r],), (columns[c],), is_moved=True))
     return found
-
-
-def _unlike(truth: str, pred: str) -> float:
-    """Normalised distance without regard to case, which only decides between those that are equally alike."""
-    return ned(truth.casefold(), pred.casefold()) + 1e-4 * ned(truth, pred)

@@ -20,13 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard, shared_count, text_bag
-from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
 from parsemark.matching.fragments import assign_pieces, claim_pieces
-from parsemark.matching.one_to_one import element_text, jaccard_matrix, table_text
+from parsemark.matching.one_to_one import NGRAM_RULE, THRESHOLD, best_pairs, element_text, table_text
 from parsemark.model import Element, Match, Matching, Table
 
-RULE = "ngrams"
 MIN_PAIR_F1 = 0.2  # below this a pair shares no more than chance
 FOUND_F1 = 2 * THRESHOLD / (1 + THRESHOLD)  # the F1 that belongs to a Jaccard index at the threshold
 MIN_MERGE_RECALL = 0.5  # a merged prediction must hold at least this share of the truth's 3-grams
@@ -45,19 +43,6 @@ def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> Conten
     matcher = _NgramMatcher(truth, pred)
     matcher.find_merged()
     return matcher.result()
-
-
-def rank_by_ngrams(
-    truth: Sequence[Element], pred: Sequence[Element], confidence: Sequence[float]
-) -> Matching:
-    """Match one to one in order of confidence, by the Jaccard index of 3-grams."""
-    ids = [e.id for e in truth], [e.id for e in pred]
-    return assign_by_confidence(RULE, *ids, ngram_matrix(truth, pred), confidence)
-
-
-def ngram_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
-    """Jaccard index of the 3-grams of every pair; 0 where a side has no text."""
-    return jaccard_matrix(*([text_bag(element_text(e)) for e in side] for side in (truth, pred)))
 
 
 def _grouped(
@@ -83,10 +68,7 @@ def _cell_bag(element: Element) -> Bag:
     """3-grams that do not reach over the border of a cell."""
     if element.table is None:
         return text_bag(element.text or "")
-    bag: Bag = Counter()
-    for cell in element.table.cells:
-        bag.update(text_bag(cell.text))
-    return bag
+    return Counter(gram for cell in element.table.cells for gram in text_bag(cell.text).elements())
 
 
 class _NgramMatcher:
@@ -154,7 +136,7 @@ class _NgramMatcher:
         matches += [Match((), (p.id,)) for col, p in enumerate(self.pred) if col not in taken]
         known = ((row, table) for row, table in self.answers.items() if row in self.groups)
         tables = {self.truth[row].id: table for row, table in known if table is not None}
-        return ContentMatching(Matching(RULE, tuple(matches)), tables)
+        return ContentMatching(Matching(NGRAM_RULE, tuple(matches)), tables)
 
 
 def _added_share(before: Bag, bag: Bag, pred_bag: Bag) -> float:

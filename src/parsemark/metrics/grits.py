@@ -1,4 +1,4 @@
-"""GriTS: grid table similarity, of topology and of content; `kernels.grid_alignment` aligns the grids."""
+"""GriTS: grid table similarity, of topology and of content; the kernel aligns the grids."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any, Literal, NamedTuple
 from parsemark.errors import FormatError
 from parsemark.formats.limits import check_grid
 from parsemark.kernels import kernel
-from parsemark.metrics.base import MEAN_OF_METRICS, Facts, Metric
-from parsemark.metrics.html_rows import RowCell, Rows
-from parsemark.metrics.prepared import AnyTable, TableInput, as_input, as_truth
-from parsemark.metrics.size_limits import (
+from parsemark.metrics.base import (
     MAX_CHARACTER_PAIRS,
     MAX_DIFFLIB_PAIRS,
     MAX_LINE_PAIRS,
     MAX_POSITION_PAIRS,
+    MEAN_OF_METRICS,
+    Facts,
+    Metric,
     check_pairs,
 )
+from parsemark.metrics.prepared import AnyTable, RowCell, Rows, TableInput, as_input, as_truth
 
 _CITATION = "Smock et al. 2023, GriTS: Grid table similarity metric (ICDAR)"
 _NO_SPAN = (0, 0, 1, 1)

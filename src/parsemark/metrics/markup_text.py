@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from parsemark.formats import write_table
 from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
 from parsemark.kernels import kernel
-from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Facts, Metric, check_pairs
 from parsemark.metrics.bleu import token_ngrams
 from parsemark.metrics.prepared import TableInput
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _MAX_ORDER = 4

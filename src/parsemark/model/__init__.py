@@ -6,13 +6,16 @@ from parsemark.model.document import (
     Category,
     Element,
     Fact,
+    Match,
+    Matching,
     Page,
     Prediction,
     Relation,
     Sample,
+    Score,
+    Status,
 )
 from parsemark.model.geometry import Box
-from parsemark.model.results import Match, Matching, Score, Status
 from parsemark.model.table import HOLE, Cell, Table
 
 __all__ = [

@@ -34,8 +34,7 @@ class PageShape(NamedTuple):
 def open_document(pdf: Path) -> Iterator[Any]:
     """A pdfium document, for functions that run `in_child`; it may stay open for the next ones.
 
-    Raises:
-        PdfError: There is no such file, it is not a PDF, or pdfium refuses a part of it.
+    No such file, no PDF, or a part of it that pdfium refuses: all that is a PdfError.
     """
     if not is_child():
         raise AssertionError("PDFs are opened by functions that are marked with in_child.")
@@ -203,11 +202,7 @@ _MAKERS = {
 
 
 def made_with(pdf: Path) -> str:
-    """The kind of program that a PDF was made with, by what its metadata say: as in Soric et al.'s Table 1.
-
-    Returns:
-        `LaTeX`, `word processor`, `publishing` (professional systems) or `other`.
-    """
+    """The kind of program that a PDF was made with, by its metadata: as in Soric et al.'s Table 1."""
     return maker_kind(" ".join(_metadata(pdf, ("Creator", "Producer"))))
 
 

@@ -38,14 +38,9 @@ def _by_tesseract(picture: Image.Image) -> Iterator[ReadWord]:
     picture.convert("L").save(data, format="PNG")
     command = ["tesseract", "stdin", "stdout", "--dpi", str(OCR_DPI), "--psm", "3", "tsv"]
     env = {"PATH": "/usr/bin:/bin:/usr/local/bin", "OMP_THREAD_LIMIT": "1"}
-    how: dict[str, Any] = {
-        "input": data.getvalue(),
-        "capture_output": True,
-        "timeout": _TIMEOUT_S,
-        "env": env,
-    }
+    given: dict[str, Any] = {"input": data.getvalue(), "timeout": _TIMEOUT_S, "env": env}
     try:
-        done = subprocess.run(command, check=True, **how)
+        done = subprocess.run(command, check=True, capture_output=True, **given)
     except (OSError, subprocess.SubprocessError):
         return
     said = io.StringIO(done.stdout.decode("utf-8", "replace"))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.errors import PdfError
-from parsemark.extras import require
 from parsemark.pdf.child import in_child
 from parsemark.pdf.marked import FORM
 
@@ -57,7 +56,6 @@ class StructureTag:
     attributes: Mapping[str, Value] = field(default_factory=dict)
     alt: str | None = None
     actual: str | None = None
-    target: str | None = None  # where a link leads
     source: str | None = None  # the file that is attached to a formula: MathML or LaTeX
 
 
@@ -71,11 +69,7 @@ class TagTree:
 
 @contextmanager
 def open_qpdf(pdf: Path) -> Iterator[Any]:
-    """A document of pikepdf, for functions that run `in_child`.
-
-    Raises:
-        PdfError: There is no such file, or it cannot be read.
-    """
+    """A document of pikepdf, for functions that run `in_child`; one that cannot be read is a PdfError."""
     import pikepdf
 
     try:
@@ -90,19 +84,9 @@ def open_qpdf(pdf: Path) -> Iterator[Any]:
         document.close()
 
 
-def read_tags(pdf: Path) -> TagTree | None:
-    """The structure tree of a PDF; None where it has none.
-
-    Raises:
-        PdfError: It cannot be read, or its tree is too large or too deep.
-        MissingDependencyError: pikepdf is not installed.
-    """
-    require("carried", "Reading structure trees", {"pikepdf"})
-    return _read_tags(pdf)
-
-
 @in_child(cpu_s=120)
-def _read_tags(pdf: Path) -> TagTree | None:
+def read_tags(pdf: Path) -> TagTree | None:
+    """The structure tree of a PDF; None where it has none, PdfError where it is too large or too deep."""
     with open_qpdf(pdf) as document:
         root = document.Root.get("/StructTreeRoot")
         if not _is_dictionary(root) or "/K" not in root:
@@ -178,10 +162,9 @@ class _TreeReader:
             return StructureTag("StructTreeRoot", "StructTreeRoot", kids)
         said = str(element.get("/S")).lstrip("/")
         role = self._role(said, element.get("/NS"))
-        target = _target(element, self.pages) if role in ("Link", "Reference", "Annot") else None
         source = _attached(element) if role == "Formula" else None
         alt, actual = text_of(element.get("/Alt")), text_of(element.get("/ActualText"))
-        return StructureTag(role, said, kids, self._attributes(element), alt, actual, target, source)
+        return StructureTag(role, said, kids, self._attributes(element), alt, actual, source)
 
     def _role(self, said: str, space: Any) -> str:
         """The standard role that a role stands for, by namespaces and role maps."""
@@ -275,25 +258,10 @@ def _value(thing: Any) -> Value | None:
         return None
 
 
-def _target(element: Any, pages: Mapping[tuple[int, int], int]) -> str | None:
-    """Where the annotation of a link leads."""
-    for kid in _listed(element.get("/K")):
-        annotation = kid.get("/Obj") if _is_dictionary(kid) else None
-        if _is_dictionary(annotation) and (found := link_target(annotation, pages)) is not None:
-            return found
-    return None
-
-
-def link_target(annotation: Any, pages: Mapping[tuple[int, int], int]) -> str | None:
-    """The address of a link, or `page N`; None where it has neither."""
+def link_address(annotation: Any) -> str | None:
+    """The address that a link leads to; None where it leads to a page."""
     action = annotation.get("/A")
-    uri = text_of(action.get("/URI")) if _is_dictionary(action) else None
-    if uri is not None:
-        return uri
-    place = annotation.get("/Dest", action.get("/D") if _is_dictionary(action) else None)
-    first: Any = next(iter(_listed(place)), None)
-    number = pages.get(first.objgen) if _is_dictionary(first) else None
-    return None if number is None else f"page {number}"
+    return text_of(action.get("/URI")) if _is_dictionary(action) else None
 
 
 def _attached(element: Any) -> str | None:

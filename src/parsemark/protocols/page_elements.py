@@ -1,6 +1,9 @@
-"""Elements as boards take them: truths in reading order, outputs read as elements, tables as HTML."""
+"""Elements as boards take them: truths in reading order, outputs read as elements, tables as HTML, labels."""
 
+import tomllib
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
 from parsemark.model import Category, Element, Page, Prediction
 
@@ -28,3 +31,19 @@ def predicted_elements(prediction: Prediction) -> Sequence[Element]:
     if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
         return prediction.elements
     return read_output(prediction.text, prediction.format).elements
+
+
+@cache
+def _labels() -> dict[str, dict[str, str]]:
+    return tomllib.loads(files("parsemark.protocols.boards").joinpath("labels.toml").read_text("utf-8"))
+
+
+def board_label(board: str, element: Element) -> str:
+    """What a board calls an element (`boards/labels.toml`)."""
+    labels, category = _labels()[board], str(element.category)
+    return labels.get("caption" if category.endswith("_caption") else category, labels["other"])
+
+
+def text_of(element: Element) -> str:
+    """What an element says, as text or else as LaTeX."""
+    return (element.text if element.text is not None else element.latex) or ""

@@ -23,7 +23,7 @@ from parsemark.protocols import (
 from parsemark.protocols.figures.figure import Floats
 from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.protocols.run_data.pages import Places
+from parsemark.protocols.run_data.tables import Places
 from parsemark.specs import Spec, parse_spec
 from parsemark.store import Run, report_damage
 

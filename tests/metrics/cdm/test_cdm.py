@@ -16,7 +16,7 @@ from parsemark.metrics.cdm.render import draws_only
 from parsemark.metrics.cdm.score import cdm_scores
 from parsemark.metrics.cdm.symbol_pairs import DrawnFormula, count_pairs, equivalent
 from parsemark.metrics.cdm.tokens import is_costly, tokenise
-from parsemark.protocols.document.published.latex_text import latex_to_text
+from parsemark.protocols.document.published.normalise import latex_to_text
 
 DATA = Path(os.environ.get("PARSEMARK_DATA", ""))
 EXAMPLES = DATA.parent / "reference" / "omnidocbench-examples.json"

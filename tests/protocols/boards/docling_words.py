@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from parsemark.metrics.base import MAX_POSITION_PAIRS, check_pairs
 from parsemark.metrics.meteor import nltk_module, words_of_sentences
-from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
 from parsemark.protocols.boards.docling_eval.items import Corners
 from parsemark.protocols.boards.docling_eval.measures import box_iou, token_scores
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from lxml import html
 
-from parsemark.metrics.edit_tree import EditTree, reference_tree
-from parsemark.metrics.teds import tree_similarity
-from parsemark.protocols.boards.parsebench import layout, rules, styling, tables
+from parsemark.metrics.teds import EditTree, reference_tree, tree_similarity
+from parsemark.protocols.boards.parsebench import layout, protocol, styling, tables
 from parsemark.protocols.boards.parsebench.content import AskedMarkdown, Rule
 from parsemark.protocols.boards.parsebench.grids import html_grids, soup_of, table_slices
 from parsemark.protocols.boards.parsebench.text import norm_cell
@@ -44,8 +43,8 @@ def run_rule(rule: Rule, markdown: str, parsed: Answer, raw: Answer) -> dict[str
     kind = rule["type"]
     if kind == "form_field":
         markdown = form_text(rule, markdown, parsed) if markdown else ""
-    if not markdown or kind == "form_field" or (kind not in rules.BESIDE_MARKDOWN and not pages):
-        return rules.run_rule(rule, AskedMarkdown(markdown))
+    if not markdown or kind == "form_field" or (kind not in protocol.BESIDE_MARKDOWN and not pages):
+        return protocol.run_rule(rule, AskedMarkdown(markdown))
     if kind == "rotate_check":
         if rule.get("value") is None:
             return {"passed": False, "score": 0.0, "error": True}
@@ -58,7 +57,7 @@ def run_rule(rule: Rule, markdown: str, parsed: Answer, raw: Answer) -> dict[str
         tagged = (f"<page_{part}>{text}</page_{part}>" for text in texts)
         passed = any(styling.in_running_head(rule, own) for own in tagged)
     else:
-        return rules.run_rule(rule, AskedMarkdown(markdown))
+        return protocol.run_rule(rule, AskedMarkdown(markdown))
     return {"passed": passed, "score": float(passed)}
 
 
@@ -69,7 +68,7 @@ def document_metrics(listed: Sequence[Rule], markdown: str) -> dict[str, Any]:
     for kind in {rule["type"] for rule in listed}:
         own = [score for rule, score in zip(listed, scores, strict=True) if rule["type"] == kind]
         metrics[f"rule_{kind}_pass_rate"] = fmean(own)
-    for name, value in rules.document_scores(listed, AskedMarkdown(markdown)).items():
+    for name, value in protocol.document_scores(listed, AskedMarkdown(markdown)).items():
         bare = name in ("content_faithfulness", "semantic_formatting")
         if name != "rule_pass_rate":
             metrics[name if bare else f"normalized_{name}"] = value

@@ -75,8 +75,8 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
         return {"grids": [grid_of(grid) for grid in grids.pipe_grids(given["content"])]}
     if family == "bags":
         asked = content.AskedMarkdown(given["content"])
-        names = ("sentences", "words")
-        bags = {f"{n}{'_with_cells' * c}": dict(getattr(asked, n)(bool(c))) for n in names for c in (0, 1)}
+        units = ("sentence", "word")
+        bags = {f"{u}s{'_with_cells' * c}": dict(asked.bag(u, bool(c))) for u in units for c in (0, 1)}
         return {**bags, "digits": dict(asked.digits()), "full_text": asked.full_text}
     if family == "rule":
         beside = given.get("parse_output") or {}, given.get("raw_output") or {}

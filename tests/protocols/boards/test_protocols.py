@@ -27,7 +27,7 @@ from parsemark.protocols.boards import (
     rd_tablebench,
     score_bench,
 )
-from parsemark.protocols.boards.olmocr.rules import read_test
+from parsemark.protocols.boards.olmocr.protocol import read_test
 from parsemark.protocols.boards.parsebench import protocol as parsebench
 from parsemark.protocols.contract import all_truth_keys
 from parsemark.protocols.figures.aggregate import figure_of, mean_of_figures, mean_statistic

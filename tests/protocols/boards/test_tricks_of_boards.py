@@ -13,7 +13,7 @@ from parsemark.metrics.teds import teds
 from parsemark.model import Element, Page, Sample, Table
 from parsemark.protocols.boards.getomni import json_accuracy
 from parsemark.protocols.boards.marker_bench import page_score
-from parsemark.protocols.boards.olmocr.rules import check, read_test
+from parsemark.protocols.boards.olmocr.protocol import check, read_test
 from parsemark.protocols.boards.opendataloader import page_scores
 from parsemark.protocols.boards.rd_tablebench import html_similarity
 from parsemark.protocols.figures.summary import Summary

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from parsemark.protocols.document.published import (
-    cdm_variants,
+    cdm,
     formulas,
     normalise,
     quick_match,
@@ -19,7 +19,6 @@ from parsemark.protocols.document.published import (
     table_html,
 )
 from parsemark.protocols.document.published.extract import extract
-from parsemark.protocols.document.published.latex_text import safe_text
 from parsemark.protocols.document.published.measures import (
     MeasuredRecords,
     measure_pages,
@@ -27,6 +26,7 @@ from parsemark.protocols.document.published.measures import (
     measure_text,
     metric_result,
 )
+from parsemark.protocols.document.published.normalise import safe_text
 from parsemark.protocols.document.published.page import page_records, reading_order
 from parsemark.protocols.document.published.profile import PROFILES, Profile
 from parsemark.protocols.document.published.records import MarkdownItem, Record, Truth
@@ -157,7 +157,7 @@ RUNNERS = {
     "page: truth": _whole_page,
     "reading order": _order,
     "logic-brace": lambda data, _: formulas.rewrite_logic_braces(data),
-    "CDM variants": lambda data, _: list(cdm_variants.cdm_variants(data["gt"], data["pred"])),
+    "CDM variants": lambda data, _: list(cdm.cdm_variants(data["gt"], data["pred"])),
     "TEDS": _teds,
 }
 

@@ -17,8 +17,7 @@ import numpy as np
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError
 from parsemark.protocols.boards.olmocr.formulas import Renderer
-from parsemark.protocols.boards.olmocr.protocol import split_groups
-from parsemark.protocols.boards.olmocr.rules import BASELINE, baseline_of, check, read_test
+from parsemark.protocols.boards.olmocr.protocol import BASELINE, baseline_of, check, read_test, split_groups
 from parsemark.protocols.facts.grid import TableTooLargeError
 
 ERRORS = (IndexError, TypeError, TooHardError, TableTooLargeError)

@@ -19,8 +19,14 @@ from parsemark.errors import CorpusError
 from parsemark.kernels.search import near
 from parsemark.metrics.katex import DrawnSpan, Render
 from parsemark.protocols.boards.olmocr.formulas import formulas_of, in_order_tried
-from parsemark.protocols.boards.olmocr.protocol import bootstrap_interval
-from parsemark.protocols.boards.olmocr.rules import check, html_tables, markdown_tables, read_test, related
+from parsemark.protocols.boards.olmocr.protocol import (
+    bootstrap_interval,
+    check,
+    html_tables,
+    markdown_tables,
+    read_test,
+    related,
+)
 from parsemark.protocols.boards.olmocr.text import normalise, trailing_repeats
 
 PLACE = {"pdf": "a.pdf", "page": 1, "id": "i"}

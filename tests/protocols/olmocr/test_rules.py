@@ -16,7 +16,7 @@ from parsemark.kernels.search import TooHardError, near
 from parsemark.metrics.katex import Render, find_chromium, render_all
 from parsemark.model import Box, Fact, Page, Prediction, Status
 from parsemark.protocols import get_protocol
-from parsemark.protocols.boards.olmocr.rules import Quirks, check, read_test
+from parsemark.protocols.boards.olmocr.protocol import OlmocrProtocol, check, read_test
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.report.outputs import export_board
 from parsemark.store import Run
@@ -24,8 +24,8 @@ from parsemark.store import Run
 TABLE = "| Port | Depth |\n|---|---|\n| Oban | 9.5 |\n| Mull | 7 |"
 
 
-def passes(md: str, quirks: Quirks = Quirks(), **test: Any) -> bool | None:  # noqa: B008 - frozen
-    return check(read_test({"pdf": "a.pdf", "page": 1, "id": "i", **test}), md, no_browser, quirks).passed
+def passes(md: str, options: OlmocrProtocol = OlmocrProtocol(), **test: Any) -> bool | None:  # noqa: B008 - frozen
+    return check(read_test({"pdf": "a.pdf", "page": 1, "id": "i", **test}), md, no_browser, options).passed
 
 
 def no_browser(_: str) -> Render | None:
@@ -55,10 +55,10 @@ def test_a_cell_has_its_neighbours_and_headings(relation: str, value: str) -> No
 
 def test_defects_are_switches() -> None:
     assert passes("\n", type="present", text="two words")
-    assert not passes("\n", Quirks(short_text_in_query=False), type="present", text="two words")
+    assert not passes("\n", OlmocrProtocol(short_text_in_query=False), type="present", text="two words")
     misread = {"type": "present", "text": "abcdefghijkl", "max_diffs": 1}
     assert not passes("xx abcdeZghijkl yy", **misread)
-    assert passes("xx abcdeZghijkl yy", Quirks(rounding=False), **misread)
+    assert passes("xx abcdeZghijkl yy", OlmocrProtocol(rounding=False), **misread)
 
 
 def test_formulas_without_a_browser_are_not_tried_unless_they_are_written_the_same() -> None:

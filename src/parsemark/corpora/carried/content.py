@@ -10,7 +10,7 @@ from statistics import median
 from typing import ClassVar
 
 from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
-from parsemark.formats.html.text import script
+from parsemark.formats.html.tree import script
 from parsemark.model import Box
 from parsemark.pdf.document import Edges
 from parsemark.pdf.marked import FORM, OwnedPage, marked_page

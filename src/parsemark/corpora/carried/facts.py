@@ -6,7 +6,6 @@ so the fact has the words of the page, and what the outline merely names is none
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from parsemark.extras import require
 from parsemark.model import Box, Fact
 from parsemark.pdf import Glyph, document_glyphs, in_child, open_document
 from parsemark.pdf.document import open_page, to_page_box
-from parsemark.pdf.tags import dictionary_items, link_target, open_qpdf, text_of
+from parsemark.pdf.tags import dictionary_items, link_address, open_qpdf, text_of
 
 RULES = "answers"
 OUTLINE, LINK, FORM_VALUE = "outline", "link annotation", "form field"
@@ -28,7 +27,7 @@ _NUMBER = re.compile(
     r"(?:(?:chapter|section|part|appendix|kapitel|chapitre)\s+)?[\dA-Z]{1,3}(?:\.\d{1,3})*[.:)]?", re.I
 )
 """What stands before a heading, and which an outline may leave out."""
-_Draft = tuple[str, dict[str, Any], str, Box | None]
+_Draft = tuple[str, dict[str, Any], str, Box | None]  # kind, arguments, derivation and place of a fact
 _Line = tuple[str, Box]
 
 
@@ -40,35 +39,22 @@ class OutlineEntry(NamedTuple):
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedPlace:
-    """A link, or a field of a form, with its place in the coordinates of the page."""
-
-    page: int
-    box: Box
-    value: str  # the target, or what is filled in
-    name: str = ""  # of a field
-
-
 def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
-    """The facts of a document's outline, links and forms, by page.
-
-    Raises:
-        PdfError: It cannot be read.
-        MissingDependencyError: pikepdf is not installed.
-    """
+    """The facts of a document's outline, links and forms, by page."""
     require("carried", "Reading links and forms", {"pikepdf"})
-    entries = read_outline(pdf)
-    links, fields = read_annotations(pdf)
+    entries = _read_outline(pdf)
+    links, fields = _read_annotations(pdf)
     if not entries and not links and not fields:
         return {}
     facts: dict[int, tuple[Fact, ...]] = {}
     for number, glyphs in enumerate(document_glyphs(pdf), start=1):
-        own = [
-            *_headings([entry for entry in entries if entry.page == number], glyphs),
-            *_links([link for link in links if link.page == number], glyphs),
-            *_values([field for field in fields if field.page == number]),
-        ]
+        own = list(_headings([entry for entry in entries if entry.page == number], glyphs))
+        for box, target in (link[1:] for link in links if link[0] == number):
+            inside = "".join(glyph.text for glyph in glyphs if box.holds_centre(glyph.box))
+            if text := " ".join(inside.split()):
+                own.append(("link", {"text": text, "target": target}, LINK, box.rounded()))
+        for box, name, value in (field[1:] for field in fields if field[0] == number):
+            own.append(("field", {"field": name, "answer": value}, FORM_VALUE, box.rounded()))
         facts[number] = tuple(
             Fact(f"carried-{k}", kind, RULES, arguments, number, how, box=box)
             for k, (kind, arguments, how, box) in enumerate(own)
@@ -77,7 +63,7 @@ def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
 
 
 @in_child(cpu_s=120)
-def read_outline(pdf: Path) -> list[OutlineEntry]:
+def _read_outline(pdf: Path) -> list[OutlineEntry]:
     """The entries of an outline that lead to pages of the document; none where it has no outline."""
     found: list[OutlineEntry] = []
     with open_document(pdf) as document:
@@ -94,9 +80,9 @@ def read_outline(pdf: Path) -> list[OutlineEntry]:
 
 
 @in_child(cpu_s=120)
-def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]:
-    """Links with addresses, and fields of forms that are filled in with text."""
-    links, fields = list[CarriedPlace](), list[CarriedPlace]()
+def _read_annotations(pdf: Path) -> tuple[list[tuple[int, Box, str]], list[tuple[int, Box, str, str]]]:
+    """Links with page, place and address, and fields of forms that are filled in, with name and text."""
+    links, fields = list[tuple[int, Box, str]](), list[tuple[int, Box, str, str]]()
     with open_qpdf(pdf) as document:
         for number, page in enumerate(document.pages, start=1):
             for annotation in dictionary_items(page.get("/Annots")):
@@ -107,10 +93,10 @@ def read_annotations(pdf: Path) -> tuple[list[CarriedPlace], list[CarriedPlace]]
                 flags = annotation.get("/F", 0)
                 if box is None or (isinstance(flags, int) and flags & _HIDDEN):
                     continue
-                if kind == "/Link" and (target := link_target(annotation, {})):
-                    links.append(CarriedPlace(number, box, target))
+                if kind == "/Link" and (target := link_address(annotation)):
+                    links.append((number, box, target))
                 elif kind == "/Widget" and (value := _inherited(annotation, "/V")):
-                    fields.append(CarriedPlace(number, box, value, _inherited(annotation, "/T") or ""))
+                    fields.append((number, box, _inherited(annotation, "/T") or "", value))
     return links, fields
 
 
@@ -181,15 +167,3 @@ def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> 
             if bare(" ".join(words[n:])) == wanted and (not n or _NUMBER.fullmatch(before)):
                 return (said if k < len(lines) else f"{before} {title}".strip()), frame.rounded()
     return None
-
-
-def _links(links: Sequence[CarriedPlace], glyphs: Sequence[Glyph]) -> Iterator[_Draft]:
-    for link in links:
-        inside = "".join(g.text for g in glyphs if link.box.holds_centre(g.box))
-        if text := " ".join(inside.split()):
-            yield "link", {"text": text, "target": link.value}, LINK, link.box.rounded()
-
-
-def _values(fields: Sequence[CarriedPlace]) -> Iterator[_Draft]:
-    for field in fields:
-        yield "field", {"field": field.name, "answer": field.value}, FORM_VALUE, field.box.rounded()

@@ -15,16 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
-from parsemark.corpora.carried.page_letters import REFERENCE, PageLetters, folded_letters, signs_of
 from parsemark.corpora.carried.source_places import (
     CAPTION_LABEL,
     CAPTIONS,
+    REFERENCE,
     LaidBlock,
     LaidPiece,
+    PageLetters,
     block_of,
+    folded_letters,
     pages_between,
     place_all,
     place_formulas,
+    signs_of,
 )
 from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
 from parsemark.corpora.carried.tagged import TaggedDocument, read_content
@@ -61,12 +64,7 @@ class _LaidContent(DocumentContent):
 
 
 def read_pair(pdf: Path, source: Path) -> TaggedDocument:
-    """What a source says of the pages that were made of it.
-
-    Raises:
-        PdfError: One of both cannot be read.
-        MissingDependencyError: A library that reads such a source is not installed.
-    """
+    """What a source says of the pages that were made of it; PdfError where one of both cannot be read."""
     needed = {"docx": "docx", "xlsx": "openpyxl"}.get(SOURCES[source.suffix.lower()], "pikepdf")
     require("carried", f"Reading {source.name}", {needed})
     return _read_pair(pdf, source)

@@ -36,6 +36,8 @@ def sheet_html(path: Path) -> str:
 
 
 def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
+    from openpyxl.utils import get_column_letter
+
     n_cols = min(sheet.max_column, MAX_COLUMNS)
     n_rows = min(sheet.max_row, MAX_GRID // max(n_cols, 1))
     for cell in (c for row in formulas.iter_rows(max_row=n_rows, max_col=n_cols) for c in row):
@@ -43,7 +45,7 @@ def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
             own.value = NO_VALUE
     spans = {(r.min_row, r.min_col): r for r in sheet.merged_cells.ranges}
     covered = {place for r in spans.values() for place in r.cells} if len(spans) < MAX_COLUMNS else set()
-    shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[_letter(c)].hidden]
+    shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[get_column_letter(c)].hidden]
     rows = []
     for r in range(1, n_rows + 1):
         if not sheet.row_dimensions[r].hidden:
@@ -93,12 +95,6 @@ def _cells(
             yield f'<td colspan="{size["columns"]}" rowspan="{size["rows"]}">{escape(shown_text(cell))}</td>'
         elif place not in covered:
             yield f"<td>{escape(shown_text(cell))}</td>"
-
-
-def _letter(column: int) -> str:
-    from openpyxl.utils import get_column_letter
-
-    return str(get_column_letter(column))
 
 
 def shown_text(cell: Any) -> str:

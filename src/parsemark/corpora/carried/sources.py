@@ -18,13 +18,13 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from parsemark.corpora.carried.page_letters import REFERENCE
 from parsemark.corpora.carried.sheets import sheet_html
+from parsemark.corpora.carried.source_places import REFERENCE
 from parsemark.corpora.loaders.files import read_text
 from parsemark.errors import CorpusError
 from parsemark.formats.document import read_document
 from parsemark.formats.document.elements import caption_category
-from parsemark.formats.html.text import script
+from parsemark.formats.html.tree import script
 from parsemark.formats.limits import MAX_SPAN
 from parsemark.model import Category, Element
 from parsemark.system import BROKEN_ARCHIVE
@@ -52,12 +52,7 @@ Source = tuple[str, list[str]]  # HTML, and the notes below the text
 
 
 def read_source(path: Path) -> list[Element]:
-    """The elements of a source; its notes come last.
-
-    Raises:
-        CorpusError: It cannot be read, or is over a limit.
-        FormatError: Its text is over a limit.
-    """
+    """The elements of a source, its notes last; CorpusError or FormatError where it is over a limit."""
     kind = SOURCES[path.suffix.lower()]
     if kind in ("latex", "markdown"):
         text = read_text(path)
@@ -123,15 +118,6 @@ def _unframed(table: str) -> str:
     return "".join(parts)
 
 
-def _html(path: Path) -> Source:
-    return read_text(path), []
-
-
-def _sheets(path: Path) -> Source:
-    with _archive(path):
-        return sheet_html(path), []
-
-
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """An archive of few enough parts that are small enough; a part never has more bytes than it says."""
@@ -181,12 +167,14 @@ def _said(element: Any) -> str:
 
 
 class _Markup:
-    """Writes XML as HTML by the names of its elements; depth is bounded by the reader of XML."""
+    """Writes XML as HTML by the names of its elements; depth is bounded by the reader of XML.
+
+    What is more than another name has a method `on_NAME`.
+    """
 
     names: ClassVar[Mapping[str, str]]
     skipped: ClassVar[frozenset[str]]
-    special: ClassVar[Mapping[str, Callable[[Any, Any], str]]]
-    """What writes an element that is more than a name."""
+    blanks: ClassVar[tuple[str, ...]]
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -202,10 +190,11 @@ class _Markup:
         name = _local(element)
         if not name or name in self.skipped:
             return ""
-        if (special := self.special.get(name)) is not None:
-            return special(self, element)
+        if (write := getattr(self, f"on_{name.replace('-', '_')}", None)) is not None:
+            return str(write(element))
         tag = self.names.get(name)
-        return f"<{tag}>{self.inner(element)}</{tag}>" if tag else self.inner(element)
+        inner = " " if name in self.blanks else self.inner(element)
+        return f"<{tag}>{inner}</{tag}>" if tag else inner
 
 
 class _OpenDocument(_Markup):
@@ -216,6 +205,7 @@ class _OpenDocument(_Markup):
         {"tracked-changes", "annotation", "covered-table-cell", "image", "title", "desc", "forms"}
         | {"sequence-decls", "bookmark-ref-mark", "object", "object-ole", "soft-page-break"}
     )
+    blanks = ("s", "tab", "line-break")
 
     def on_h(self, element: Any) -> str:
         level = min(int(_value(element, "outline-level") or 1), _DEEPEST)
@@ -233,9 +223,6 @@ class _OpenDocument(_Markup):
         mark = next(map(_said, _inside(element, "note-citation")), "")
         self.notes += [f"{mark} {_said(body)}".strip() for body in bodies]
         return f"<sup>{escape(mark)}</sup>"
-
-    blanks = dict.fromkeys(("s", "tab", "line-break"), lambda *_: " ")
-    special: ClassVar = {"h": on_h, "table-cell": on_table_cell, "note": on_note, **blanks}
 
 
 def _odt(path: Path) -> Source:
@@ -259,6 +246,7 @@ class _Jats(_Markup):
         | {"related-article", "self-uri", "custom-meta-group", "funding-group", "processing-meta"}
         | {"alternatives", "inline-formula"}
     )
+    blanks = ("break",)
 
     def on_title(self, element: Any) -> str:
         depth = 1 + sum(_local(above) in ("sec", "abstract", "ack") for above in element.iterancestors())
@@ -266,6 +254,8 @@ class _Jats(_Markup):
 
     def on_mixed_citation(self, element: Any) -> str:
         return escape(_said(element))  # its `article-title` is no heading
+
+    on_element_citation = on_mixed_citation
 
     def on_fn(self, element: Any) -> str:
         self.notes.append(" ".join(filter(None, map(_said, element))) or _said(element))
@@ -288,21 +278,11 @@ class _Jats(_Markup):
         feet = "".join(f"<p>{escape(_said(foot))}</p>" for foot in _inside(element, "table-wrap-foot"))
         return "".join(tables) + feet
 
-    def on_cell(self, element: Any) -> str:
+    def on_td(self, element: Any) -> str:
         spans = _spans(element, "colspan", "rowspan")
         return f"<{_local(element)}{spans}>{self.inner(element)}</{_local(element)}>"
 
-    special: ClassVar = {
-        "title": on_title,
-        **dict.fromkeys(("mixed-citation", "element-citation"), on_mixed_citation),
-        "fn": on_fn,
-        "xref": on_xref,
-        "disp-formula": on_disp_formula,
-        "fig": on_fig,
-        "table-wrap": on_table_wrap,
-        **dict.fromkeys(("td", "th"), on_cell),
-        "break": lambda *_: " ",
-    }
+    on_th = on_td
 
 
 def _caption(element: Any) -> str:
@@ -316,6 +296,11 @@ def _jats(path: Path) -> Source:
         raise CorpusError(f"{path} is XML, but no article of JATS; such sources are not read.")
     writer = _Jats()
     return writer.outer(root), writer.notes
+
+
+def _sheets(path: Path) -> Source:
+    with _archive(path):
+        return sheet_html(path), []
 
 
 def _epub(path: Path) -> Source:
@@ -466,7 +451,8 @@ def _word_value(element: Any, path: str) -> str:
 
 
 _READERS: dict[str, Callable[[Path], Source]] = {
-    "docx": _docx, "odt": _odt, "html": _html, "epub": _epub, "jats": _jats, "xlsx": _sheets,
+    "docx": _docx, "odt": _odt, "html": lambda path: (read_text(path), []), "epub": _epub, "jats": _jats,
+    "xlsx": _sheets,
 }  # fmt: skip
 SOURCES = {
     ".docx": "docx", ".odt": "odt", ".tex": "latex", ".xml": "jats", ".nxml": "jats", ".html": "html",

@@ -115,12 +115,7 @@ class _Block:
 
 
 def read_tagged(pdf: Path) -> TaggedDocument | None:
-    """What the tags of a PDF say; None where it has no structure tree.
-
-    Raises:
-        PdfError: It cannot be read, or its tree is too large.
-        MissingDependencyError: pikepdf is not installed.
-    """
+    """What the tags of a PDF say; None where it has no structure tree, PdfError where that is too large."""
     require("carried", "Reading structure trees", {"pikepdf"})
     return _read_tagged(pdf)
 

@@ -17,8 +17,7 @@ from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, read_marks
 from parsemark.corpora.latex.visible_grid import without_unseen
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex.grid import read_grid
-from parsemark.formats.latex.table import PlacedTable, place_table
-from parsemark.formats.latex.visible_cells import Slot
+from parsemark.formats.latex.table import PlacedTable, Slot, place_table
 from parsemark.model import Box
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 from parsemark.system.scratch import ScratchFolder

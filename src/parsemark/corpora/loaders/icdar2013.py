@@ -12,7 +12,7 @@ out, and one whose files contradict themselves has no truth; both are named.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -58,21 +58,7 @@ class Region:
     """Cells of the file that end before they start; they are read as if their ends were exchanged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """All tables of one document."""
-
-    name: str
-    regions: tuple[Region, ...]
-
-    def n_regions(self, table: int) -> int:
-        """How many regions a table has."""
-        return sum(region.table == table for region in self.regions)
-
-
-def read_annotation(
-    root: Path, pdf: Path, name: str, turned_pages: frozenset[int] = frozenset()
-) -> Annotation:
+def _read_regions(root: Path, pdf: Path, name: str, turned_pages: frozenset[int]) -> list[Region]:
     """The regions of `NAME-str.xml`, with the boxes of `NAME-reg.xml`; a document may have neither.
 
     On turned pages the two files measure differently, so that only the order tells which belong together.
@@ -83,8 +69,7 @@ def read_annotation(
         for table, number, region in (_regions(place) if place.is_file() else ())
     }
     if not structure.is_file():
-        regions = [Region(t, n, page, box, ()) for (t, n), (page, box) in sorted(boxes.items())]
-        return Annotation(name, tuple(regions))
+        return [Region(t, n, page, box, ()) for (t, n), (page, box) in sorted(boxes.items())]
     regions = []
     for table, number, element in _regions(structure):
         page = _integer(element, "page", structure)
@@ -93,7 +78,7 @@ def read_annotation(
         own = on_page.get((table, number))
         box = own if page in turned_pages else _box_of(cells, own, list(on_page.values()))
         regions.append(Region(table, number, page, box, cells, n_repaired))
-    return Annotation(name, tuple(regions))
+    return regions
 
 
 def _contradiction(pdf: Path, name: str, n_pages: int) -> Remark | None:
@@ -217,20 +202,26 @@ def _samples(
     chosen = annotations[-1 if alternates else 0]
     shapes = page_shapes(pdf, turns=True)
     turned = frozenset(number for number, shape in enumerate(shapes, start=1) if shape.rotation)
-    truth = read_annotation(root, pdf, chosen, turned)
+    regions = _read_regions(root, pdf, chosen, turned)
+    n_regions = Counter(region.table for region in regions)
     contradiction = _contradiction(pdf, chosen, len(shapes))
     if contradiction is not None:
         remarks.append(contradiction)
-    by_page: dict[int, list[Region]] = defaultdict(list)
-    attributes: dict[str, AttributeValue] = {} if len(annotations) == 1 else {"annotation": chosen}
-    for region in truth.regions:
-        by_page[region.page].append(region)
+    attributes = {} if len(annotations) == 1 else {"annotation": chosen}
     for number, shape in enumerate(shapes, start=1):
         identifier = ids.make(pdf.stem, f"p{number}")
         if contradiction is not None:
             yield Sample(identifier, pdf.stem, number, None, pdf)
             continue
-        page = _page(identifier, shape, truth, by_page[number], attributes)
+        own = [region for region in regions if region.page == number]
+        elements = tuple(_element(region, shape, n_regions[region.table]) for region in own)
+        relations = tuple(
+            Relation("continued", _element_id(one), _element_id(other))
+            for one, other in product(own, own)
+            if one.table == other.table and one.number + 1 == other.number
+        )
+        size = shape.width, shape.height
+        page = Page(identifier, *size, elements, relations, attributes, only_tables=True)
         for file, correction in corrections:
             if correction.sample == identifier:
                 page = corrected_page(page, [correction], file)
@@ -247,27 +238,11 @@ def _annotations(pdf: Path) -> list[str]:
     return names
 
 
-def _page(
-    identifier: str,
-    shape: PageShape,
-    truth: Annotation,
-    regions: list[Region],
-    attributes: dict[str, AttributeValue],
-) -> Page:
-    elements = tuple(_element(region, shape, truth) for region in regions)
-    relations = tuple(
-        Relation("continued", _element_id(one), _element_id(other))
-        for one, other in product(regions, regions)
-        if one.table == other.table and one.number + 1 == other.number
-    )
-    return Page(identifier, shape.width, shape.height, elements, relations, attributes, only_tables=True)
-
-
 def _element_id(region: Region) -> str:
     return f"t{region.table}" if region.number == 0 else f"t{region.table}r{region.number + 1}"
 
 
-def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
+def _element(region: Region, shape: PageShape, n_regions: int) -> Element:
     height = _height_of_cells(region, shape)
     cells = [replace(c, box=None if c.box is None else c.box.flipped(height)) for c in region.cells]
     table, n_changed = filled_table(cells)
@@ -275,8 +250,8 @@ def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
     own = Box.hull(boxes) if boxes else None
     box = own if region.box is None else region.box.flipped(shape.height)
     attributes: dict[str, AttributeValue] = {}
-    if truth.n_regions(region.table) > 1:
-        attributes |= {"region": region.number + 1, "regions": truth.n_regions(region.table)}
+    if n_regions > 1:
+        attributes |= {"region": region.number + 1, "regions": n_regions}
     if n_changed or region.n_repaired:
         attributes["repaired_cells"] = n_changed + region.n_repaired
     return Element(_element_id(region), Category.TABLE, box=box, table=table, attributes=attributes)

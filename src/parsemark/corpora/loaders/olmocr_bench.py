@@ -26,7 +26,7 @@ from parsemark.corpora.loaders.files import (
 from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark.protocols.boards.olmocr.rules import BASELINE, KINDS, RULES, baseline_of, read_test
+from parsemark.protocols.boards.olmocr.protocol import BASELINE, KINDS, RULES, baseline_of, read_test
 
 _PLACE = ("pdf", "page", "id", "type")
 

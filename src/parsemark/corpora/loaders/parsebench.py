@@ -26,8 +26,7 @@ from parsemark.corpora.loaders.files import (
 )
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
-from parsemark.protocols.boards.parsebench.protocol import CASES, FLAGS, RULES
-from parsemark.protocols.boards.parsebench.rules import KINDS, is_known
+from parsemark.protocols.boards.parsebench.protocol import CASES, FLAGS, KINDS, RULES, is_known
 
 _OTHERS = ("layout", "expected_markdown")
 

@@ -13,13 +13,14 @@ boxes nobody can say which is which: the tables then have no content, and `truth
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from PIL import Image
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_hash, read_text
-from parsemark.corpora.loaders.table_structure import VocFile, VocObject, read_voc
+from parsemark.corpora.loaders.pubtables1m import VocFile, VocObject, read_voc
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import TRUTH_ERROR, AttributeValue, Element, Page, Sample
@@ -52,7 +53,7 @@ def load(root: Path) -> Corpus:
     by_id = {ids.make(page.stem): page for page in pages}
     files = [f for page in pages for f in (page.image, page.xml, *page.html) if f is not None]
     version = "1", listing_hash(root, files)
-    samples = tuple(by_id), _SoricReader(root, by_id, _first_numbers(pages)).read
+    samples = tuple(by_id), partial(_read, root, by_id, _first_numbers(pages))
     name, licence = root.resolve().name, "see the dataset's card"
     return Corpus(name, *version, root, *samples, licence, remarks=tuple(remarks))
 
@@ -85,43 +86,37 @@ def _first_numbers(pages: list[_PageFiles]) -> dict[str, int]:
     return {document: min(found) for document, found in numbers.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _SoricReader:
-    root: Path
-    pages: dict[str, _PageFiles]
-    first_numbers: dict[str, int]
+def _read(root: Path, pages: dict[str, _PageFiles], first_numbers: dict[str, int], identifier: str) -> Sample:
+    """One page."""
+    files = pages[identifier]
+    pdf, number, document = _pdf(root, first_numbers, files.stem)
+    voc = _annotation(files)
+    width, height, scale = voc.width, voc.height, 1.0
+    if pdf is not None:
+        shapes = page_shapes(pdf)
+        if number > len(shapes):
+            has = f"{pdf} has {counted(len(shapes), 'page')}"
+            raise CorpusError(f"{has}; {files.stem} would be page {number}.")
+        width, height = shapes[number - 1].width, shapes[number - 1].height
+        scale = width / voc.width if voc.width else 1.0
+    tables = [item for item in voc.objects if _TABLES.fullmatch(item.label)]
+    elements = _elements(tables, files.html, scale)
+    attributes = {"annotated": files.xml is not None}
+    page = Page(identifier, width, height, elements, attributes=attributes, only_tables=True)
+    return Sample(identifier, document, number, page, pdf, files.image)
 
-    def read(self, identifier: str) -> Sample:
-        """One page."""
-        files = self.pages[identifier]
-        pdf, number, document = self._pdf(files.stem)
-        voc = _annotation(files)
-        width, height, scale = voc.width, voc.height, 1.0
-        if pdf is not None:
-            shapes = page_shapes(pdf)
-            if number > len(shapes):
-                has = f"{pdf} has {counted(len(shapes), 'page')}"
-                raise CorpusError(f"{has}; {files.stem} would be page {number}.")
-            width, height = shapes[number - 1].width, shapes[number - 1].height
-            scale = width / voc.width if voc.width else 1.0
-        tables = [item for item in voc.objects if _TABLES.fullmatch(item.label)]
-        elements = _elements(tables, files.html, scale)
-        attributes = {"annotated": files.xml is not None}
-        page = Page(identifier, width, height, elements, attributes=attributes, only_tables=True)
-        return Sample(identifier, document, number, page, pdf, files.image)
 
-    def _pdf(self, stem: str) -> tuple[Path | None, int, str]:
-        """The PDF, the page's number in it, and the document's name."""
-        own = self.root / "pdfs" / f"{stem}.pdf"
-        match = _NUMBERED.fullmatch(stem)
-        document = match[1] if match else stem
-        if own.is_file():
-            return own, 1, document
-        shared = self.root / "pdfs" / f"{document}.pdf"
-        if match is None or not shared.is_file():
-            return None, 1, document
-        counts_from_zero = self.first_numbers[document] == 0
-        return shared, int(match[2]) + counts_from_zero, document
+def _pdf(root: Path, first_numbers: dict[str, int], stem: str) -> tuple[Path | None, int, str]:
+    """The PDF, the page's number in it, and the document's name."""
+    own = root / "pdfs" / f"{stem}.pdf"
+    match = _NUMBERED.fullmatch(stem)
+    document = match[1] if match else stem
+    if own.is_file():
+        return own, 1, document
+    shared = root / "pdfs" / f"{document}.pdf"
+    if match is None or not shared.is_file():
+        return None, 1, document
+    return shared, int(match[2]) + (first_numbers[document] == 0), document
 
 
 def _annotation(files: _PageFiles) -> VocFile:

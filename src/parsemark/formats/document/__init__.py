@@ -4,8 +4,13 @@ from collections.abc import Callable
 
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_mark
-from parsemark.formats.document.elements import EQUATION_INLINE, Block, Document, build_document
-from parsemark.formats.document.formulas import display_formulas
+from parsemark.formats.document.elements import (
+    EQUATION_INLINE,
+    Block,
+    Document,
+    build_document,
+    display_formulas,
+)
 from parsemark.formats.document.html import has_parting_tags, read_html_blocks
 from parsemark.formats.document.latex import has_parting_commands, read_latex_blocks
 from parsemark.formats.document.markdown import has_markdown_lines, read_markdown_blocks

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from parsemark.formats.cell_text import clean, without_controls
-from parsemark.formats.document.elements import Block, table_block
-from parsemark.formats.document.formulas import display_formulas
+from parsemark.formats.document.elements import Block, display_formulas, table_block
 from parsemark.formats.hidden_text import UNSEEN_ELEMENTS, seen
 from parsemark.formats.html.markup import Tag, read_comments, read_tags, replace_tags, unescape
 from parsemark.formats.html.tables import find_html_tables
-from parsemark.formats.html.text import fragment_text
+from parsemark.formats.html.tree import fragment_text
 from parsemark.formats.markdown.fences import blanked
 from parsemark.model import Category
 

@@ -7,14 +7,12 @@ from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean, without_controls
-from parsemark.formats.document.elements import Block, table_block
-from parsemark.formats.document.formulas import DISPLAY_ENVIRONMENTS, LABEL, UNWRAPPED
+from parsemark.formats.document.elements import DISPLAY_ENVIRONMENTS, LABEL, UNWRAPPED, Block, table_block
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.hidden_text import seen
-from parsemark.formats.latex.commands import SIGNATURES
+from parsemark.formats.latex.commands import COMMANDS, SIGNATURES, by_name
 from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, is_commented
-from parsemark.formats.latex.rows import COMMANDS, by_name, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.special import latex_to_text
 from parsemark.formats.latex.table import read_latex_table
@@ -143,16 +141,16 @@ class _LatexReader:
             category = caption if name == "caption" else Category.TITLE
             return self._titled(category, index, end, SECTIONS.get(name))
         if name == "includegraphics":
-            behind = skip_arguments(self.source, SIGNATURES[name], index + 1, end)
+            behind = self.source.skip_arguments(SIGNATURES[name], index + 1, end)
             self._add(Category.FIGURE, (index, behind), is_certain=True)
             return behind
         if name in _SILENT:
-            return skip_arguments(self.source, _SILENT[name], index + 1, end)
+            return self.source.skip_arguments(_SILENT[name], index + 1, end)
         return None
 
     def _titled(self, category: str, index: int, end: int, level: int | None = None) -> int:
         """The argument of a heading or a caption as a block; gives the index behind it."""
-        start = skip_arguments(self.source, "*o", index + 1, end)
+        start = self.source.skip_arguments("*o", index + 1, end)
         argument, behind = self.source.argument(start, end)
         text = self._span_text(argument)
         if text:
@@ -168,14 +166,14 @@ class _LatexReader:
         elif plain in DISPLAY_ENVIRONMENTS:
             self._formula(whole, inner if plain in UNWRAPPED else whole)
         elif plain in _CODE:
-            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
+            start = self.source.skip_arguments(_ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
             begin, stop = self.source.tokens[start - 1].end, self.source.tokens[closes].start
             shown = self.source.text[begin:stop].strip("\n")
             self._add(_CODE[plain], whole, text=shown, is_certain=True)
         elif plain in _LISTS and (items := self._items(inner)):
             self._list(whole, items, numbered=plain in ("enumerate", "compactenum"))
         elif plain not in _HIDDEN and depth < MAX_LATEX_DEPTH:
-            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
+            start = self.source.skip_arguments(_ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
             self.read((start, closes), _FLOATS.get(plain, caption), depth + 1)
 
     def _table(self, whole: Range, inner: Range, name: str) -> None:

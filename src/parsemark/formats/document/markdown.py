@@ -20,16 +20,14 @@ from typing import TYPE_CHECKING
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.document.elements import Block, is_caption_source, table_block
-from parsemark.formats.document.formulas import display_formulas
+from parsemark.formats.document.elements import Block, display_formulas, is_caption_source, table_block
 from parsemark.formats.document.html import is_html_source, read_html_blocks, read_html_fragment
 from parsemark.formats.document.latex import SECTIONS, read_floats
 from parsemark.formats.hidden_text import begins_line, unseen
 from parsemark.formats.html.markup import read_comments
 from parsemark.formats.limits import MAX_MARKDOWN_DEPTH, check_lines
 from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
-from parsemark.formats.markdown.inline import inline_text
-from parsemark.formats.markdown.spans import protected_spans
+from parsemark.formats.markdown.inline import inline_text, protected_spans
 from parsemark.formats.tables import find_marked_up_tables, find_text_tables, read_tables
 from parsemark.model import Category
 

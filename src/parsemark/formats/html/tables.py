@@ -9,18 +9,16 @@ a `thead`; in a table with neither, nobody said what is a header, and it is None
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FoundTable
-from parsemark.formats.html.placing import GridBuilder, read_span
-from parsemark.formats.html.scan import html_table_spans
-from parsemark.formats.html.text import ROW_PARTS, cell_text
-from parsemark.formats.html.tree import parse_html
-from parsemark.formats.limits import check_size
-from parsemark.model import Table
+from parsemark.formats.html.tree import ROW_PARTS, cell_text, parse_html
+from parsemark.formats.limits import MAX_GRID, MAX_SPAN, check_grid, check_size, check_tables
+from parsemark.model import Cell, Table
 
 
 def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
@@ -148,3 +146,183 @@ def _spans(rest: str) -> str:
     columns = numbers.get("cols", numbers.get("nameend", 0) - numbers.get("namest", 0) + 1)
     spans = f' rowspan="{rows}"' if rows > 1 else ""
     return f'{spans} colspan="{columns}"' if columns > 1 else spans
+
+
+_DIGITS = re.compile(r"\s*\+?(\d{1,9})")
+
+
+class GridBuilder:
+    """Collects rows of cells, left to right, and works out where spans put them.
+
+    Spans are not cut at the last row: a rowspan of 3 in a table of one row makes three rows, as in the
+    reference GriTS. Where a cell's colspan would run into a cell that hangs down from above, the later cell
+    is cut to the free columns: what came first keeps its place.
+    """
+
+    def __init__(self, position: int | None = None) -> None:
+        self._cells: list[Cell] = []
+        self._position = position
+        self._row, self._col = -1, 0
+        self._n_rows = self._n_cols = 0
+        self._hanging: dict[int, int] = {}
+        """Column to the row at which it becomes free again."""
+
+    def start_row(self) -> None:
+        """Begin the next row."""
+        self._row += 1
+        self._col = 0
+        self._n_rows = max(self._n_rows, self._row + 1)
+        self._hanging = {col: free for col, free in self._hanging.items() if free > self._row}
+        check_grid(self._n_rows, self._n_cols, self._position)
+
+    def add(self, text: str, rowspan: int = 1, colspan: int = 1, header: bool | None = None) -> None:
+        """Put a cell at the first free column of the row."""
+        if self._row < 0:
+            self.start_row()
+        if rowspan > MAX_SPAN or colspan > MAX_SPAN:
+            why = f"A cell spans {max(rowspan, colspan):,} rows or columns; at most {MAX_SPAN:,} are read"
+            raise FormatError(why, position=self._position)
+        start = self._col
+        if rowspan == colspan == 1 and start < self._n_cols and not self._hanging:
+            self._cells.append(Cell(self._row, start, text, 1, 1, header))
+            self._col += 1
+            return
+        while start in self._hanging:
+            start += 1
+        end = start + 1
+        while end < start + colspan and end not in self._hanging:
+            end += 1
+        self._cells.append(Cell(self._row, start, text, rowspan, end - start, header))
+        if end > self._n_cols or self._row + rowspan > self._n_rows:
+            self._n_rows = max(self._n_rows, self._row + rowspan)
+            self._n_cols = max(self._n_cols, end)
+            check_grid(self._n_rows, self._n_cols, self._position)
+        if rowspan > 1:
+            self._hanging.update(dict.fromkeys(range(start, end), self._row + rowspan))
+        self._col = end
+
+    def build(self) -> Table:
+        """The table."""
+        return Table(self._n_rows, self._n_cols, tuple(self._cells))
+
+
+def read_span(value: str | None, zero: int) -> int:
+    """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
+    digits = _DIGITS.match(value or "")
+    return 1 if digits is None else int(digits[1]) or zero
+
+
+_PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th|row|cell|entry"
+_COMMENT_OR_TAG = re.compile(rf"<!--|<(?P<close>/?)(?P<name>{_PARTS})(?=[\s/>])", re.IGNORECASE)
+_SPAN = re.compile(r"(?:row|col)span\s*+=\s*+[\"']?\s*+(\d++)", re.IGNORECASE)
+_CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
+MAX_PARTS = 2 * MAX_GRID  # tags of one table; each cell has two
+_CELLS = ("td", "th", "caption", "cell", "entry")
+_BEGIN_ROWS = ("tr", "thead", "tbody", "tfoot")
+_ATTRIBUTES = 10_000
+"""How far the end of a tag is searched: a tag with more than that in it is no tag of a table."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A table whose end was not seen yet."""
+
+    start: int
+    in_cell: bool = False
+    implied: bool = False  # whether rows began without a `<table>` around them
+
+
+def html_table_spans(text: str, *, check_spans: bool = True) -> list[tuple[int, int]]:
+    """Start and end of each outermost table: one linear pass over the tags, before any tree is built.
+
+    A table that is never closed ends with the line of its last tag, or where the next table begins. Rows
+    without a `<table>` around them make one of their own. With `check_spans` a cell that spans too much is
+    refused here already.
+    """
+    if (plain := _plain_span(text)) is not None:
+        return [plain]
+    spans, stack = list[tuple[int, int]](), list[_Open]()
+    last_end = n_parts = 0
+
+    def close(end: int) -> None:
+        nonlocal n_parts
+        closed = stack.pop()
+        if not stack:
+            spans.append((closed.start, end))
+            n_parts = 0
+
+    for name, closes, start, end in _tags(text, check_spans):
+        if name != "table":
+            n_parts += 1
+            if n_parts > MAX_PARTS:
+                why = f"A table has more than {MAX_PARTS:,} tags of rows and cells"
+                raise FormatError(why, position=start)
+            if stack:
+                stack[-1].in_cell = name in _CELLS and not closes
+            elif name in _BEGIN_ROWS and not closes:
+                stack.append(_Open(start, implied=True))
+        elif not closes:
+            check_tables(len(spans) + 1, start)
+            if stack and (stack[-1].implied or not stack[-1].in_cell):
+                close(last_end)  # only inside a cell it is nested; the table before it was never closed
+            stack.append(_Open(start))
+        elif stack:
+            close(end)
+        last_end = end
+    if stack:
+        line_end = text.find("\n", last_end)
+        end = len(text) if line_end < 0 else line_end
+        cut = _CUT_TAG.search(text, last_end, end)
+        spans.append((stack[0].start, end if cut is None else cut.start()))
+    return spans
+
+
+def _plain_span(text: str) -> tuple[int, int] | None:
+    """The span of the only table of a text whose tags are as they should be, without looking at each tag.
+
+    None where anything is unusual: then the tags are read one by one, with the same result.
+    """
+    first = _COMMENT_OR_TAG.search(text)
+    folded = text.lower()
+    if first is None or len(folded) != len(text):
+        return None
+    start, close = first.start(), folded.rfind("</table")
+    opened = text.find(">", first.end(), first.end() + _ATTRIBUTES)
+    end = close + len("</table>")
+    is_plain = (
+        folded.startswith("<table", start)
+        and folded.count("<table") == folded.count("</table") == 1
+        and "<!--" not in text
+        and first.end() <= opened < close
+        and text.startswith(">", end - 1)
+        and text.rfind("<", 0, close) < text.rfind(">", 0, close)  # the end stands inside no other tag
+        and folded.count("<", start, end) <= MAX_PARTS
+        and _COMMENT_OR_TAG.search(text, end) is None
+        and not ("span" in folded and any(len(found[1]) > 3 for found in _SPAN.finditer(text, start, end)))
+    )
+    return (start, end) if is_plain else None
+
+
+def _tags(text: str, check_spans: bool) -> Iterator[tuple[str, bool, int, int]]:
+    """The tags that make tables: name, whether it closes, start, end. Comments are skipped."""
+    position = 0
+    while (tag := _COMMENT_OR_TAG.search(text, position)) is not None:
+        if tag["name"] is None:
+            position = text.find("-->", tag.end()) + 3
+            if position < 3:
+                return
+            continue
+        end = text.find(">", tag.end(), tag.end() + _ATTRIBUTES)
+        position = tag.end() if end < 0 else end + 1
+        if check_spans:
+            _check_spans(text, tag.end(), position)
+        yield tag["name"].lower(), bool(tag["close"]), tag.start(), position
+
+
+def _check_spans(text: str, start: int, end: int) -> None:
+    for span in _SPAN.finditer(text, start, end):
+        digits = span[1].lstrip("0")
+        if len(digits) > 4 or int(digits or 0) > MAX_SPAN:
+            shown = digits if len(digits) <= 12 else f"{digits[:12]}…"
+            why = f"A cell spans {shown} rows or columns; at most {MAX_SPAN:,} are read"
+            raise FormatError(why, position=span.start())

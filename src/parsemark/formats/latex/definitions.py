@@ -107,11 +107,7 @@ _READERS: dict[str, Callable[[LatexSource, int, int], Defined | None]] = {
 
 
 def expand(text: str, definitions: Definitions) -> str:
-    """The text with all macros of `definitions` replaced by what they stand for; definitions go.
-
-    Raises:
-        FormatError: The expansion does not end within the limits.
-    """
+    """The text with all macros replaced by what they stand for; definitions go. FormatError if endless."""
     return _Expander(definitions).expand(text, 0) if definitions else text
 
 

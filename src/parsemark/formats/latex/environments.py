@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from parsemark.formats.latex.rows import COMMANDS, by_name
+from parsemark.formats.latex.commands import COMMANDS, by_name
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 TABLE_ENVIRONMENTS = by_name(COMMANDS["tables"])

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex.atoms import Atom, Class, runs_on
-from parsemark.formats.latex.printer import Printed, Printer
+from parsemark.formats.latex.printer import Atom, Class, Printed, Printer, runs_on
 from parsemark.formats.latex.scanner import ALONE, LatexSource, TokenKind
 from parsemark.formats.latex.special import SPECIAL
 

@@ -11,8 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 
-from parsemark.formats.latex.commands import FRACTIONS, LINE_BREAKS, SIGNATURES
-from parsemark.formats.latex.rows import COMMANDS, read_arguments, skip_arguments
+from parsemark.formats.latex.commands import COMMANDS, FRACTIONS, LINE_BREAKS, SIGNATURES
 from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.scientific import format_chemistry
 from parsemark.formats.latex.symbols import symbol
@@ -178,13 +177,13 @@ class _FormulaReader:
                 found.append(part)
             return show_all(*found), index
         if name in LINE_BREAKS:
-            return [";;"], skip_arguments(self.source, "*l", index, end)
+            return [";;"], self.source.skip_arguments("*l", index, end)
         if name in _WRAPPERS:
             return [], self.source.starred(index, end)
         signature = "*m" if name in _HIDDEN else SIGNATURES.get(name)
         if signature is None:
             return show(name), index
-        arguments, index = read_arguments(self.source, signature, index, end)
+        arguments, index = self.source.arguments(signature, index, end)
         shown = [span for kind, span in arguments if kind.isupper() and depth < MAX_DEPTH]
         return [s for span in shown for s in self.sequence(span, depth + 1)], index
 
@@ -197,7 +196,7 @@ class _FormulaReader:
             return [], index + 1
         start = index + 1
         if name == "array" or name.endswith("at"):
-            start = skip_arguments(self.source, "om", start, closes)
+            start = self.source.skip_arguments("om", start, closes)
         inner = self.sequence((start, closes), depth + 1)
         if name in _DROPPED_ENVIRONMENTS:
             return ["lines(", *inner, CLOSE], closes + 1

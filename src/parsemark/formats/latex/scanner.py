@@ -67,6 +67,7 @@ _LONGEST_LENGTH = 40
 _OPENERS = {(TokenKind.CHAR, "["): "]", (TokenKind.COMMAND, "("): ")", (TokenKind.COMMAND, "["): "]"}
 _CLOSERS = frozenset((kind, text) for (kind, _), text in _OPENERS.items())
 _BRACKETS = frozenset("[]()")
+_LENGTH = re.compile(r"\s*+[-+]?[\d.]*+\s*+(?:(?!plus|minus)\\?[A-Za-z]++)?+\s*+(?:(?:plus|minus)[^\]]*+)?+")
 _MAY_CHANGE = re.compile(r"[%`]|--|''")  # a comment or a ligature
 _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 
@@ -74,10 +75,8 @@ _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 class LatexSource:
     """A scanned source: its tokens, and for each opening token the index of its partner.
 
-    Args:
-        text: The source.
-        inline: Whether it is text that may hold LaTeX, such as a parser's cell, and not a TeX source: there
-            are no comments, nothing is verbatim, and a dollar is a character.
+    In text that may hold LaTeX, such as a parser's cell (`inline`), there are no comments, nothing is
+    verbatim, and a dollar is a character.
     """
 
     def __init__(self, text: str, *, inline: bool = False) -> None:
@@ -165,7 +164,31 @@ class LatexSource:
         """The index behind a star, if one is there."""
         return index + 1 if index < end and self.tokens[index].text == "*" else index
 
-    def parenthesised(self, index: int, end: int) -> int:
+    def arguments(self, signature: str, index: int, end: int) -> tuple[list[tuple[str, Range]], int]:
+        """The arguments of a command with their letters in its signature, and the index behind them."""
+        found: list[tuple[str, Range]] = []
+        for kind in signature:
+            argument: Range | None = None
+            if kind == "*":
+                index = self.starred(index, end)
+            elif kind in "oO":
+                argument, index = self.optional(index, end)
+            elif kind == "l":
+                length, behind = self.optional(index, end)
+                index = behind if length is not None and _LENGTH.fullmatch(self.raw(length)) else index
+            elif kind == "p":
+                index = self._behind_parentheses(index, end)
+            elif self.skip_space(index, end) < end:
+                argument, index = self.argument(index, end)
+            if argument is not None:
+                found.append((kind, argument))
+        return found, index
+
+    def skip_arguments(self, signature: str, index: int, end: int) -> int:
+        """Behind the arguments of a command."""
+        return self.arguments(signature, index, end)[1]
+
+    def _behind_parentheses(self, index: int, end: int) -> int:
         """The index behind a short `(…)`, if one is there (the trim of a cmidrule, the size of a makebox)."""
         start = self.skip_space(index, end)
         if start < end and self.tokens[start].text == "(":

@@ -6,11 +6,10 @@ mhchem: `\ce{SO4^2-}` prints SO_4^{2−}.
 """
 
 import re
-from functools import partial
+from collections.abc import Callable
 
-from parsemark.formats.latex.atoms import Atom, script
-from parsemark.formats.latex.printer import Printed, Printer, Special
-from parsemark.formats.latex.rows import COMMANDS
+from parsemark.formats.latex.commands import COMMANDS
+from parsemark.formats.latex.printer import Atom, Printed, Printer, Special, script
 from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 _NUMBER = re.compile(
@@ -89,53 +88,48 @@ def _append_literal(parts: list[str], text: str, kind: TokenKind) -> None:
         parts.append(text)
 
 
-def _argument(printer: Printer, index: int, end: int) -> tuple[Range, int]:
-    """What follows the options of a command."""
-    return printer.source.argument(printer.source.optional(index, end)[1], end)
+def _siunitx(kinds: str, joined: Callable[..., str]) -> Special:
+    """A command by its arguments, with an option before each.
+
+    `n` is a number, `u` a unit, `r` the source as it is; `b` and `o` are options alone: a unit, or nothing.
+    """
+
+    def printed(printer: Printer, index: int, end: int, math: bool) -> Printed:
+        source = printer.source
+        texts: list[str] = []
+        for kind in kinds:
+            option, index = source.optional(index, end)
+            if kind in "bo":
+                texts += [format_unit(source, option) if option else ""] if kind == "b" else []
+                continue
+            argument, index = source.argument(index, end)
+            if kind == "n":
+                texts.append(format_number(source.raw(argument)) or printer.print(argument, math))
+            else:
+                texts.append(format_unit(source, argument) if kind == "u" else source.raw(argument))
+        return Atom(joined(*texts)), index
+
+    return printed
 
 
-def _number(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    argument, index = _argument(printer, index, end)
-    return Atom(format_number(printer.source.raw(argument)) or printer.print(argument, math)), index
+def _quantity(*texts: str) -> str:
+    *numbers, before, unit = texts
+    gap = "" if unit in ("°", "%", "′", "″") else " "
+    return before + " to ".join(numbers) + gap + unit
 
 
-def _unit(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    argument, index = _argument(printer, index, end)
-    return Atom(format_unit(printer.source, argument)), index
-
-
-def _quantity(n_numbers: int, joint: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
-    _, index = printer.source.optional(index, end)
-    numbers: list[str] = []
-    for _ in range(n_numbers):
-        number, index = _number(printer, index, end, math)
-        numbers.append(number.text)
-    before, index = printer.source.optional(index, end)
-    unit, index = _unit(printer, index, end, math)
-    gap = "" if unit.text in ("°", "%", "′", "″") else " "
-    lead = format_unit(printer.source, before) if before else ""
-    return Atom(lead + joint.join(numbers) + gap + unit.text), index
-
-
-def _number_range(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    low, index = _number(printer, index, end, math)
-    high, index = _number(printer, index, end, math)
-    return Atom(f"{low.text} to {high.text}"), index
-
-
-def _angle(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    argument, index = _argument(printer, index, end)
-    shown = zip(printer.source.raw(argument).split(";"), ("°", "′", "″"), strict=False)
-    return Atom("".join((format_number(p) or p) + sign for p, sign in shown if p.strip())), index
+def _angle(raw: str) -> str:
+    shown = zip(raw.split(";"), ("°", "′", "″"), strict=False)
+    return "".join((format_number(part) or part) + sign for part, sign in shown if part.strip())
 
 
 UNIT_COMMANDS: dict[str, Special] = {
-    **dict.fromkeys(("num", "tablenum"), _number),
-    **dict.fromkeys(("si", "unit"), _unit),
-    **dict.fromkeys(("SI", "qty"), partial(_quantity, 1, "")),
-    **dict.fromkeys(("SIrange", "qtyrange"), partial(_quantity, 2, " to ")),
-    "numrange": _number_range,
-    "ang": _angle,
+    **dict.fromkeys(("num", "tablenum"), _siunitx("n", str)),
+    **dict.fromkeys(("si", "unit"), _siunitx("u", str)),
+    **dict.fromkeys(("SI", "qty"), _siunitx("onbu", _quantity)),
+    **dict.fromkeys(("SIrange", "qtyrange"), _siunitx("onnbu", _quantity)),
+    "numrange": _siunitx("nn", "{} to {}".format),
+    "ang": _siunitx("r", _angle),
 }
 
 

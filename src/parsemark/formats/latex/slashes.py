@@ -57,7 +57,8 @@ def _other_end(symbols: list[str], at: int, step: int) -> int:
     """The last place of the group or the symbol that begins at a place; with the step -1 the first one."""
     depth = 0
     for place in range(at, len(symbols) if step > 0 else -1, step):
-        depth += step * (_opens(symbols[place]) - _closes(symbols[place]))
+        sign = symbols[place]
+        depth += step * (_opens(sign) - (sign in _CLOSING or sign == CLOSE))
         if depth <= 0:
             return place
     return at
@@ -87,7 +88,3 @@ def _unbracketed(operand: list[str]) -> list[str]:
 
 def _opens(sign: str) -> bool:
     return sign in _OPENING or (len(sign) > 1 and sign.endswith("("))
-
-
-def _closes(sign: str) -> bool:
-    return sign in _CLOSING or sign == CLOSE

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 from parsemark.formats.cell_text import clean_limited
-from parsemark.formats.latex.atoms import Atom, Class, join, script
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
 from parsemark.formats.latex.definitions import expand, read_definitions
-from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
+from parsemark.formats.latex.printer import Atom, Class, Printed, Printer, Special, fraction, join, script
 from parsemark.formats.latex.scanner import LatexSource, TokenKind
 from parsemark.formats.latex.scientific import CHEMISTRY_COMMANDS, UNIT_COMMANDS
 from parsemark.formats.latex.symbols import ACCENT_SIGNS, ACCENTS, accented, dingbat

@@ -9,7 +9,7 @@ import unicodedata
 from functools import cache
 from importlib.resources import files
 
-from parsemark.formats.latex.rows import COMMANDS
+from parsemark.formats.latex.commands import COMMANDS
 
 ACCENTS, ACCENT_SIGNS = COMMANDS["accents"], COMMANDS["accent_signs"]
 """Accent commands to combining characters, and what an accent over nothing prints."""

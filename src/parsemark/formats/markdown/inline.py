@@ -6,12 +6,14 @@ begins no tag.
 
 import re
 import unicodedata
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from parsemark.formats.cell_text import check_cell, clean, clean_limited
-from parsemark.formats.html.text import fragment_text
-from parsemark.formats.markdown.spans import match_math, protected_spans
+from parsemark.formats.html.tree import fragment_text
 
 _SPECIAL = re.compile(r"[\\`*_$<&~\[]|[\U000F0000-\U0010FFFF]")
 _PLACEHOLDERS = re.compile("[\U000f0000-\U0010ffff]")
@@ -164,3 +166,55 @@ def _hide_private(text: str, kept: list[str]) -> str:
 def _hide(part: str, kept: list[str]) -> str:
     kept.append(part)
     return chr(_FIRST_PLACEHOLDER + len(kept) - 1)
+
+
+PUNCTUATION = r"!-/:-@\[-`{-~"
+
+_MATH = re.compile(
+    r"\$\$(?:[^$\\\n]|\\.)+\$\$"
+    r"|\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)"
+    r"|\\\((?:(?!\\[()])[^\n])*\\\)"
+)
+_MARK = re.compile(rf"\\\(|\\[{PUNCTUATION}]|\$+|`+")
+
+
+class InlineSpan(NamedTuple):
+    """`text[start:end]` is of this kind: `math`, `code`, or `escape` (a backslash and its character)."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def match_math(text: str, position: int) -> int | None:
+    """End of the math that begins at `position`, or None."""
+    match = _MATH.match(text, position)
+    return None if match is None else match.end()
+
+
+def protected_spans(text: str) -> list[InlineSpan]:
+    """Math, code and escaped characters, in order and disjoint."""
+    if "\\" not in text and "$" not in text and "`" not in text:
+        return []
+    ticks: dict[int, list[int]] = defaultdict(list)
+    for run in re.finditer("`+", text):
+        ticks[len(run[0])].append(run.start())
+    spans: list[InlineSpan] = []
+    position = 0
+    while (mark := _MARK.search(text, position)) is not None:
+        start, position = mark.span()
+        found = text[start]
+        if found == "`":
+            length = position - start
+            places = ticks[length]
+            index = bisect_right(places, start)  # the next run of equal length closes it
+            if index < len(places):
+                position = places[index] + length
+                spans.append(InlineSpan(start, position, "code"))
+        elif position - start <= 2 and (math_end := match_math(text, start)) is not None:
+            spans.append(InlineSpan(start, math_end, "math"))
+            position = math_end
+        elif found == "\\":
+            position = start + 2
+            spans.append(InlineSpan(start, position, "escape"))
+    return spans

@@ -8,11 +8,11 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.kernels import kernel
-from parsemark.kernels.matrices import LONGEST_COMPARED
+from parsemark.kernels.pure import LONGEST_COMPARED
+from parsemark.metrics.base import check_pairs
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.reader.texts import features
-from parsemark.metrics.size_limits import check_pairs
 
 Floats = NDArray[np.floating]
 Pairs = list[tuple[int, int]]

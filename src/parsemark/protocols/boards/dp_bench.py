@@ -12,13 +12,11 @@ from typing import Any, ClassVar
 from rapidfuzz.fuzz import ratio
 
 from parsemark.kernels.search import between
-from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tree
-from parsemark.metrics.teds import tree_similarity
+from parsemark.metrics.teds import EditTree, reference_table, reference_tree, tree_similarity
 from parsemark.model import Category, Element, Page, Prediction
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol
-from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
+from parsemark.protocols.page_elements import board_label, html_of, in_order, predicted_elements, text_of
 from parsemark.protocols.result_files import BoardRun, Files, as_json
 
 PAGE = "dp_bench_page"  # where a page keeps its elements as the board's file has them
@@ -41,7 +39,6 @@ class DpBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "dp-bench"
     title: ClassVar[str] = "DP-Bench: text, and first tables"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid", "tables": "teds"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (PAGE,)
@@ -64,28 +61,20 @@ class DpBenchProtocol(MeasuredProtocol):
     def result_files(self, board: BoardRun) -> Files:
         """A prediction file of the board's form for each parser, and its scores."""
         for parser in board.parsers:
-            pages = {
-                f"{document}.pdf": page_data(predicted_elements(board.prediction(sample, parser)))
-                for sample, document, _ in board.pages()
-            }
+            outputs = ((document, board.prediction(sample, parser)) for sample, document, _ in board.pages())
+            pages = {f"{document}.pdf": page_data(predicted_elements(own)) for document, own in outputs}
             yield f"{parser}.json", as_json(pages)
         yield from super().result_files(board)
 
 
 def page_data(elements: Iterable[Element]) -> dict[str, Any]:
     """Elements in the form of the board's files."""
-    return {
-        "elements": [
-            {
-                "category": board_label("dp-bench", element),
-                "content": {
-                    "text": text_of(element),
-                    "html": html_of(element) if element.category == Category.TABLE else "",
-                },
-            }
-            for element in elements
-        ]
-    }
+    listed = []
+    for element in elements:
+        html = html_of(element) if element.category == Category.TABLE else ""
+        content = {"text": text_of(element), "html": html}
+        listed.append({"category": board_label("dp-bench", element), "content": content})
+    return {"elements": listed}
 
 
 def page_text(page: PageData) -> str:
@@ -116,10 +105,7 @@ def page_tables(page: PageData) -> str:
 def page_teds(truth: PageData, pred: PageData) -> tuple[float, float] | None:
     """TEDS and TEDS-S of the first tables; None where the truth has no table.
 
-    Raises:
-        ValueError: A span is no number; upstream's run ends there.
-        ZeroDivisionError: Both tables are empty; upstream's run ends there.
-        FormatError: The tables are too large.
+    Upstream's run ends with ValueError where a span is no number, ZeroDivisionError where both are empty.
     """
     wanted = page_tables(truth)
     if wanted == "<html><body></body></html>":

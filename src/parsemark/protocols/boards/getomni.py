@@ -24,9 +24,8 @@ from parsemark.protocols.result_files import BoardRun, Files, as_json
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
 """Where a page keeps its truth, named as in the board's files."""
 Json = Any
-_JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
-    map(chr, range(0x2000, 0x200B))
-)
+_JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
+_JS_SPACE += "".join(map(chr, range(0x2000, 0x200B)))
 MAX_STEPS = 500_000  # values that a diff may look at; lists of lists of objects are compared all with all
 MAX_DEPTH = 100
 
@@ -43,7 +42,6 @@ class GetomniProtocol(MeasuredProtocol):
     name: ClassVar[str] = "getomni"
     title: ClassVar[str] = "getomni's benchmark: text similarity and JSON accuracy"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
 
@@ -123,17 +121,12 @@ def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> flo
 
 
 def json_changes(truth: Json, pred: Json) -> tuple[dict[str, int], int, Json]:
-    """Values that were added, deleted and modified, how many are true, and json-diff's own result.
-
-    Raises:
-        FormatError: One of both is too large or too deep.
-    """
+    """Values that were added, deleted and modified, how many are true, and what json-diff gives."""
     counts = {"additions": 0, "deletions": 0, "modifications": 0}
     try:
-        found = _Differ().diff(truth, pred)
-        if not found.equal:
-            _count(found.result, counts)
-        return counts, fields(truth), {} if found.equal else found.result
+        changed = _Differ().diff(truth, pred)[1] or {}
+        _count(changed, counts)
+        return counts, fields(truth), changed
     except RecursionError as error:
         raise FormatError("The JSON is nested too deeply") from error
 
@@ -158,13 +151,11 @@ def _count(result: Json, counts: dict[str, int]) -> None:
     pairs = enumerate(result) if isinstance(result, list) else result.items()
     for key, value in pairs:
         if isinstance(value, list):
-            for entry in value:
-                if isinstance(entry, list) and len(entry) == 2:
-                    operation, changed = entry
-                    if operation in ("+", "-"):
-                        counts["additions" if operation == "+" else "deletions"] += fields(changed)
-                    elif operation == "~" and isinstance(changed, dict | list):
-                        _count(changed, counts)
+            for operation, changed in (own for own in value if isinstance(own, list) and len(own) == 2):
+                if operation in ("+", "-"):
+                    counts["additions" if operation == "+" else "deletions"] += fields(changed)
+                elif operation == "~" and isinstance(changed, dict | list):
+                    _count(changed, counts)
         elif str(key).endswith(("__deleted", "__added")):
             counts["deletions" if str(key).endswith("__deleted") else "additions"] += fields(value)
         elif isinstance(value, dict) and "__old" in value and "__new" in value:
@@ -176,12 +167,7 @@ def _count(result: Json, counts: dict[str, int]) -> None:
 
 # --- json-diff ----------------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    weight: float
-    equal: bool
-    result: Json = None
+Found = tuple[float, Json]  # how alike two values are, and what differs: None where nothing does
 
 
 @dataclass(slots=True)
@@ -190,17 +176,16 @@ class _Differ:
 
     steps: int = 0
     depth: int = 0
-    known: dict[tuple[int, int], _Found] = field(default_factory=dict)
+    known: dict[tuple[int, int], Found] = field(default_factory=dict)
 
-    def diff(self, a: Any, b: Any) -> _Found:
-        """What differs, and how alike both are."""
+    def diff(self, a: Any, b: Any) -> Found:
+        """How alike both are, and what differs."""
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             raise FormatError("The JSON is too large or too deep to compare")
         is_alike = _kind(a) == _kind(b)
         if not is_alike or not isinstance(a, dict | list):
-            same = is_alike and _value(a) == _value(b)
-            return _Found(100.0, True) if same else _Found(0.0, False, {"__old": a, "__new": b})
+            return (100.0, None) if is_alike and _value(a) == _value(b) else (0.0, {"__old": a, "__new": b})
         key = (id(a), id(b))  # the same parts of both sides are compared again and again
         if key not in self.known:
             self.depth += 1
@@ -208,73 +193,58 @@ class _Differ:
             self.depth -= 1
         return self.known[key]
 
-    def _objects(self, a: Mapping[str, Json], b: Mapping[str, Json]) -> _Found:
+    def _objects(self, a: Mapping[str, Json], b: Mapping[str, Json]) -> Found:
         result: dict[str, Json] = {f"{key}__deleted": a[key] for key in a if key not in b}
         result |= {f"{key}__added": b[key] for key in b if key not in a}
         weight = -30.0 * len(result)
         for key in a:
             if key in b:
-                found = self.diff(a[key], b[key])
-                weight += 20 + min(20.0, max(-10.0, found.weight / 5))
-                if not found.equal:
-                    result[key] = found.result
-        if not result:
-            return _Found(100 * max(len(a), 0.5), True)
-        return _Found(max(0.0, weight), False, result)
+                likeness, changed = self.diff(a[key], b[key])
+                weight += 20 + min(20.0, max(-10.0, likeness / 5))
+                if changed is not None:
+                    result[key] = changed
+        return (max(0.0, weight), result) if result else (100 * max(len(a), 0.5), None)
 
-    def _lists(self, a: Sequence[Json], b: Sequence[Json]) -> _Found:
+    def _lists(self, a: Sequence[Json], b: Sequence[Json]) -> Found:
         labels_a = {i: n for n, i in enumerate((i for i, v in enumerate(a) if isinstance(v, dict | list)), 1)}
-        labels_b = self._labels(a, b, labels_a)
-        contents_a = {n: a[i] for i, n in labels_a.items()}
-        contents_b = {n: b[i] for i, n in labels_b.items()}
-        sequence_a, sequence_b = _sorted(a, labels_a), _sorted(b, labels_b)
+        sorted_a, sorted_b = _sorted(a, labels_a), _sorted(b, self._labels(a, b, labels_a))
         entries: list[list[Json]] = []
         weight = 0.0
-        matcher = SequenceMatcher(None, [s[0] for s in sequence_a], [s[0] for s in sequence_b])
+        matcher = SequenceMatcher(None, [own for own, _ in sorted_a], [own for own, _ in sorted_b])
         for operation, a0, a1, b0, b1 in matcher.get_opcodes():
             if operation == "equal":
-                for _, label, _ in sequence_a[a0:a1]:
-                    found = None if label is None else self.diff(contents_a[label], contents_b[label])
-                    entries.append([" "] if found is None or found.equal else ["~", found.result])
-                    weight += 10
+                for (_, x), (_, y) in zip(sorted_a[a0:a1], sorted_b[b0:b1], strict=True):
+                    changed = self.diff(x, y)[1] if isinstance(x, dict | list) else None
+                    entries.append([" "] if changed is None else ["~", changed])
+                weight += 10 * (a1 - a0)
                 continue
-            entries += [["-", value] for _, _, value in sequence_a[a0:a1]]
-            entries += [["+", value] for _, _, value in sequence_b[b0:b1]]
+            entries += [["-", value] for _, value in sorted_a[a0:a1]]
+            entries += [["+", value] for _, value in sorted_b[b0:b1]]
             weight -= 5 * (a1 - a0 + b1 - b0)
-        if all(entry == [" "] for entry in entries):
-            return _Found(100.0, True)
-        return _Found(max(0.0, weight), False, entries)
+        is_equal = all(entry == [" "] for entry in entries)
+        return (100.0, None) if is_equal else (max(0.0, weight), entries)
 
     def _labels(self, a: Sequence[Json], b: Sequence[Json], labels_a: Mapping[int, int]) -> dict[int, int]:
         """A label for each object and list of b: that of its best partner in a, or a new one."""
         taken: dict[int, tuple[float, int]] = {}
         own = [j for j, value in enumerate(b) if isinstance(value, dict | list)]
         for j in own:
-            partners = [
-                (-self.diff(b[j], a[i]).weight, abs(i - j), i) for i in labels_a if type(a[i]) is type(b[j])
-            ]
-            if partners:
-                cost, _, i = min(partners)
+            alike = [i for i in labels_a if type(a[i]) is type(b[j])]
+            if alike:
+                cost, _, i = min((-self.diff(b[j], a[i])[0], abs(i - j), i) for i in alike)
                 if i not in taken or -cost > taken[i][0]:
                     taken[i] = -cost, j
         labels = {j: labels_a[i] for i, (_, j) in taken.items()}
-        new = len(labels_a)
-        for j in own:
-            if j not in labels:
-                new += 1
-                labels[j] = new
-        return labels
+        others = [j for j in own if j not in labels]
+        return labels | {j: n for n, j in enumerate(others, len(labels_a) + 1)}
 
 
-def _sorted(values: Sequence[Json], labels: Mapping[int, int]) -> list[tuple[Any, int | None, Json]]:
-    """(identity, label, value), sorted by how JavaScript writes each."""
-    listed: list[tuple[str, Any, int | None, Json]] = []
+def _sorted(values: Sequence[Json], labels: Mapping[int, int]) -> list[tuple[Any, Json]]:
+    """(identity, value), sorted by how JavaScript writes each; objects and lists are their labels."""
+    listed = []
     for i, value in enumerate(values):
-        if i in labels:
-            text = f"__$!SCALAR{labels[i]}"
-            listed.append((text, ("str", text), labels[i], value))
-        else:
-            listed.append((_js_text(value), (_kind(value), _value(value)), None, value))
+        text = f"__$!SCALAR{labels[i]}" if i in labels else _js_text(value)
+        listed.append((text, ("str", text) if i in labels else (_kind(value), _value(value)), value))
     listed.sort(key=lambda entry: entry[0].encode("utf-16-be", "surrogatepass"))
     return [entry[1:] for entry in listed]
 

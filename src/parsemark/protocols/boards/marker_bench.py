@@ -52,7 +52,6 @@ class MarkerProtocol(MeasuredProtocol):
     name: ClassVar[str] = "marker"
     title: ClassVar[str] = "marker's benchmark: blocks and their order"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "blocks", "order": "order"}
     truth_keys: ClassVar[tuple[str, ...]] = (BLOCKS,)
 
@@ -160,27 +159,18 @@ def _with_plain_formulas(text: str) -> str:
     r"""What `(?<!\\)\$(?:\$([^$]+)\$\$|\s*([^$\n]+?)\s*\$)` finds, each in one spelling."""
     out, at = [], 0
     while (start := text.find("$", at)) >= 0:
-        out.append(text[at:start])
-        at = start + 1
-        closing = text.find("$", start + 2 if text.startswith("$$", start) else start + 1)
-        if start and text[start - 1] == "\\":
-            out.append("$")
-        elif text.startswith("$$", start):
-            if closing > start + 2 and text.startswith("$$", closing):
-                out.append(f"$${_mathml(text[start + 2 : closing])}$$")
-                at = closing + 2
-            else:
-                out.append("$")
-        elif closing > 0 and _in_one_line(inner := text[start + 1 : closing]):
-            out.append(f"${_plain_latex(inner)}$")
-            at = closing + 1
-        else:
-            out.append("$")
+        mark = "$$" if text.startswith("$$", start) else "$"
+        closing = text.find("$", start + len(mark))
+        inner = text[start + len(mark) : closing]
+        plain = None
+        if closing > 0 and not (start and text[start - 1] == "\\"):
+            if mark == "$$" and inner and text.startswith("$$", closing):
+                plain = _mathml(inner)
+            elif mark == "$" and "\n" not in inner.strip() and inner.strip("\n"):
+                plain = _plain_latex(inner)
+        out += [text[at:start], "$" if plain is None else f"{mark}{plain}{mark}"]
+        at = start + 1 if plain is None else closing + len(mark)
     return "".join([*out, text[at:]])
-
-
-def _in_one_line(inner: str) -> bool:
-    return "\n" not in inner.strip() and bool(inner.strip("\n"))
 
 
 def _mathml(latex: str) -> str:
@@ -225,16 +215,14 @@ def pandoc_version() -> str:
 def through_pandoc(*texts: str) -> tuple[str, ...]:
     """Markdown to HTML and back, all texts by one process: pandoc starts slower than it converts.
 
-    Raises:
-        FormatError: pandoc fails, or takes too long.
+    FormatError where pandoc fails, or takes too long.
     """
-    script = files("parsemark.protocols.boards").joinpath("pandoc.lua")
-    with as_file(script) as path:
+    with as_file(files(__package__).joinpath("pandoc.lua")) as path:
         command = [find_pandoc(), "+RTS", "-M2g", "-RTS", "lua", str(path)]
-        given = json.dumps([text.encode("utf-8", "replace").decode() for text in texts])
+        given = json.dumps([text.encode("utf-8", "replace").decode() for text in texts]).encode()
         try:
             done = subprocess.run(
-                command, input=given.encode(), capture_output=True, timeout=PANDOC_TIMEOUT_S, check=False
+                command, input=given, capture_output=True, timeout=PANDOC_TIMEOUT_S, check=False
             )
         except subprocess.TimeoutExpired as error:
             raise FormatError(f"pandoc took more than {PANDOC_TIMEOUT_S} s") from error

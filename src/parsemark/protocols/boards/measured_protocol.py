@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from parsemark.errors import FormatError
 from parsemark.model import Box, Category, Element, Page, Prediction, Status
@@ -31,6 +31,8 @@ class MeasuredProtocol(PageProtocol):
     A page without output is measured as an empty one.
     """
 
+    needs_only_pages: ClassVar[bool] = True
+
     @cached_property
     def infos(self) -> Sequence[FigureInfo]:
         """What it says of figures; the one that ranks first."""
@@ -53,13 +55,13 @@ class MeasuredProtocol(PageProtocol):
     ) -> PageScores:
         """Measure one page."""
         names = [info.name for info in self.infos]
-        values: Measures | None = None
+        values: Measures = {}
         status, why = Status.NO_TRUTH, None
         if prediction.status is Status.METRIC_FAILED:
             status, why = prediction.status, prediction.message
         elif truth is not None:
             try:
-                values = self._measured(truth, prediction)
+                values = self._measured(truth, prediction) or {}
             except UnreadableTruthError as error:
                 why = str(error)
             except LeftOutError as error:
@@ -68,7 +70,7 @@ class MeasuredProtocol(PageProtocol):
                 values, why = dict.fromkeys(names, 0.0), f"worth nothing: {error}"
         rows = []
         for name in names:
-            value = None if values is None else values.get(name)
+            value = values.get(name)
             if isinstance(value, list):
                 value = {str(number): one for number, one in enumerate(value, 1)}
             for part, one in (value if isinstance(value, Mapping) else {PAGE_LEVEL: value}).items():

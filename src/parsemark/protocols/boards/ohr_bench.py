@@ -21,8 +21,8 @@ from rapidfuzz.distance import LCSseq
 from parsemark.errors import CorpusError, FormatError
 from parsemark.extras import needed_for
 from parsemark.formats import markdown_of
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.metrics.bleu import ORDER, bleu_parts
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.model import Page, Prediction
 from parsemark.plain_words import counted, first_problem, listed
 from parsemark.protocols.board_truth import own_truth
@@ -77,8 +77,7 @@ class ResultLine(BaseModel):
 def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
     """Parser and question to what was found, from a file that `parsemark rag` or a system of one's own wrote.
 
-    Raises:
-        CorpusError: The file cannot be read, or a line is not of this form; it says which.
+    CorpusError where it cannot be read, or names the line that is not of this form.
     """
     found: dict[tuple[str, str], ResultLine] = {}
     for number, text in read_lines(path, "results"):
@@ -93,12 +92,10 @@ def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
     return found
 
 
-@lru_cache(4)
-def _stages_of(path: str) -> frozenset[str]:
-    """The stages that any line of a file of results has."""
-    stages = ("retrieval_results", *_STAGES)
-    lines = read_results(path).values()
-    return frozenset(name for name in stages if any(getattr(line, name) is not None for line in lines))
+@lru_cache
+def _speaks_of(path: str, stage: str) -> bool:
+    """Whether any line of a file of results has a stage: who has no line for a question earns 0 then."""
+    return any(getattr(line, stage) is not None for line in read_results(path).values()) if path else False
 
 
 @dataclass(frozen=True)
@@ -117,6 +114,7 @@ class OhrBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "ohr-bench"
     title: ClassVar[str] = "OHR-Bench: evidence and answers"
     comparability: ClassVar[int] = 1
+    needs_only_pages: ClassVar[bool] = False
     truth_keys: ClassVar[tuple[str, ...]] = (QUESTIONS,)
 
     empty_left_out: bool = True
@@ -135,13 +133,13 @@ class OhrBenchProtocol(MeasuredProtocol):
             found["lcs"][own] = self._evidence(question, prediction)
             for stage, names in _STAGES.items():
                 given = self._given(question, prediction.parser, stage)
-                if given is None and self._asks(stage):
-                    for figure in names:
-                        found[figure][own] = 0.0
                 scores = {} if given is None else answer_scores(str(given), str(question["answers"]))
-                if scores and (scores["valid"] or not self.empty_left_out):
-                    for figure, name in names.items():
-                        found[figure][own] = float(scores[name]) if scores["valid"] else 0.0
+                is_asked = not self.empty_left_out if scores else _speaks_of(self.results, stage)
+                for figure, name in names.items():
+                    if scores.get("valid"):
+                        found[figure][own] = float(scores[name])
+                    elif is_asked:
+                        found[figure][own] = 0.0
         return {name: values or None for name, values in found.items()}
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
@@ -165,15 +163,11 @@ class OhrBenchProtocol(MeasuredProtocol):
         given = None if line is None else getattr(line, what)
         return question.get(what, {}).get(parser) if given is None else given
 
-    def _asks(self, what: str) -> bool:
-        """Whether the file of results speaks of a stage: who has no line for a question earns 0 then."""
-        return bool(self.results) and what in _stages_of(self.results)
-
     def _evidence(self, question: Mapping[str, Any], prediction: Prediction) -> float | None:
         fetched = self._given(question, prediction.parser, "retrieval_results")
-        if fetched is None and self._asks("retrieval_results"):
-            return 0.0
         if fetched is None:
+            if _speaks_of(self.results, "retrieval_results"):
+                return 0.0
             return evidence_share([markdown_of(prediction)], question["evidence_context"])
         lcs = retrieval_lcs({**question, "retrieval_results": fetched})
         return 0.0 if lcs is None and not self.empty_left_out else lcs

@@ -16,15 +16,13 @@ from parsemark.errors import FormatError
 from parsemark.formats import markdown_of
 from parsemark.kernels import kernel
 from parsemark.kernels.search import between
-from parsemark.metrics.edit_tree import EditTree, reference_table, reference_tree
-from parsemark.metrics.size_limits import MAX_TREE_PAIRS, check_pairs
-from parsemark.metrics.teds import tree_similarity
+from parsemark.metrics.base import MAX_TREE_PAIRS, check_pairs
+from parsemark.metrics.teds import EditTree, reference_table, reference_tree, tree_similarity
 from parsemark.model import Category, Page, Prediction, Status
 from parsemark.protocols.board_truth import blame, own_truth
-from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import LeftOutError, MeasuredProtocol
 from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.page_elements import html_of, in_order
+from parsemark.protocols.page_elements import board_label, html_of, in_order, text_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 from parsemark.protocols.run_data.tables import RunTables
 
@@ -35,7 +33,6 @@ MAX_MARKUP = 5_000_000  # characters of the tables of a page; nested ones count 
 _OPENING, _CLOSING = re.compile("<table[^>]*?>", re.I), re.compile("</table>", re.I)
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _LINE_END = re.compile(r"<br\s*/?>")
-_KEYS = ("document_id", "scores", "prediction_available")
 _NAMES = ("overall", *MEASURES)
 
 
@@ -51,7 +48,6 @@ class OpendataloaderProtocol(MeasuredProtocol):
     name: ClassVar[str] = "opendataloader"
     title: ClassVar[str] = "opendataloader-bench: reading order, tables, headings"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid_s", "tables": "teds", "headings": "mhs"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN,)
@@ -73,7 +69,7 @@ class OpendataloaderProtocol(MeasuredProtocol):
         """The files of each engine; pages that upstream drops are not in its evaluation."""
         for parser in board.parsers:
             folder, values = f"prediction/{parser}", board.values(parser)
-            documents: list[tuple[str, dict[str, float | None], bool]] = []
+            listed: list[dict[str, Any]] = []
             missing = 0
             for sample, document, _ in board.pages():
                 prediction = board.prediction(sample, parser)
@@ -83,19 +79,17 @@ class OpendataloaderProtocol(MeasuredProtocol):
                     yield f"{folder}/markdown/{document}.md", markdown_of(prediction)
                 scores = {name: values.get(sample, {}).get(name) for name in _NAMES}
                 if any(value is not None for value in scores.values()):
-                    documents.append((document, scores, is_there))
+                    listed.append(
+                        {"document_id": document, "scores": scores, "prediction_available": is_there}
+                    )
             figures = board.figures(parser)
-            counts = {
-                f"{name}_count": sum(scores[name] is not None for _, scores, _ in documents)
-                for name in OVERALL
-            }
+            counts = {f"{n}_count": sum(own["scores"][n] is not None for own in listed) for n in OVERALL}
             means = {f"{name}_mean": figures.get(name) for name in _NAMES}
             metrics = {"score": means, **counts, "missing_predictions": missing}
-            summary = {"engine_name": parser, "document_count": len(documents)}
-            listed = [dict(zip(_KEYS, document, strict=True)) for document in documents]
+            summary = {"engine_name": parser, "document_count": len(listed)}
             evaluation = {"summary": summary, "metrics": metrics, "documents": listed}
             yield f"{folder}/evaluation.json", as_json(evaluation)
-            rows = [[f"'{document}", *scores.values()] for document, scores, _ in documents]
+            rows = [[f"'{own['document_id']}", *own["scores"].values()] for own in listed]
             yield f"{folder}/evaluation.csv", as_csv([["document_id", *_NAMES], *rows])
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
@@ -123,9 +117,7 @@ def true_markdown(page: Page) -> str:
 def page_scores(truth: str, pred: str) -> dict[str, float | None]:
     """The six measures of a page and their `overall`; None where the truth has nothing to measure.
 
-    Raises:
-        ValueError: A span of a table is no number; upstream then drops the page from every mean.
-        FormatError: The tables are too large.
+    ValueError where a span is no number: upstream then drops the page. FormatError for tables too large.
     """
     truth, pred = with_html_tables(truth), with_html_tables(pred)
     scores: dict[str, float | None] = {}
@@ -144,17 +136,8 @@ def _cells(line: str) -> list[str] | None:
     line = line.strip()
     if "|" not in line:
         return None
-    parts = line.split("|")
-    if line.startswith("|"):
-        parts = parts[1:]
-    if line.endswith("|") and parts:
-        parts = parts[:-1]
-    return [part.strip() for part in parts] or None
-
-
-def _is_separator(parts: Sequence[str]) -> bool:
-    bare = [part.replace(" ", "") for part in parts]
-    return all(part and not part.strip("-:") for part in bare)
+    parts = line.removeprefix("|").split("|")
+    return [part.strip() for part in (parts[:-1] if line.endswith("|") else parts)] or None
 
 
 def _fitted(parts: list[str], width: int) -> list[str]:
@@ -175,7 +158,7 @@ def with_html_tables(md: str) -> str:
     while at < len(lines):
         head = _cells(lines[at])
         rule = _cells(lines[at + 1]) if head and at + 1 < len(lines) else None
-        if head is None or rule is None or not _is_separator(rule):
+        if head is None or not rule or not all(re.fullmatch("[-:][-: ]*", part) for part in rule):
             out.append(lines[at])
             at += 1
             continue
@@ -186,18 +169,14 @@ def with_html_tables(md: str) -> str:
             end += 1
         if len(rows) > 1 and not any(rows[0]):
             rows = rows[1:]
-        first = lines[at]
-        out += [_html_table(rows), first[len(first.rstrip("\r\n")) :]]
+        line_end = lines[at][len(lines[at].rstrip("\r\n")) :]
+        out += ["<table>", _row(rows[0], "th"), *(_row(row, "td") for row in rows[1:]), f"</table>{line_end}"]
         at = end
     return "".join(out)
 
 
-def _html_table(rows: Sequence[Sequence[str]]) -> str:
-    written = []
-    for number, row in enumerate(rows):
-        tag = "td" if number else "th"
-        written.append("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row))
-    return "<table>" + "".join(f"<tr>{row}</tr>" for row in written) + "</table>"
+def _row(cells: Sequence[str], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 # --- reading order ------------------------------------------------------------------------------------------
@@ -259,13 +238,9 @@ def _tree(tables: Sequence[str]) -> EditTree:
     for head in root.iter("th"):
         head.tag = "td"
     tree = reference_tree(root)
-    return replace(tree, contents=tuple(map(_content, tree.contents)))
-
-
-def _content(tokens: Any) -> str | None:
-    if tokens is None:
-        return None
-    return _collapsed(_LINE_END.sub("\n", html.unescape("".join(tokens))))
+    texts = (None if own is None else html.unescape("".join(own)) for own in tree.contents)
+    plain = (None if text is None else _collapsed(_LINE_END.sub("\n", text)) for text in texts)
+    return replace(tree, contents=tuple(plain))
 
 
 # --- headings -----------------------------------------------------------------------------------------------

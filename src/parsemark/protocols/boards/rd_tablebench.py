@@ -44,7 +44,6 @@ class RdTableBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "rd-tablebench"
     title: ClassVar[str] = "RD-TableBench: tables aligned row by row"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"
     truth_keys: ClassVar[tuple[str, ...]] = (HTML,)
@@ -93,9 +92,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
 def grid_of_html(document: str) -> GridRows:
     """All rows of an HTML document as a grid in which spanned cells repeat their text.
 
-    Raises:
-        ValueError: A span is no number, or (AttributeError upstream) the document is empty.
-        FormatError: The table is too large.
+    ValueError where a span is no number or (AttributeError upstream) nothing is there, FormatError if huge.
     """
     root = etree.HTML(document) if document.strip() else None
     if root is None:
@@ -182,12 +179,7 @@ def _steps(ways: Any, i: int, j: int) -> list[Step]:
 
 
 def html_similarity(truth: str, pred: str) -> float:
-    """The similarity of two HTML tables, from 0 to 1.
-
-    Raises:
-        ValueError: A span is no number, or a table has no cells.
-        FormatError: The tables are too large, or too large to compare.
-    """
+    """The similarity of two HTML tables, from 0 to 1; ValueError and FormatError as for `grid_of_html`."""
     wanted, found = (_cleaned(grid_of_html(side)) for side in (truth, pred))
     if len(wanted) * len(found) * len(wanted[0]) * len(found[0]) > MAX_STEPS:
         raise FormatError("The tables are too large to compare")

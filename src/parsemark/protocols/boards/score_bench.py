@@ -9,10 +9,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby, zip_longest
+from operator import attrgetter
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -20,16 +23,14 @@ from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.extras import find_package_file, needed_for
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.kernels import kernel
-from parsemark.metrics.edit_tree import edit_distance, tree_of_rows
-from parsemark.metrics.html_rows import RowCell
-from parsemark.metrics.score_alignment import index_shares
-from parsemark.metrics.score_cells import ScoreCell
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.prepared import RowCell
+from parsemark.metrics.score_alignment import ScoreCell, index_shares
+from parsemark.metrics.teds import edit_distance, tree_of_rows
 from parsemark.model import Element, Page, Prediction
 from parsemark.protocols.board_truth import own_truth
-from parsemark.protocols.boards.elements import board_label, text_of
 from parsemark.protocols.boards.measured_protocol import MeasuredProtocol, Measures
-from parsemark.protocols.page_elements import html_of, in_order, predicted_elements
+from parsemark.protocols.page_elements import board_label, html_of, in_order, predicted_elements, text_of
 from parsemark.protocols.result_files import BoardRun, Files, as_csv, as_json
 
 ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the board's files have them
@@ -71,7 +72,6 @@ class ScoreBenchProtocol(MeasuredProtocol):
     name: ClassVar[str] = "score-bench"
     title: ClassVar[str] = "SCORE: text, tokens, elements and tables"
     comparability: ClassVar[int] = 1
-    needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "cct", "tables": "table_teds"}
     table_matching: ClassVar[str] = "content"
     truth_keys: ClassVar[tuple[str, ...]] = (ELEMENTS,)
@@ -182,12 +182,10 @@ def token_bag(text: str) -> Counter[str | bytes]:
     text = re.sub(f"{_BULLET}(?!{_BULLET})", "", text).strip()
     encoding, bag = _encoding(), Counter[str | bytes]()
     for token in encoding.encode(re.sub("\n+", " ", text)):
-        data = encoding.decode_single_token_bytes(token)
-        try:
+        data: bytes = encoding.decode_single_token_bytes(token)
+        word: str | bytes = data
+        with suppress(UnicodeDecodeError):
             word = data.decode().strip()
-        except UnicodeDecodeError:
-            bag[data] += 1
-            continue
         if word:
             bag[word] += 1
     return bag
@@ -272,15 +270,12 @@ def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> 
         own = str(element.get("type", NO_MATCH))
         return _GROUPS.get(own, own)
 
+    def alike(a: BoardElement, b: BoardElement) -> bool:
+        return "text" in a and "text" in b and _closeness(_plain(a["text"]), _plain(b["text"])) > 0.8
+
     for element in pred:
-        at = start
-        while at < len(truth) and not (
-            "text" in element
-            and "text" in truth[at]
-            and _closeness(_plain(truth[at]["text"]), _plain(element["text"])) > 0.8
-        ):
-            at += 1
-        if at == len(truth):
+        at = next((k for k in range(start, len(truth)) if alike(truth[k], element)), None)
+        if at is None:
             matrix[kind(element), NO_MATCH] += 1
             continue
         matrix.update((NO_MATCH, kind(own)) for own in truth[start:at])
@@ -314,8 +309,7 @@ def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BoardCell:
+class BoardCell(NamedTuple):
     """A cell at its place."""
 
     row: Any
@@ -340,15 +334,14 @@ def html_cells(page: str) -> list[BoardCell] | None:
     table = _soup(page).find("table")
     if table is None:
         return None
-    cells = []
-    for y, row in enumerate(table.find_all("tr")):
-        for x, cell in enumerate(row.find_all(["td", "th"])):
-            try:
-                spans = int(cell.get("colspan", 1)), int(cell.get("rowspan", 1))
-            except ValueError:
-                return None
-            cells.append([y, x, *spans, cell.get_text()])
-    cells.sort(key=lambda cell: cell[:2])
+    try:
+        cells: list[list[Any]] = [
+            [y, x, int(cell.get("colspan", 1)), int(cell.get("rowspan", 1)), cell.get_text()]
+            for y, row in enumerate(table.find_all("tr"))
+            for x, cell in enumerate(row.find_all(["td", "th"]))
+        ]
+    except ValueError:
+        return None
     taken: set[tuple[int, int]] = set()
     for cell in cells:
         y, x, w, h, _ = cell
@@ -358,10 +351,8 @@ def html_cells(page: str) -> list[BoardCell] | None:
             taken |= {(r, c) for r in range(y, y + h) for c in range(x, x + w)} - {(y, x)}
         while (y, cell[1]) in taken:
             taken.remove((y, cell[1]))
-            start = cell[1]
-            for other in cells:
-                if other[0] == y and other[1] >= start:
-                    other[1] += 1
+            for other in [own for own in cells if own[0] == y and own[1] >= cell[1]]:
+                other[1] += 1
     return [BoardCell(*cell) for cell in sorted(cells, key=lambda cell: cell[:2])]
 
 
@@ -371,12 +362,9 @@ def table_cells(element: BoardElement) -> list[BoardCell] | None:
     if not isinstance(listed, list) or not listed:
         page = (element.get("metadata") or {}).get("text_as_html")
         return html_cells(page) if page else None
-    cells = []
-    for cell in listed:
-        if all(key in cell for key in ("x", "y", "w", "h", "content")):
-            cells.append(BoardCell(cell["y"], cell["x"], cell["w"], cell["h"], str(cell["content"])))
-        else:
-            cells.append(BoardCell("", "", "", "", ""))
+    keys = ("y", "x", "w", "h", "content")
+    places = [[c[key] for key in keys] if all(key in c for key in keys) else [""] * 5 for c in listed]
+    cells = [BoardCell(y, x, w, h, str(content)) for y, x, w, h, content in places]
     return sorted(cells, key=lambda cell: (cell.row, cell.col))
 
 
@@ -385,24 +373,19 @@ def _np2(value: float) -> float:
 
 
 def _lines(cells: Sequence[BoardCell], axis: str) -> dict[Any, str]:
-    lines: dict[Any, list[str]] = {}
-    for cell in cells:
-        lines.setdefault(getattr(cell, axis), []).append(cell.text)
-    return {number: " ".join(texts) for number, texts in sorted(lines.items())}
+    number_of = attrgetter(axis)
+    lines = groupby(sorted(cells, key=number_of), number_of)
+    return {number: " ".join(cell.text for cell in own) for number, own in lines}
 
 
 def _content(truth: Mapping[int, str], pred: Mapping[int, str], shift: int = 0) -> float:
-    values = []
-    for number, text in truth.items():
-        own = _spaced(pred.get(number - shift, ""))
-        values.append(_closeness(text, own, len(own)))
-    return fmean(values)
+    pairs = ((text, _spaced(pred.get(number - shift, ""))) for number, text in truth.items())
+    return fmean(_closeness(text, own, len(own)) for text, own in pairs)
 
 
 def _printed(text: str, name: str) -> str:
     """One row of a series, as pandas prints it."""
-    for sign, written in (("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):
-        text = text.replace(sign, written)
+    text = text.translate({9: r"\t", 10: r"\n", 13: r"\r"})
     text = text if len(text) < 50 else f"{text[:46]}..."
     return _spaced(f"0 {text} Name: full_content_df{name}, dtype: object")
 
@@ -418,18 +401,14 @@ def _shifted(truth: Mapping[int, str], pred: Mapping[int, str], *, as_text: bool
 def _teds(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> tuple[float, float]:
     rows = []
     for cells in (truth, pred):
-        lines: dict[Any, list[RowCell]] = {}
-        for cell in cells:
-            lines.setdefault(cell.row, []).append(RowCell(cell.text, cell.rowspan, cell.colspan))
-        rows.append([lines[number] for number in sorted(lines)])
+        lines = groupby(sorted(cells, key=attrgetter("row")), attrgetter("row"))
+        rows.append([[RowCell(cell.text, cell.rowspan, cell.colspan) for cell in own] for _, own in lines])
     trees = [tree_of_rows(own) for own in rows]
     check_pairs("nodes", len(trees[0].labels), len(trees[1].labels), MAX_POSITION_PAIRS)
     check_pairs("characters", trees[0].n_characters, trees[1].n_characters, MAX_CHARACTER_PAIRS)
     distance = edit_distance(trees[0], trees[1], False)
-    sizes = [[len(row) for row in own] for own in rows]
-    most = max(map(len, sizes))
-    a, b = (own + [0] * (most - len(own)) for own in sizes)
-    corrected = sum(map(max, a, b)) + abs(len(rows[0]) - len(rows[1]))
+    lengths = zip_longest(*([len(row) for row in own] for own in rows), fillvalue=0)
+    corrected = sum(map(max, lengths)) + abs(len(rows[0]) - len(rows[1]))
     whole = max(tree.n_elements + 1 for tree in trees)
     return round(max(0.0, 1 - distance / whole), 2), round(1 - distance / corrected, 2)
 
@@ -447,9 +426,7 @@ def _pair(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> list[float]:
 def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> dict[str, float | None]:
     """The measures of all tables of a document; None for those that are not defined.
 
-    Raises:
-        TypeError: Some true cells have no places.
-        FormatError: The tables are too large.
+    TypeError where some true cells have no places, FormatError for tables that are too large.
     """
     found, wanted = (
         [cells for e in side if e.get("type") == "Table" and (cells := table_cells(e))]
@@ -461,9 +438,7 @@ def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) ->
     texts = [[" ".join(cell.text for cell in cells) for cells in side] for side in (found, wanted)]
     check_pairs("characters", sum(map(len, texts[0])), sum(map(len, texts[1])), MAX_CHARACTER_PAIRS)
     taken = kernel.close_matches(texts[0], texts[1], 0.1)
-    rows = [
-        _pair(wanted[at], cells) if at >= 0 else [0.0] * 8 for at, cells in zip(taken, found, strict=True)
-    ]
+    rows = [_pair(wanted[at], own) if at >= 0 else [0.0] * 8 for at, own in zip(taken, found, strict=True)]
     right = {at for at in taken if at >= 0}
     rows += [[0.0] * 8] * (len(wanted) - len(right))
     precision, recall = len(right) / len(found), len(right) / len(wanted)
@@ -471,5 +446,4 @@ def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) ->
     means = [_np2(fmean(column)) for column in zip(*rows, strict=True)]
     content, shifted, index = (_np2((means[k] + means[k + 1]) / 2) for k in (0, 2, 4))
     overall = _np2((detection + index + content) / 3)
-    both = zip(TABLES, (overall, detection, content, shifted, index, means[6], means[7]), strict=True)
-    return dict(both)
+    return dict(zip(TABLES, (overall, detection, content, shifted, index, *means[6:]), strict=True))

@@ -19,10 +19,10 @@ from parsemark.metrics.layout import (
     relation_scores,
 )
 from parsemark.plain_words import counted
-from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
     MeasuredRecords,
+    add_cdm,
     measure_table,
     measure_text,
     metric_result,
@@ -36,9 +36,12 @@ from parsemark.protocols.document.strict.page import in_one_notation
 Pages = Sequence[Mapping[str, Any]]
 Task = Literal["ocr", "table", "formula", "layout"]
 TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
-_ELEMENT = {"ocr": "text_block", "table": "table", "formula": "display_formula"}
-_KEY = {"ocr": "text", "table": "html", "formula": "latex"}
-_CATEGORY = {"table": "table", "formula": "equation_isolated"}
+_ELEMENTS = {
+    "ocr": ("text_block", "text", None),
+    "table": ("table", "html", "table"),
+    "formula": ("display_formula", "latex", "equation_isolated"),
+}
+"""Task to the element that it measures, the key of its truth, and its category, where only one has it."""
 _BOXES_FORM = "Its form: {results: [{image_name, bbox, category_id, score}], categories: {id: name}}"
 _MAX_NAMED = 5
 MEANINGS = {
@@ -85,23 +88,19 @@ def component_task(
     An element without a prediction counts as an empty one (`counts_missing`), or is skipped. With `cdm`
     formulas are drawn too. Texts are normalised as the profile does it.
     """
-    records: list[Record] = []
-    missing = 0
+    element, key, category = _ELEMENTS[task]
+    records, remarks, missing = list[Record](), list[str](), 0
     results = MeasuredRecords({}, {}, {"table": [], "display_formula": []})
     for page in pages:
         name = image_name(page)
         results.page_attributes[name] = page["page_info"].get("page_attribute") or {}
         for det in page.get("layout_dets") or ():
-            truth = det.get(_KEY[task])
-            if not truth or (task in _CATEGORY and det.get("category_type") != _CATEGORY[task]):
+            truth, pred, attribute = det.get(key), det.get("pred") or "", det.get("attribute") or {}
+            if not truth or (category and det.get("category_type") != category):
                 continue
-            pred = det.get("pred") or ""
             missing += not pred
             if pred or counts_missing:
-                records.append(
-                    _record(str(truth), str(pred), det.get("attribute") or {}, name, task, profile)
-                )
-    element, remarks = _ELEMENT[task], list[str]()
+                records.append(_record(str(truth), str(pred), attribute, name, task, profile))
     measured = [measure_table(r, profile) if task == "table" else measure_text(r) for r in records]
     results.elements = {element: measured}
     if cdm and task == "formula":
@@ -133,12 +132,8 @@ def _by_attribute(
         return None
     title, metric, factor, attributes = _GROUPED[task]
     means, counts = result["group"].get(metric, {}), result["group"]["sample_count"]
-    labels = [
-        label
-        for attribute in attributes
-        for label in means
-        if label.partition(": ")[0] == attribute and not label.endswith(": None")
-    ]
+    known = [label for label in means if not label.endswith(": None")]
+    labels = [label for name in attributes for label in known if label.partition(": ")[0] == name]
     own = [m.metric[metric] for m in measured if metric in m.metric]
     values: dict[str, float | None] = {label: factor * means[label] for label in labels}
     values["all"] = factor * sum(own) / len(own) if own else None

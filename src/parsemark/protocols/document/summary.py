@@ -36,6 +36,7 @@ NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and th
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
 """Rows of whole pages that their tables make."""
 _OF_PAGE = pl.col("element") == PAGE_LEVEL
+_CDM = ("cdm", "cdm_f1")
 
 
 @dataclass(frozen=True)
@@ -48,27 +49,22 @@ class DocumentFigures:
     @property
     def infos(self) -> tuple[FigureInfo, ...]:
         """Those that are means over pages."""
-        return tuple(_described("strict" if self._is_strict else "published").values())
-
-    @property
-    def _is_strict(self) -> bool:
-        return self.profile == "strict"
-
-    @property
-    def _is_first(self) -> bool:
-        return self.profile == "v1.0"
+        return tuple(_described("strict" if self.profile == "strict" else "published").values())
 
     def counted(self, tables: RunTables) -> RunTables:
-        """The tables without the rows that enter no figure.
+        """The tables without parsers that are left out, and without the rows that enter no figure.
 
         Where LaTeX tables are set apart, those of the notation that more of a parser's tables have are kept.
         """
-        if self._is_strict or get_profile(self.profile).latex_tables != "apart":
-            return tables
-        return _with_one_notation(tables)
+        if names := _left_out(tables):
+            keep = ~pl.col("parser").is_in(names)
+            frames = {name: tables.frame(name).filter(keep) for name in ("parses", "matches", "scores")}
+            tables = tables.changed(**frames)
+        is_apart = self.profile != "strict" and get_profile(self.profile).latex_tables == "apart"
+        return _with_one_notation(tables) if is_apart else tables
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
-        """The overall value, then means over pages, then totals over all elements."""
+        """The overall value, means over pages, totals of elements, then the figures of every protocol."""
         known = tables.scores.filter(_OF_PAGE & pl.col("value").is_not_null())
         # CDM makes a figure only if TeX drew wherever it was asked to.
         present = set(known["metric"]) - set(not_drawn(tables.scores)["metric"])
@@ -77,30 +73,30 @@ class DocumentFigures:
             for info in self.infos
             if info.name in present
         }
-        totals = () if self._is_strict or self._is_first else ("text", "formula", "table", "order")
+        totals = () if self.profile in ("strict", "v1.0") else ("text", "formula", "table", "order")
         wholes = [_whole(kind, tables) for kind in totals if f"{kind}_length" in present]
-        return [*self._overall(pages), *pages.values(), *wholes]
+        return [*self._overall(pages), *pages.values(), *wholes, *run_sums(tables)]
 
     def _overall(self, pages: Mapping[str, FigureSums]) -> list[FigureSums]:
         """The mean of several figures, edits counted as one minus themselves but in a mean of edits alone."""
+        is_strict, is_first = self.profile == "strict", self.profile == "v1.0"
         key = "overall" if "cdm" in pages else "overall_without_cdm"
         parts = ["text_edit", "teds", *(["cdm"] if "cdm" in pages else [])]
-        if self._is_first:
+        if is_first:
             key, parts = "edits", ["text_edit", "formula_edit", "table_edit", "order_edit"]
-        if self._is_strict:
+        if is_strict:
             formulas = "cdm_f1" if "cdm_f1" in pages else "formula_f1"
             wanted = ("text_edit", formulas, "teds_f1", "order_edit")
             key, parts = "strict", [name for name in wanted if name in pages]
-        if not parts or not pages.keys() >= set(parts) or (self._is_strict and len(parts) == 1):
+        if not parts or not pages.keys() >= set(parts) or (is_strict and len(parts) == 1):
             return []
         named = ", ".join(pages[name].info.label for name in parts)
-        info = _described("overall", parts=named)[key]
-        name = key if key.startswith("overall") else "overall"
-        if self._is_strict and len(parts) < 4:
-            name, info = "mean_of_parts", info.model_copy(update={"label": f"Mean of {named}"})
-        turned = [not self._is_first and not pages[part].info.higher_is_better for part in parts]
-        named_info = info.model_copy(update={"name": name})
-        return [mean_of_figures(named_info, [pages[part] for part in parts], turned, complete=True)]
+        said = {"name": key if key.startswith("overall") else "overall"}
+        if is_strict and len(parts) < 4:
+            said = {"name": "mean_of_parts", "label": f"Mean of {named}"}
+        info = _described("overall", parts=named)[key].model_copy(update=said)
+        turned = [not is_first and not pages[part].info.higher_is_better for part in parts]
+        return [mean_of_figures(info, [pages[part] for part in parts], turned, complete=True)]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """The figure of the ranking: overall, where all its parts are there."""
@@ -120,11 +116,28 @@ class DocumentFigures:
         if not self.failures_count:
             left_out = "pages without a prediction, and those on which a parser failed,"
             found.append(f"{self.profile} leaves {left_out} out of all means.")
-        if not self._is_strict and not self._is_first:
+        if self.profile not in ("strict", "v1.0"):
             found.append("Text, formulas and tables that answer nothing are not counted by this profile.")
             if not self.cdm:
                 found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
         return found
+
+    def failure_notes(self, tables: RunTables) -> list[str]:
+        """Formulas that could not be drawn count 0, pages that went over a limit are not scored: say so."""
+        is_cdm, has_failed = pl.col("metric").is_in(_CDM), pl.col("status") == str(Status.METRIC_FAILED)
+        undrawn = (pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null()
+        formulas, pages = (tables.scores.filter(of) for of in (undrawn, _OF_PAGE & has_failed & ~is_cdm))
+        where = "They count as missed" if self.failures_count else "They are in no mean"
+        return [
+            *(
+                f"{parser}: {own.height} formulas have CDM 0 because they could not be drawn. {why}"
+                for parser, own, why in failed_scores(formulas, tables.parsers, 200)
+            ),
+            *(
+                f"{parser}: {counted(own['sample'].n_unique(), 'page')} could not be scored. {where}. {why}"
+                for parser, own, why in failed_scores(pages, tables.parsers, 200)
+            ),
+        ]
 
 
 def _described(section: str, **words: str) -> dict[str, FigureInfo]:
@@ -139,7 +152,7 @@ def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
 def not_drawn(scores: pl.DataFrame) -> pl.DataFrame:
     """The pages that have no CDM because TeX is missing or half installed."""
     failed = pl.col("status") == str(Status.METRIC_FAILED)
-    return scores.filter(_OF_PAGE & failed & pl.col("metric").is_in(["cdm", "cdm_f1"]))
+    return scores.filter(_OF_PAGE & failed & pl.col("metric").is_in(_CDM))
 
 
 def _with_one_notation(tables: RunTables) -> RunTables:
@@ -181,8 +194,7 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
 def figure_sums(profile: str, tables: RunTables, *, cdm: bool) -> list[FigureSums]:
     """The figures that can be compared page by page, then those of every protocol."""
     figures = DocumentFigures(profile, cdm)
-    counted = figures.counted(_without_left_out(tables))
-    return [*figures.sums(counted), *run_sums(counted)]
+    return figures.sums(figures.counted(tables))
 
 
 def summarise(
@@ -191,8 +203,8 @@ def summarise(
     """Every figure with its interval over documents, its denominator, and its groups."""
     figures = DocumentFigures(profile, cdm)
     left_out = _left_out(tables)
-    counted = figures.counted(_without_left_out(tables))
-    sums = figure_sums(profile, tables, cdm=cdm)
+    counted = figures.counted(tables)
+    sums = figures.sums(counted)
     known = counted.samples.filter(pl.col("truth").is_not_null()).select("sample", "truth")
     pages = {sample: page_from_json(json.loads(text)) for sample, text in known.iter_rows()}
     return protocol.summary_of(
@@ -212,8 +224,7 @@ def summarise(
             *_incomplete(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
             *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
-            *_failed(counted),
-            *_not_scored(counted, profile),
+            *figures.failure_notes(counted),
         ],
         details={"variances": _variances(sums), "left_out": left_out},
     )
@@ -229,15 +240,6 @@ def _left_out(tables: RunTables) -> list[str]:
     )
     others = answered.join(pages, on=["sample", "parser"], how="semi")["parser"]
     return sorted(set(marked["parser"]) - set(others))
-
-
-def _without_left_out(tables: RunTables) -> RunTables:
-    names = _left_out(tables)
-    if not names:
-        return tables
-    keep = ~pl.col("parser").is_in(names)
-    frames = {name: tables.frame(name).filter(keep) for name in ("parses", "matches", "scores")}
-    return tables.changed(**frames)
 
 
 def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
@@ -274,26 +276,6 @@ def _incomplete(pages: Mapping[str, Page]) -> list[str]:
     ]
 
 
-def _failed(tables: RunTables) -> list[str]:
-    """Formulas that could not be drawn count 0: say so to the reader of the figure."""
-    failed = tables.scores.filter((pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null())
-    return [
-        f"{parser}: {own.height} formulas have CDM 0 because they could not be drawn. {why}"
-        for parser, own, why in failed_scores(failed, tables.parsers, 200)
-    ]
-
-
-def _not_scored(tables: RunTables, profile: str) -> list[str]:
-    """Pages that went over a limit while they were scored."""
-    failed = pl.col("status") == str(Status.METRIC_FAILED)
-    rows = tables.scores.filter(_OF_PAGE & failed & ~pl.col("metric").is_in(["cdm", "cdm_f1"]))
-    where = "They are in no mean" if profile in ("v1.0", "v1.5") else "They count as missed"
-    return [
-        f"{parser}: {counted(own['sample'].n_unique(), 'page')} could not be scored. {where}. {why}"
-        for parser, own, why in failed_scores(rows, tables.parsers, 200)
-    ]
-
-
 def _variances(sums: Sequence[FigureSums]) -> dict[str, dict[str, float]]:
     """Variance over pages of the main figures (their Tables 4 and 5)."""
     found: dict[str, dict[str, float]] = {}
@@ -310,7 +292,11 @@ def _variances(sums: Sequence[FigureSums]) -> dict[str, dict[str, float]]:
 
 def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
     """The elements with each value of each attribute: means over matches, as their Tables 7 and 8."""
-    labels = _element_labels(pages)
+    labels = {
+        (sample, e.id): [(k, attribute_label(v)) for k, v in element_attributes(e).items() if v is not None]
+        for sample, page in pages.items()
+        for e in page.elements
+    }
     rows = tables.scores.filter(
         ~_OF_PAGE
         & pl.col("metric").is_in(["edit_distance", "teds", "teds_structure", "cdm"])
@@ -342,16 +328,3 @@ def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
         for (category, attribute, value), by_parser in sorted(values.items())
         if n_values[category, attribute] <= MAX_VALUES
     ]
-
-
-def _element_labels(pages: Mapping[str, Page]) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    return {
-        (sample, element.id): [
-            (name, attribute_label(value))
-            for name, value in element_attributes(element).items()
-            if value is not None
-        ]
-        for sample, page in pages.items()
-        for element in page.elements
-        if element_attributes(element)
-    }

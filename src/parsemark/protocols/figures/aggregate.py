@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,7 @@ FAILURES = (Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT, S
 """Why a page with truth may have no value, and is not left out for it."""
 
 _PLACES = {"sample": pl.String, "place": pl.Int64}
+Member = TypeVar("Member")
 Groups = Mapping[str, Mapping[str, Sequence[str]]]  # attribute to value to the samples that have it
 
 
@@ -218,17 +220,26 @@ def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
 
 def page_groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
     """Which pages have which value of which attribute; only attributes that are groups."""
-    groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    too_many: set[str] = set()
     samples = tables.known("samples", "sample", "attributes", "kinds")
-    for sample, attributes in zip(samples["sample"], page_attributes(samples), strict=True):
+    known = ({k: v for k, v in own.items() if v is not None} for own in page_attributes(samples))
+    return attribute_groups(zip(samples["sample"], known, strict=True))
+
+
+def attribute_groups(
+    members: Iterable[tuple[Member, Mapping[str, AttributeValue]]],
+) -> dict[str, dict[str, list[Member]]]:
+    """Attribute to value to the members that have it; attributes with too many values are no groups."""
+    groups: dict[str, dict[str, list[Member]]] = {}
+    too_many: set[str] = set()
+    for member, attributes in members:
         for name, value in attributes.items():
-            if value is not None and name not in too_many:
-                groups[name][attribute_label(value)].append(sample)
-                if len(groups[name]) > MAX_VALUES:
+            if name not in too_many:
+                own = groups.setdefault(name, {})
+                own.setdefault(attribute_label(value), []).append(member)
+                if len(own) > MAX_VALUES:
                     too_many.add(name)
                     del groups[name]
-    return {name: dict(values) for name, values in groups.items()}
+    return groups
 
 
 def attribute_label(value: object) -> str:

@@ -1,6 +1,7 @@
 """The figures of the tables protocol: what they are made of, page by page, and those of ranked lists."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -8,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.protocols.figures.aggregate import make_figure, mean_statistic
+from parsemark.protocols.figures.aggregate import from_sums, make_figure, mean_statistic
 from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
+from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
-from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables
+from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables, TruthPages
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
@@ -235,3 +237,51 @@ def _points(matched: MatchedTables, credit: Floats) -> list[list[float]]:
     curve = precision_recall_curve(matched.confidence, credit, matched.n_truth)
     points: list[list[float]] = np.stack([curve.recall, curve.precision, curve.confidence], axis=1).tolist()
     return points
+
+
+# --- where a parser is weak: recall of the tables that have one attribute in common -------------------------
+
+
+def table_slices(truths: TruthPages, matched: Mapping[str, MatchedTables]) -> list[Slice]:
+    """The tables with each value of each attribute.
+
+    A table attribute selects true tables, so only recall, and recall weighted by structure, are defined. What
+    cannot be read has no structure.
+    """
+    if not matched:
+        return []
+    groups = [
+        (attribute, value, group)
+        for attribute, values in sorted(truths.groups.items())
+        for value, group in sorted(values.items())
+    ]
+    figures: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in groups]
+    for parser, own, credit in _credits(matched):
+        left_out = truths.unread - own.pages.unread
+        codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
+        answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
+        for (*_, group), found in zip(groups, figures, strict=True):
+            wanted = [page * len(codes) + codes[name] for page, name in group if name in codes]
+            inside = np.isin(answered, wanted) & own.positive
+            asked = [page for page, name in group if (page, name) not in left_out]
+            found[parser] |= {name: _recall(own, asked, earned, inside) for name, earned in credit.items()}
+    return [
+        Slice(scope="table", attribute=attribute, value=value, n=len(group), figures=dict(found))
+        for (attribute, value, group), found in zip(groups, figures, strict=True)
+    ]
+
+
+def _credits(matched: Mapping[str, MatchedTables]) -> Iterator[tuple[str, MatchedTables, dict[str, Floats]]]:
+    """What each parser earns by finding tables, and by reading those that can be read."""
+    for parser, own in matched.items():
+        yield parser, own, {"td_recall": is_detected(own.overlap, THETA)}
+        read = own.readable
+        yield parser, read, {f"te_recall_{short_name(m)}": extraction_credit(read, m) for m in read.structure}
+
+
+def _recall(matched: MatchedTables, asked: list[int], credit: Floats, inside: NDArray[np.bool_]) -> Figure:
+    """Recall, or end-to-end recall, of tables on these pages; a table that was not found counts 0."""
+    sums = np.zeros((len(matched.pages.samples), 2))
+    np.add.at(sums[:, 0], matched.page[inside], credit[inside])
+    np.add.at(sums[:, 1], asked, 1.0)
+    return from_sums(sum_by_cluster(sums, matched.pages.documents)[0], mean_statistic)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -12,10 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from parsemark.formats.model_json import page_from_json
 from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
+from parsemark.model import AttributeValue
+from parsemark.protocols.figures.aggregate import attribute_groups, element_attributes
 from parsemark.protocols.figures.figure import Floats
-from parsemark.protocols.run_data.pages import Kindred
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_data.tables import Kindred, RunTables
 from parsemark.protocols.tables.figure_definitions import metric_facts
 
 THETA = 0.5  # a table counts as found if its match overlaps it by more than this
@@ -38,7 +41,7 @@ def is_by_place(rule: str) -> bool:
 
 @dataclass(frozen=True)
 class TruthPages:
-    """The pages with truth of a run, in a fixed order."""
+    """The pages with truth of a run, in a fixed order, and what summaries need to know of their tables."""
 
     samples: tuple[str, ...]
     documents: tuple[str, ...]
@@ -47,15 +50,33 @@ class TruthPages:
     kinds: Kindred = field(default_factory=dict)  # attribute to the kind that each page's document is of
     unread: frozenset[tuple[int, str]] = frozenset()
     """Page and id of the tables among `n_truth` that cannot be read."""
+    n_unboxed: int = 0
+    groups: Mapping[str, Mapping[str, list[tuple[int, str]]]] = field(default_factory=dict)
+    """Attribute to value to the tables that have it, as in `unread`."""
 
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
-        """Pages of a run that have a truth."""
+        """Pages of a run that have a truth, which is read some pages at a time."""
         known = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
         known = known.sort("sample")
         places = tables.places.among(known["sample"])
         n_truth = known["n_tables"].to_numpy().astype(float)
-        return cls(places.samples, places.documents, n_truth, n_truth == 0, places.kinds)
+        pages = cls(places.samples, places.documents, n_truth, n_truth == 0, places.kinds)
+        unread, names, n_unboxed = set[tuple[int, str]](), dict[str, str](), 0
+
+        def members() -> Iterator[tuple[tuple[int, str], Mapping[str, AttributeValue]]]:
+            nonlocal n_unboxed
+            for (samples,) in tables.batches("samples"):
+                truths = samples.join(pages.frame(), on="sample", maintain_order="left")
+                for text, page in truths.select("truth", "page").iter_rows():
+                    for table in page_from_json(json.loads(text)).tables:
+                        own = page, names.setdefault(table.id, table.id)
+                        n_unboxed += table.box is None
+                        unread.update({own} if table.is_unread else ())
+                        yield own, element_attributes(table)
+
+        groups = attribute_groups(members())
+        return replace(pages, groups=groups, unread=frozenset(unread), n_unboxed=n_unboxed)
 
     @cached_property
     def readable(self) -> TruthPages:

@@ -26,15 +26,8 @@ from functools import lru_cache, partial
 from itertools import compress
 
 from parsemark.formats.notation import fold_notation, without_accents
-from parsemark.matching import (
-    match_by_box,
-    match_by_content,
-    match_by_ngrams,
-    match_in_order,
-    rank_by_box,
-    rank_by_content,
-    rank_by_ngrams,
-)
+from parsemark.matching import match_by_ngrams, match_one_to_one, rank_one_to_one
+from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import (
@@ -104,9 +97,8 @@ def known_matches(matches: Iterable[Match]) -> Iterator[Match]:
     """
     for match in matches:
         if match.pred and (match.overlap or 0.0) <= THETA:
-            yield from (
-                Match((truth,), ()) for truth in match.truth[:1]
-            )  # others of a merge are misses already
+            # Others of a merge are misses already.
+            yield from (Match((truth,), ()) for truth in match.truth[:1])
         elif match.truth:
             yield match
 
@@ -146,30 +138,30 @@ class PageScorer:
         pred = self.prediction.tables
         confident = [is_positive(p.confidence) for p in pred]
         if self.in_order:
-            self._record(match_in_order(truth, pred, confident), {})
+            self._record(match_one_to_one(ORDER_RULE, truth, pred, confident), {})
             return
-        self._record(match_by_box(truth, pred, confident), {})
+        self._record(match_one_to_one(BOX_RULE, truth, pred, confident), {})
         readable = [t for t in truth if not t.is_unread]
-        self._record(match_by_content(readable, pred, confident), {})
+        self._record(match_one_to_one(CONTENT_RULE, readable, pred, confident), {})
         by_characters = match_by_ngrams(readable, [*compress(pred, confident)])
         self._record(by_characters.matching, by_characters.answers)
         if any(p.confidence is not None for p in pred):
             confidence = [1.0 if p.confidence is None else p.confidence for p in pred]
-            ranked = [rank(readable, pred, confidence) for rank in (rank_by_content, rank_by_ngrams)]
-            for matching in (rank_by_box(truth, pred, confidence), *ranked):
+            for rule in (BOX_RULE, CONTENT_RULE, NGRAM_RULE):
+                matching = rank_one_to_one(rule, truth if rule == BOX_RULE else readable, pred, confidence)
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
-        covered = self.page is not None and self.page.covers(Category.TABLE)
-        if covered and self.page is not None and not is_by_place(matching.rule):
-            covered = not any(t.is_unread for t in self.page.tables)
+        page = self.page
+        covered = page is not None and page.covers(Category.TABLE)
+        if page is not None and not is_by_place(matching.rule):
+            covered &= not any(t.is_unread for t in page.tables)
+        place = self.prediction.sample, self.prediction.parser, matching.rule, CATEGORY
         for match in matching.matches if covered else known_matches(matching.matches):
             given = [c for p in match.pred if (c := self._pred(p).confidence) is not None]
-            place = self.prediction.sample, self.prediction.parser, matching.rule, CATEGORY
-            found = MatchRow(
-                *place, match.truth, match.pred, match.kind, match.overlap, max(given, default=None)
-            )
-            self.out.matches.append(found)
+            sure = max(given, default=None)
+            row = MatchRow(*place, match.truth, match.pred, match.kind, match.overlap, sure)
+            self.out.matches.append(row)
             self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
 
     def _score_row(self, rule: str, match: Match, metric: str, answers: Mapping[str, Table]) -> ScoreRow:

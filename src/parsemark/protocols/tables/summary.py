@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from parsemark.matching import ngrams
-from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, ORDER_RULE
+from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
@@ -40,6 +39,7 @@ from parsemark.protocols.tables.figures import (
     ranked_figures,
     reliability,
     risk_over_coverage,
+    table_slices,
 )
 from parsemark.protocols.tables.matched_tables import (
     THETA,
@@ -50,10 +50,9 @@ from parsemark.protocols.tables.matched_tables import (
     nothing_matched,
 )
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
-from parsemark.protocols.tables.slices import Truths, table_slices
 from parsemark.specs import is_derived
 
-RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
+RULES = (BOX_RULE, CONTENT_RULE, NGRAM_RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
 """The figures that are shown first where nothing can be scored."""
 _PAGE_METRICS = {  # of whole pages: tables found, and invented text
@@ -66,7 +65,7 @@ _MOST_NAMED = 5
 
 def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
     """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
-    return match if match != "auto" else BOX_RULE if can_be_placed else ngrams.RULE
+    return match if match != "auto" else BOX_RULE if can_be_placed else NGRAM_RULE
 
 
 @dataclass(frozen=True)
@@ -81,15 +80,12 @@ class RunMatches:
     """The same, matched in order of confidence, for AP, curves and calibration."""
     without_boxes: tuple[str, ...]
     """The parsers that give no boxes, or only for less than half of their tables."""
-    truths: Truths
     rule: str
 
     @classmethod
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunMatches:
         """Gather it."""
         pages = TruthPages.of(tables)
-        truths = Truths.of(tables, pages)
-        pages = replace(pages, unread=truths.unread)
         metrics = _metrics(tables, rank_by)
         rules = (match,) if match == ORDER_RULE else RULES
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
@@ -107,12 +103,12 @@ class RunMatches:
             for rule in rules
         }
         without = _without_boxes(tables)
-        rule = leaderboard_rule(match, can_be_placed=not without and not truths.n_unboxed)
-        return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
+        rule = leaderboard_rule(match, can_be_placed=not without and not pages.n_unboxed)
+        return cls(tables, pages, metrics, plain, ranked, without, rule)
 
     def applies(self, rule: str, parser: str) -> bool:
         """Whether a rule can say anything about a parser."""
-        return rule != BOX_RULE or (parser not in self.without_boxes and not self.truths.n_unboxed)
+        return rule != BOX_RULE or (parser not in self.without_boxes and not self.pages.n_unboxed)
 
     @property
     def has_truth(self) -> bool:
@@ -160,7 +156,7 @@ def summarise(
         counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
-        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.truths, run.by_rule[run.rule])],
+        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.pages, run.by_rule[run.rule])],
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {p: {r: _rule_figures(run, sums_under[r], r, p) for r in by_rule[p]} for p in by_rule},
@@ -237,7 +233,7 @@ def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dic
 
 def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
     """How many true tables came merged with another, or in pieces."""
-    of_parser = (pl.col("parser") == parser) & (pl.col("rule") == ngrams.RULE)
+    of_parser = (pl.col("parser") == parser) & (pl.col("rule") == NGRAM_RULE)
     n = run.pages.readable.n_truth.sum()
     merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
     counts = run.tables.read(
@@ -297,11 +293,8 @@ def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
 
 
 def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
-    names, n_tables, n_unboxed = (
-        ", ".join(run.without_boxes),
-        int(run.pages.n_truth.sum()),
-        run.truths.n_unboxed,
-    )
+    names = ", ".join(run.without_boxes)
+    n_tables, n_unboxed = int(run.pages.n_truth.sum()), run.pages.n_unboxed
     give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
     have, count, them = ("has", "counts", "it") if n_unboxed == 1 else ("have", "count", "them")
     unboxed = f"{n_unboxed} of {counted(n_tables, 'true table')} {have} no box"

@@ -10,10 +10,10 @@ from parsemark.corpora.latex.documents.table_places import PLACE, with_places
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import FormatError
-from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.definitions import Definition, expand, read_definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
+from parsemark.formats.latex.table import print_cells
 
 _COMMENT = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
 _NEW_IF = re.compile(r"\\newif\s*\\(if[A-Za-z@]+)")

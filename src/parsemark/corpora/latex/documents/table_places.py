@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 
 from parsemark.corpora.latex.glyphs import glyph_text
-from parsemark.formats.latex.commands import SIGNATURES
-from parsemark.formats.latex.rows import COMMANDS, by_name, skip_arguments
+from parsemark.formats.latex.commands import COMMANDS, SIGNATURES, by_name
 from parsemark.formats.latex.scanner import LatexSource, TokenKind
 
 PLACE = "\ue000"
@@ -84,11 +83,11 @@ def _behind(source: LatexSource, name: str, index: int, end: int) -> int | None:
         return None
     if name not in _SIGNATURES:
         is_cite = _CITES.fullmatch(name) is not None
-        return skip_arguments(source, SIGNATURES.get(name, "*oom"), index, end) if is_cite else None
+        return source.skip_arguments(SIGNATURES.get(name, "*oom"), index, end) if is_cite else None
     if name in ("footnote", "footnotemark") and source.optional(index, end)[0] is not None:
         return None  # the source has the mark
-    behind = skip_arguments(source, _SIGNATURES[name], index, end)
-    return skip_arguments(source, "m", behind, end) if name in _WITH_TEXT else behind
+    behind = source.skip_arguments(_SIGNATURES[name], index, end)
+    return source.skip_arguments("m", behind, end) if name in _WITH_TEXT else behind
 
 
 def filled(text: str, shown: str) -> str | None:

@@ -9,7 +9,7 @@ from parsemark.errors import FormatError
 from parsemark.extras import needed_for
 from parsemark.formats.limits import MAX_GRID
 from parsemark.model import Element, Page
-from parsemark.protocols.boards.elements import board_label
+from parsemark.protocols.page_elements import board_label
 
 Item = Mapping[str, Any]
 Doc = Mapping[str, Any]

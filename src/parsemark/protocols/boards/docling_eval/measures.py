@@ -14,12 +14,10 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_TREE_PAIRS, check_pairs
 from parsemark.metrics.bleu import corpus_bleu
-from parsemark.metrics.edit_tree import EditTree, reference_tree
-from parsemark.metrics.meteor import match_words, score_of, words_of_sentences
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_TREE_PAIRS, check_pairs
-from parsemark.metrics.teds import tree_similarity
-from parsemark.metrics.wordnet import synonyms
+from parsemark.metrics.meteor import match_words, score_of, synonyms, words_of_sentences
+from parsemark.metrics.teds import EditTree, reference_tree, tree_similarity
 from parsemark.protocols.boards.docling_eval.items import (
     ALL_BUT_BACKGROUND,
     Corners,
@@ -95,12 +93,7 @@ def _tree(text: str) -> EditTree:
 
 
 def text_scores(truth: str, pred: str) -> dict[str, float]:
-    """The six values of two Markdown texts.
-
-    Raises:
-        ZeroDivisionError: A text is nothing but white space; upstream's run ends there.
-        FormatError: The texts are too long.
-    """
+    """The six values of two Markdown texts; ZeroDivisionError for a blank one, where upstream's run ends."""
     check_pairs("characters", len(truth), len(pred), MAX_CHARACTER_PAIRS)
     values = token_scores(words_of_sentences(truth), words_of_sentences(pred))
     if not truth.strip() or not pred.strip():
@@ -191,20 +184,15 @@ def _boxes(doc: Doc, labels: Sequence[str]) -> dict[str, list[ClassedBox]]:
     """Page to boxes; an item with k boxes on a page is entered k times with all of them, as upstream does."""
     pages: dict[str, list[ClassedBox]] = {}
     for item in items_of(doc):
-        places = item.get("prov", ())
         if item["label"] not in labels:
             continue
-        for page in [str(place["page"]) for place in places]:
+        places = [(str(place["page"]), place) for place in item.get("prov", ())]
+        for page, place in [own for page, _ in places for own in places if own[0] == page]:
             width, height = doc["pages"][page]
-            scale = (100.0 / width, 100.0 / height) * 2
-            for place in places:
-                if str(place["page"]) == page:
-                    box = [
-                        float(np.float32(v * s)) for v, s in zip(top_left(place, height), scale, strict=True)
-                    ]
-                    pages.setdefault(page, []).append(
-                        ClassedBox((box[0], box[1], box[2], box[3]), labels.index(item["label"]))
-                    )
+            corners = np.array(top_left(place, height)) * ((100.0 / width, 100.0 / height) * 2)
+            x0, y0, x1, y1 = corners.astype(np.float32).tolist()
+            box = ClassedBox((x0, y0, x1, y1), labels.index(item["label"]))
+            pages.setdefault(page, []).append(box)
     return pages
 
 
@@ -269,22 +257,21 @@ def page_layout(page: BoxPage, labels: Sequence[str]) -> dict[str, float]:
         values[f"avg_weighted_label_matched_iou_{threshold}"] = value
     picture = labels.index("picture") if "picture" in labels else -1
     rest = [[box for box in side if box.kind != picture] for side in (page.truth, page.pred)]
-    for ending, (truth, pred) in (("", (page.truth, page.pred)), ("_no_pictures", (rest[0], rest[1]))):
+    for ending, sides in (("", (page.truth, page.pred)), ("_no_pictures", rest)):
         names = (f"segmentation_{name}{ending}" for name in ("precision", "recall", "f1"))
-        values |= dict(zip(names, _segmentation(truth, pred), strict=True))
+        values |= dict(zip(names, _segmentation(*sides), strict=True))
     return values
 
 
 def _weighted_iou(page: BoxPage, threshold: float) -> float:
     free, total, weight = list(page.truth), 0.0, 0.0
-    for box in page.pred:
-        for k, own in enumerate(free):
-            overlap = box_iou(own.box, box.box, 0.0)
-            if own.kind == box.kind and overlap >= threshold:
-                area = (box.box[2] - box.box[0]) * (box.box[3] - box.box[1])
-                total, weight = total + area * overlap, weight + area
-                del free[k]
-                break
+    for box, kind in page.pred:
+        overlaps = ((k, box_iou(own.box, box, 0.0)) for k, own in enumerate(free) if own.kind == kind)
+        taken = next((own for own in overlaps if own[1] >= threshold), None)
+        if taken is not None:
+            area = (box[2] - box[0]) * (box[3] - box[1])
+            total, weight = total + area * taken[1], weight + area
+            del free[taken[0]]
     return total / weight if weight else 0.0
 
 
@@ -311,11 +298,8 @@ def layout_evaluation(
     docs: Sequence[tuple[str, Doc, Doc]], labels: Sequence[str], *, ignore_missing: bool = False
 ) -> dict[str, Any]:
     """The board's figures of a run; TypeError where it has exactly one class, as upstream's run ends."""
-    pages = [
-        page
-        for name, truth, pred in docs
-        for page in box_pages(name, truth, pred, labels, ignore_missing=ignore_missing)
-    ]
+    every = (box_pages(*doc, labels, ignore_missing=ignore_missing) for doc in docs)
+    pages = [page for own in every for page in own]
     seen = sorted({box.kind for page in pages for box in [*page.truth, *page.pred]})
     if len(seen) == 1:
         raise TypeError("iteration over a 0-d tensor")
@@ -324,18 +308,14 @@ def layout_evaluation(
     images = [{"name": page.name, **own} for page, own in zip(pages, measured, strict=True)]
     names = {"map_50": "map_50", "map_75": "map_75", "map": "map_val", "weighted_map_50": "value"}
     names |= {f"weighted_map_{t}": f"avg_weighted_label_matched_iou_{t}" for t in (75, 90, 95)}
-    names |= {
-        f"segmentation_{name}{end}": f"segmentation_{name}{end}"
-        for name in ("precision", "recall", "f1")
-        for end in ("", "_no_pictures")
-    }
+    segmented = [f"segmentation_{name}" for name in ("precision", "recall", "f1")]
+    names |= {f"{name}{end}": f"{name}{end}" for name in segmented for end in ("", "_no_pictures")}
+    stats = {name: statistics_of([own[key] for own in measured]) for name, key in names.items()}
     return {
         "mAP": float(np.mean(list(found.values()))) if found else -1.0,
         "per_class": {labels[kind]: found.get(kind, -1.0) for kind in seen},
         "images": images,
-        "stats": {
-            f"{name}_stats": statistics_of([own[key] for own in measured]) for name, key in names.items()
-        },
+        "stats": {f"{name}_stats": own for name, own in stats.items()},
     }
 
 

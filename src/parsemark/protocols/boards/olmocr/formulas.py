@@ -14,16 +14,9 @@ _INVISIBLE = re.compile("[\\s\u200a-\u200d\u2060\ufeff]+")
 _NEAR_PX = 5.0
 MAX_STEPS = 2_000_000  # assignments that are tried before a comparison is given up; upstream has no bound
 _DELIMITERS = tuple(
-    (re.compile(opening), re.compile(closing), dollars)
-    for opening, closing, dollars in (
-        (r"\\\(", r"\\\)", False),
-        (r"\\\[", r"\\\]", False),
-        (r"\$\$", r"\$\$", True),
-        (r"\$", r"\$", True),
-    )
+    tuple(re.compile(re.escape(mark)) for mark in marks.split())
+    for marks in (r"\( \)", r"\[ \]", "$$ $$", "$ $")
 )
-
-
 Renderer = Callable[[str], Render | None]
 """None where the formula cannot be rendered here, so that nothing can be said."""
 
@@ -31,9 +24,7 @@ Renderer = Callable[[str], Render | None]
 def formulas_of(md: str, *, dollars: bool = True) -> list[str]:
     r"""The formulas of a page in the order of the delimiters `\(`, `\[`, `$$`, `$`."""
     found: list[str] = []
-    for opening, closing, is_dollar in _DELIMITERS:
-        if is_dollar and not dollars:
-            continue
+    for opening, closing in _DELIMITERS if dollars else _DELIMITERS[:2]:
         kept, at = [], 0
         for start, inner, inner_end, end in between(md, opening, closing, least=1):
             found.append(md[inner:inner_end].strip())
@@ -86,10 +77,8 @@ def _inner(mathml: str) -> str:
 
     soup = BeautifulSoup(mathml, "xml")
     semantics = soup.find("semantics")
-    if semantics is None:
-        return _INVISIBLE.sub("", str(soup))
-    parts = [str(child) for child in semantics.children if getattr(child, "name", None) != "annotation"]
-    return _INVISIBLE.sub("", "".join(parts))
+    parts = [soup] if semantics is None else semantics.children
+    return _INVISIBLE.sub("", "".join(str(p) for p in parts if getattr(p, "name", None) != "annotation"))
 
 
 class _Symbol(NamedTuple):
@@ -103,9 +92,8 @@ def _symbols(spans: Sequence[DrawnSpan]) -> list[_Symbol]:
     for span in spans:
         text = _INVISIBLE.sub("", span.text)
         for i, character in enumerate(text):
-            width = span.width / len(text)
             x = span.x + span.width * i / len(text)
-            found.append(_Symbol(character, x + width / 2, span.y + span.height / 2))
+            found.append(_Symbol(character, x + span.width / len(text) / 2, span.y + span.height / 2))
     return found
 
 
@@ -144,17 +132,11 @@ def _assignable(wanted: Sequence[_Symbol], rendered: Sequence[_Symbol]) -> bool:
     around_wanted, around_rendered = _neighbours(wanted), _neighbours(rendered)
 
     def admissible(i: int, j: int, assigned: Sequence[int]) -> bool:
-        for u, v in zip(around_wanted[i], around_rendered[j], strict=True):
-            if u is None:
-                continue
-            if v is None:
-                return False
-            if u < len(assigned):
-                if assigned[u] != v:
-                    return False
-            elif rendered[v].character != wanted[u].character:
-                return False
-        return True
+        def fits(u: int, v: int) -> bool:
+            return assigned[u] == v if u < len(assigned) else rendered[v].character == wanted[u].character
+
+        pairs = zip(around_wanted[i], around_rendered[j], strict=True)
+        return all(u is None or (v is not None and fits(u, v)) for u, v in pairs)
 
     # Depth first without recursion: one iterator of places for each wanted symbol.
     assigned: list[int] = []

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from parsemark.formats import markdown_of
 from parsemark.metrics.katex import render_all
 from parsemark.model import Box, Category, Fact, Page, Prediction
-from parsemark.protocols.boards.elements import board_label
 from parsemark.protocols.boards.omni_parse.equations import MathStyle, Renderer, math_spans
 from parsemark.protocols.boards.omni_parse.rules import FAMILIES, RULES, PlacedBlock, check, check_test
 from parsemark.protocols.boards.omni_parse.text import hold, release
 from parsemark.protocols.facts.protocol import Decide, FactsProtocol, Outcome
+from parsemark.protocols.page_elements import board_label
 from parsemark.protocols.result_files import BoardRun, Files, as_json, as_lines
 
 _FENCE = re.compile(r"[ \t]*```([A-Za-z]*)[ \t]*")

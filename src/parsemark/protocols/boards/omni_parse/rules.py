@@ -19,13 +19,8 @@ from parsemark.protocols.facts.grid import RELATIONS
 from parsemark.protocols.facts.protocol import Outcome
 
 RULES = "omni-parse-bench"
-FAMILIES = {
-    "present": "text",
-    "order": "text",
-    "repeat": "text",
-    "table_cell": "tables",
-    "layout_kind": "layout",
-}
+FAMILIES = dict.fromkeys(("present", "order", "repeat"), "text")
+FAMILIES |= {"table_cell": "tables", "layout_kind": "layout"}
 KINDS = tuple(FAMILIES)
 DERIVATIONS = (
     *("text_layer", "upstream_olmocr", "authored", "publisher_markup", "model_panel", "extractor_agreement"),
@@ -65,14 +60,13 @@ def check_test(kind: str, args: Any, settings: Any) -> None:
     needed = _NEEDED.get(kind, {"content"})
     if not needed <= args.keys() <= needed | _OPTIONAL.get(kind, set()):
         raise CorpusError(f"{kind} has the args {sorted(args)}")
+    diffs = set()
     for role, value in args.items():
         if (role in _LISTS) != isinstance(value, list):
             raise CorpusError(f"{role} is one arg, or a list of them")
         for arg in value if isinstance(value, list) else [value]:
             _check_arg(kind, role, arg)
-    diffs = {
-        a["max_diffs"] for v in args.values() for a in (v if isinstance(v, list) else [v]) if "text" in a
-    }
+            diffs |= {arg["max_diffs"]} if "text" in arg else set()
     if kind in ("order", "table_cell") and len(diffs) != 1:
         raise CorpusError("its args must share max_diffs")
     own = _SETTINGS.get(kind, set())
@@ -99,22 +93,18 @@ def _check_arg(kind: str, role: str, arg: Any) -> None:
         n = len(fold(text)) if isinstance(text, str) and text.strip() else 0
         if not isinstance(diffs, int) or isinstance(diffs, bool) or not 0 <= diffs < n:
             raise CorpusError(f"{role}: max_diffs must be less than the characters of its text")
-        _check_place(arg.get("place", []))
+        place = arg.get("place", [])
+        if not isinstance(place, list) or not all(map(_is_box, place)):
+            raise CorpusError("a place is a list of boxes from 0 to 1")
     else:
         raise CorpusError(f"{role} is neither a text nor, where it may be, a number or LaTeX")
 
 
-def _check_place(place: Any) -> None:
-    is_right = isinstance(place, list) and all(
-        isinstance(box, list)
-        and len(box) == 4
-        and all(isinstance(x, int | float) and 0 <= x <= 1 for x in box)
-        and box[0] < box[2]
-        and box[1] < box[3]
-        for box in place
-    )
-    if not is_right:
-        raise CorpusError("a place is a list of boxes from 0 to 1")
+def _is_box(box: Any) -> bool:
+    if not isinstance(box, list) or len(box) != 4:
+        return False
+    is_inside = all(isinstance(x, int | float) and 0 <= x <= 1 for x in box)
+    return is_inside and box[0] < box[2] and box[1] < box[3]
 
 
 # --- deciding -----------------------------------------------------------------------------------------------
@@ -129,12 +119,7 @@ def check(
 ) -> Outcome:
     """Whether an output passes a test; None where it cannot be decided, TooHardError where it takes too long.
 
-    Args:
-        kind: One of `KINDS`.
-        arguments: `args` and `settings` of the test.
-        page: The output as HTML.
-        blocks: Its blocks; None where the parser gives no places.
-        render: KaTeX in a browser.
+    `page` is the output as HTML; `blocks` is None where the parser gives no places.
     """
     args, settings = arguments["args"], arguments.get("settings", {})
     if kind == "layout_kind":
@@ -200,9 +185,8 @@ def _layout(place: Sequence[Sequence[float]], kind: str, blocks: Sequence[Placed
         return Outcome(None, "the parser gives no blocks with places")
     boxes = [Box(*corners) for corners in place]
     total = sum(box.area for box in boxes)
-    held = [
-        own for own in blocks if sum(box.intersection_area(own.box) for box in boxes) / total >= _LEAST_COVER
-    ]
+    covered = [(sum(box.intersection_area(own.box) for box in boxes), own) for own in blocks]
+    held = [own for area, own in covered if area / total >= _LEAST_COVER]
     if not held:
         return Outcome(False, "no block covers half of its place")
     block = min(held, key=lambda own: own.box.area)
@@ -291,12 +275,10 @@ def _number(text: str, page: str) -> Outcome:
     if wanted is None:
         return Outcome(None, f"{text!r} is not one number")
     found = list(_number_pattern(wanted).finditer(fold(seen_text(page)).translate(_DASHES)))
-    for match in found:
-        negative = (match["pre"] or "").strip() == "-"
-        if negative == wanted.negative and (match["pct"] or not wanted.percent):
-            return Outcome(True)
-    why = "its sign or percent differs" if found else "it is not found digit for digit"
-    return Outcome(False, why)
+    signs = [((own["pre"] or "").strip() == "-", own["pct"]) for own in found]
+    if any(minus == wanted.negative and (percent or not wanted.percent) for minus, percent in signs):
+        return Outcome(True)
+    return Outcome(False, "its sign or percent differs" if found else "it is not found digit for digit")
 
 
 def _number_pattern(number: ReadNumber) -> re.Pattern[str]:

@@ -11,6 +11,7 @@ from parsemark.protocols.boards.parsebench.grids import (
     HeadedGrid,
     OriginCell,
     ResolvedGrid,
+    filled,
     html_grids,
     pipe_grids,
     resolved_grids,
@@ -48,18 +49,17 @@ def decide_point(rule: Rule, markdown: str) -> bool:
     if not value or not labels:
         raise WrongRuleError("there is no value or no label")
     most = rule.get("max_diffs") or 0
-    numbers, tolerance = rule.get("normalize_numbers", True), rule.get("relative_tolerance", 0.01)
+    tolerance = rule.get("relative_tolerance", 0.01) if rule.get("normalize_numbers", True) else None
 
     def hits(label: str, text: str) -> bool:
-        return partial(label, text) >= _theta(label, most) or bool(
-            _bare(label) and _bare(label) in _bare(text)
-        )
+        bare = _bare(label)
+        return partial(label, text) >= _theta(label, most) or (bool(bare) and bare in _bare(text))
 
     for grid in [*pipe_grids(markdown), *html_grids(markdown)]:
         cells = [[norm(cell) for cell in row] for row in grid.data]
-        for r, c in _value_cells(cells, value, _theta(value, most), tolerance if numbers else None):
-            if all(_labelled(label, grid, cells, (r, c), hits) for label in labels):
-                return True
+        places = _value_cells(cells, value, _theta(value, most), tolerance)
+        if any(all(_labelled(label, grid, cells, place, hits) for label in labels) for place in places):
+            return True
     return False
 
 
@@ -101,11 +101,9 @@ def _labelled(
     headers = [text for own in (grid.col_headers, grid.row_headers) for h in own.values() for _, text in h]
     everywhere = [text for row in cells for text in row] + [norm(text) for text in headers]
     if not any(hits(label, text) for text in everywhere):
-        for pattern, flags in _CONTEXT:
-            for raw in re.findall(pattern, context, flags):
-                own = norm(raw)
-                if ratio(label, own) >= 0.6 or ratio(_bare(label), _bare(own)) >= 0.6:
-                    return True
+        said = [norm(raw) for pattern, flags in _CONTEXT for raw in re.findall(pattern, context, flags)]
+        if any(max(ratio(label, own), ratio(_bare(label), _bare(own))) >= 0.6 for own in said):
+            return True
     titles = re.findall(r"<caption[^>]*>(.+?)</caption>", context, re.I)
     titles += re.findall(r"^#{1,6}\s+(.+?)$", context, re.M)
     return any(hits(label, norm(title)) for title in titles)
@@ -164,16 +162,15 @@ def _data_likeness(expected: Any, actual: str, numbers: bool) -> float:
 def decide_array(rule: Rule, markdown: str) -> tuple[bool, float]:
     """How well a table, either way round, has the labels or the values of a chart."""
     data: Sequence[Any] = rule.get("data") or []
-    if len(data) < (1 if rule["type"].endswith("labels") else 2):
+    is_labels = rule["type"].endswith("labels")
+    score, least, threshold = (_labels_score, 1, 1.0) if is_labels else (_values_score, 2, 0.995)
+    if len(data) < least:
         raise WrongRuleError("there are no data")
-    best = 0.0
-    for grid in [*pipe_grids(markdown), *html_grids(markdown)]:
-        turned = [list(column) for column in zip(*grid.data, strict=True)]
-        for rows in (grid.data, turned):
-            if rows and len(rows[0]) == len(data[0]):
-                own = _labels_score if rule["type"].endswith("labels") else _values_score
-                best = max(best, own(rule, data, rows))
-    return best >= (1.0 if rule["type"].endswith("labels") else 0.995), best
+    grids = [grid.data for grid in [*pipe_grids(markdown), *html_grids(markdown)]]
+    turned = [[list(column) for column in zip(*rows, strict=True)] for rows in grids]
+    fits = (rows for rows in grids + turned if rows and len(rows[0]) == len(data[0]))
+    best = max((score(rule, data, rows) for rows in fits), default=0.0)
+    return best >= threshold, best
 
 
 def _labels_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]]) -> float:
@@ -192,24 +189,20 @@ def _labels_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequ
 def _values_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]]) -> float:
     numbers = rule.get("normalize_numbers", True)
     wanted, found = data[1:], rows[1:]
-    if not wanted:
-        return 0.0
 
     def line(expected: Sequence[Any], actual: Sequence[str]) -> float:
         return sum(_data_likeness(e, a, numbers) for e, a in zip(expected, actual, strict=False))
 
-    columns = [[list(column) for column in zip(*side, strict=False)] for side in (wanted, found)]
-    x, y = bool(rule.get("x_axis_shuffle")), bool(rule.get("y_axis_shuffle"))
-    if x and y:
+    def anywhere(expected: Sequence[Any], actual: Sequence[str]) -> float:
+        return sum(max((_data_likeness(e, a, numbers) for a in actual), default=0.0) for e in expected)
 
-        def anywhere(expected: Sequence[Any], actual: Sequence[str]) -> float:
-            return sum(max((_data_likeness(e, a, numbers) for a in actual), default=0.0) for e in expected)
-
-        total = _greedy(columns[0], columns[1], anywhere)
-    elif x or y:
-        total = _greedy(columns[0], columns[1], line) if x else _greedy(wanted, found, line)
+    if rule.get("x_axis_shuffle"):
+        a, b = ([list(column) for column in zip(*side, strict=False)] for side in (wanted, found))
+        total = _greedy(a, b, anywhere if rule.get("y_axis_shuffle") else line)
+    elif rule.get("y_axis_shuffle"):
+        total = _greedy(wanted, found, line)
     else:
-        total = sum(line(e, a) for e, a in zip(wanted, found, strict=False))
+        total = sum(map(line, wanted, found))
     return total / (len(wanted) * len(wanted[0]))
 
 
@@ -239,7 +232,8 @@ def _given(rule: Rule, *keys: str) -> list[str]:
     return texts
 
 
-def _asked_grids(rule: Rule, markdown: str) -> list[ResolvedGrid]:
+def asked_grids(rule: Rule, markdown: str) -> list[ResolvedGrid]:
+    """The tables that a rule may speak of: the one that its anchors choose, or all."""
     grids = resolved_grids(markdown)
     anchors = [norm(str(anchor)) for anchor in rule.get("table_anchor_cells") or ()]
     if not anchors:
@@ -266,15 +260,6 @@ def _all_like(text: str, grids: Sequence[ResolvedGrid]) -> Iterator[tuple[Resolv
     return ((g, c) for g in grids for c in g.cells() if ratio(text, c.text) >= _CLOSE)
 
 
-def decide_cells(rule: Rule, markdown: str) -> bool:
-    """Rules of spans, lines, chains of headers and neighbours."""
-    kind, grids = rule["type"].removeprefix("table_"), _asked_grids(rule, markdown)
-    for start, decide in _CELL_RULES.items():
-        if kind.startswith(start):
-            return decide(rule, kind, grids)
-    raise WrongRuleError(f"there is no rule {kind}")
-
-
 def _has_span(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
     expected = rule.get(f"expected_{kind}")
     if not isinstance(expected, int) or expected < 1:
@@ -294,12 +279,12 @@ def _in_one_line(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
 
 
 def _has_nothing(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
-    [text], step = _given(rule, "cell"), _STEPS[kind.removeprefix("no_")]
-    grid, cell = next(_all_like(text, grids), (None, None))
-    if grid is None or cell is None:
+    [text], (dy, dx) = _given(rule, "cell"), _STEPS[kind.removeprefix("no_")]
+    found = next(_all_like(text, grids), None)
+    if found is None:
         return False
-    row = cell.row + (cell.rowspan if step[0] > 0 else step[0])
-    beside = grid.at(row, cell.col + (cell.colspan if step[1] > 0 else step[1]))
+    grid, cell = found
+    beside = grid.at(cell.row + max(dy, dy * cell.rowspan), cell.col + max(dx, dx * cell.colspan))
     return beside is None or not beside.text.strip()
 
 
@@ -319,10 +304,8 @@ def _has_header(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
 
 def _line(grid: ResolvedGrid, cell: OriginCell, side: str) -> list[OriginCell]:
     """The cells above or left of one, each once."""
-    if side == "top":
-        places = [grid.at(row, cell.col) for row in range(cell.row)]
-    else:
-        places = [grid.at(cell.row, col) for col in range(cell.col)]
+    above, left = ((row, cell.col) for row in range(cell.row)), ((cell.row, col) for col in range(cell.col))
+    places = (grid.at(*place) for place in (above if side == "top" else left))
     return list(dict.fromkeys(own for own in places if own is not None))
 
 
@@ -342,16 +325,15 @@ def _has_chain(rule: Rule, _: str, grids: Sequence[ResolvedGrid]) -> bool:
     return True
 
 
-_CELL_RULES: dict[str, Callable[[Rule, str, Sequence[ResolvedGrid]], bool]] = {
-    "colspan": _has_span,
-    "rowspan": _has_span,
-    "same_": _in_one_line,
+CELL_RULES: dict[str, Callable[[Rule, str, Sequence[ResolvedGrid]], bool]] = {
+    "colspan|rowspan": _has_span,
+    "same_.*": _in_one_line,
     "header_chain": _has_chain,
-    "no_": _has_nothing,
-    "adjacent_": _has_neighbour,
-    "top_header": _has_header,
-    "left_header": _has_header,
+    "no_.*": _has_nothing,
+    "adjacent_.*": _has_neighbour,
+    "top_header|left_header": _has_header,
 }
+"""What decides rules of spans, lines, chains of headers and neighbours, by what follows `table_`."""
 
 
 def decide_table(rule: Rule, markdown: str) -> bool:
@@ -409,7 +391,7 @@ def _value_norm(text: Any) -> str:
     return plain[: found.start()] + written + plain[found.end() :]
 
 
-def _filled(rows: Sequence[Any]) -> list[list[str]]:
+def _variant(rows: Sequence[Any]) -> list[list[str]]:
     """A variant as a grid, a spanning text at each place that it covers."""
     places: dict[tuple[int, int], str] = {}
     for r, row in enumerate(rows):
@@ -420,8 +402,7 @@ def _filled(rows: Sequence[Any]) -> list[list[str]]:
             spans = [max(1, min(1000, int(cell.get(key) or 1))) for key in ("rowspan", "colspan")]
             text = _value_norm(cell.get("text", ""))
             places |= {(r + y, c + x): text for y in range(spans[0]) for x in range(spans[1])}
-    height, width = (max((place[axis] for place in places), default=-1) + 1 for axis in (0, 1))
-    return [[places.get((r, c), "") for c in range(width)] for r in range(height)]
+    return filled(places)
 
 
 def decide_values(rule: Rule, markdown: str) -> bool:
@@ -430,7 +411,7 @@ def decide_values(rule: Rule, markdown: str) -> bool:
     if not rule.get("table_variations"):
         raise WrongRuleError("there are no tables")
     for variant in rule["table_variations"]:
-        wanted = _filled(variant["rows"])
+        wanted = _variant(variant["rows"])
         for grid in [*pipe_grids(markdown), *html_grids(markdown)]:
             found = [[_value_norm(cell) for cell in row] for row in grid.data]
             a, b = (Counter(cell for row in rows for cell in row if cell) for rows in (wanted, found))

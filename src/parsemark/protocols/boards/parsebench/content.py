@@ -7,28 +7,25 @@ from functools import cached_property
 from typing import Any
 
 from parsemark.extras import needed_for
-from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.protocols.boards.olmocr.text import alphanumerics, has_foreign_characters
 from parsemark.protocols.boards.parsebench.grids import with_cells
 from parsemark.protocols.boards.parsebench.text import (
+    bare_links,
     check_markdown,
     norm,
     norm_light,
     partial,
-    plain_formulas,
-    without_descriptions,
-    without_dots,
-    without_lead,
-    without_pictures,
-    without_tables,
-    without_tags,
+    subbed,
+    unescaped,
 )
 
 Rule = Mapping[str, Any]
 _CJK = "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
 _SPLIT = re.compile(r"\n+|(?<!\d)\.(?!\d)|[!?]+|[。、，！？；…‥⋯]+")
-_DISALLOWED = re.compile(
-    "[\u4e00-\u9fff\u3040-\u30ff\U0001f600-\U0001f64f\U0001f300-\U0001f5ff\U0001f680-\U0001f6ff\U0001f1e0-\U0001f1ff]"
-)
+_DESCRIPTION = re.compile(r"^`{3,}(?:mermaid|description)[^\S\n]*\n.*?^`{3,}[^\S\n]*$", re.M | re.S)
+_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.I | re.S)
 LONG, MAX_ERRORS = 20, 15
 
 
@@ -36,24 +33,56 @@ class WrongRuleError(ValueError):
     """A rule that cannot be decided."""
 
 
+def _simple_formula(latex: str) -> str:
+    latex = subbed(latex, (r"\\(?:[a-zA-Z]+|[^a-zA-Z])", " "), (r"[{}]", " "), (r"[\^_]", ""))
+    return re.sub(r"[^0-9a-zA-Z+\-*/=<>().,]", "", latex) or "LATEX"
+
+
+def _plain_formulas(text: str) -> str:
+    """Formulas as what letters and numbers they have."""
+    text = re.sub(r"\$\$(?:[^$]|\$[^$])+\$\$", lambda found: f" {_simple_formula(found[0][2:-2])} ", text)
+    return re.sub(r"\$(?!\d)(?:[^$\\\n]|\\.)+\$", lambda found: _simple_formula(found[0][1:-1]), text)
+
+
+def _without_dots(text: str) -> str:
+    """Without leaders of dots."""
+    return re.sub(r"\.(?:\s*\.)+", " ", text)
+
+
+def _without_tags(text: str) -> str:
+    """Names of characters read, links bare, tags blank."""
+    return re.sub(r"</?[^>]+>", " ", bare_links(unescaped(text)))
+
+
+def _without_lead(text: str) -> str:
+    """Without marks of headings, quotes and lists in front."""
+    return re.sub(r"^(?:\s*(?:#{1,6}\s+|>\s+|[*+-]\s+|\d+[.)]\s+))+", "", text).strip()
+
+
+def _without_tables(text: str) -> str:
+    """Without HTML tables; an unclosed one hides the rest."""
+    while (new := _TABLE.sub(" ", text)) != text:
+        text = new
+    left = re.search(r"<table\b[^>]*>", text, re.I)
+    return text if left is None else text[: left.start()] + " "
+
+
 def fragment(text: str) -> str:
     """A sentence as it is counted; shorter ones than 7 characters are none."""
-    text = without_tags(without_dots(norm(text).strip().strip(".")))
-    text = re.sub(r"^[^\w]+|[^\w]+$", "", without_lead(text)).strip()
+    text = _without_tags(_without_dots(norm(text).strip().strip(".")))
+    text = re.sub(r"^[^\w]+|[^\w]+$", "", _without_lead(text)).strip()
     text = re.sub(r"\s+", " ", text)
     return text if len(text) >= 7 else ""
 
 
 def tokens(text: str, least: int = 2) -> list[str]:
     """Words; those of Chinese, Japanese and Korean are runs of their own."""
-    found = []
-    for run in re.findall(r"\w+", text):
-        if re.search(f"[{_CJK}]", run):
-            parts = re.findall(f"[{_CJK}]+|[^{_CJK}]+", run)
-            found += [part for part in parts if re.match(f"[{_CJK}]", part) or len(part) >= least]
-        elif len(run) >= least:
-            found.append(run)
-    return found
+    runs = re.findall(rf"(?:(?=\w)[{_CJK}])+|[^\W{_CJK}]+", text)
+    return [run for run in runs if len(run) >= least or re.match(f"[{_CJK}]", run)]
+
+
+def _words_of_key(key: str, least: int = 2) -> list[str]:
+    return tokens(_without_lead(_without_tags(norm(key))), least)
 
 
 class AskedMarkdown:
@@ -61,50 +90,46 @@ class AskedMarkdown:
 
     def __init__(self, markdown: str) -> None:
         self.markdown = markdown
-        self._known: dict[tuple[str, bool], Counter[str]] = {}
+        self._bags: dict[tuple[str, bool], Counter[str]] = {}
 
     @cached_property
     def _bare(self) -> str:
-        return plain_formulas(without_descriptions(self.markdown))
+        return _plain_formulas(_DESCRIPTION.sub(" ", self.markdown))
 
     @cached_property
     def full_text(self) -> str:
         """All text, cells once more."""
-        plain = norm(with_cells(without_pictures(self._bare)))
-        return re.sub(r"\s+", " ", without_tags(without_dots(plain)))
+        plain = norm(with_cells(_PICTURE.sub(" ", self._bare)))
+        return re.sub(r"\s+", " ", _without_tags(_without_dots(plain)))
 
     @cached_property
     def _word_text(self) -> str:
         """The text that words are counted in, cells once more."""
-        return without_tags(norm(with_cells(self._bare)))
+        return _without_tags(norm(with_cells(self._bare)))
 
-    def sentences(self, cells: bool) -> Counter[str]:
-        """Sentences with their numbers."""
-        if ("sentences", cells) not in self._known:
-            text = without_pictures(self._bare)
-            text = without_dots(with_cells(text) if cells else without_tables(text))
-            chunks: list[str] = []
-            carried = ""
-            for chunk in (piece.strip() for piece in _SPLIT.split(text)):
-                if not chunk:
-                    continue
-                joined = f"{carried} {chunk}" if carried else chunk
-                if fragment(joined):
-                    chunks.append(joined)
-                    carried = ""
-                else:
-                    carried = joined
-            if carried:
-                chunks = [*chunks[:-1], f"{chunks[-1]} {carried}"] if chunks else [carried]
-            self._known["sentences", cells] = Counter(own for c in chunks if (own := fragment(c)))
-        return self._known["sentences", cells]
+    def bag(self, unit: str, cells: bool) -> Counter[str]:
+        """Sentences or words with their numbers."""
+        if (unit, cells) not in self._bags:
+            found = self._sentences(cells) if unit == "sentence" else self._words(cells)
+            self._bags[unit, cells] = Counter(found)
+        return self._bags[unit, cells]
 
-    def words(self, cells: bool) -> Counter[str]:
-        """Words with their numbers."""
-        if ("words", cells) not in self._known:
-            text = self._word_text if cells else without_tags(norm(without_tables(self._bare)))
-            self._known["words", cells] = Counter(tokens(text))
-        return self._known["words", cells]
+    def _words(self, cells: bool) -> list[str]:
+        return tokens(self._word_text if cells else _without_tags(norm(_without_tables(self._bare))))
+
+    def _sentences(self, cells: bool) -> list[str]:
+        text = _PICTURE.sub(" ", self._bare)
+        text = _without_dots(with_cells(text) if cells else _without_tables(text))
+        chunks: list[str] = []
+        carried = ""
+        for chunk in filter(None, map(str.strip, _SPLIT.split(text))):
+            carried = f"{carried} {chunk}" if carried else chunk
+            if fragment(carried):
+                chunks.append(carried)
+                carried = ""
+        if carried:
+            chunks = [*chunks[:-1], f"{chunks[-1]} {carried}"] if chunks else [carried]
+        return list(filter(None, map(fragment, chunks)))
 
     def digits(self) -> Counter[str]:
         """Digits with their numbers."""
@@ -112,12 +137,14 @@ class AskedMarkdown:
 
     def count(self, unit: str, key: str, cells: bool, *, exact: bool = False) -> int:
         """How often a sentence or a word occurs, by the more generous of two ways, or in the text alone."""
-        if unit == "sentence":
-            found, bag = count_in(key, self.full_text, whole=len(key) < LONG), self.sentences(cells)
-        else:
-            is_cjk = bool(re.search(f"[{_CJK}]", key))
-            found, bag = count_in(key, self._word_text, whole=not is_cjk), self.words(cells)
-        return found if exact else max(bag[key], found)
+        is_sentence = unit == "sentence"
+        text = self.full_text if is_sentence else self._word_text
+        found = count_in(key, text, whole=len(key) < LONG if is_sentence else not _has_cjk(key))
+        return found if exact else max(self.bag(unit, cells)[key], found)
+
+
+def _has_cjk(text: str) -> bool:
+    return re.search(f"[{_CJK}]", text) is not None
 
 
 def count_in(key: str, text: str, *, whole: bool) -> int:
@@ -136,11 +163,7 @@ def bag_of(rule: Rule, unit: str) -> Counter[str]:
     for key, count in given.items():
         if not str(key).strip() or not isinstance(count, int) or count < 0:
             raise WrongRuleError("a key is blank or its count negative")
-        if unit == "sentence":
-            own = fragment(key)
-        else:
-            own = next(iter(tokens(without_lead(without_tags(norm(key))))), "")
-        if own:
+        if own := fragment(key) if unit == "sentence" else next(iter(_words_of_key(key)), ""):
             bag[own] += count
     if unit == "word" and not bag:
         raise WrongRuleError("no key is a word")
@@ -163,18 +186,12 @@ def decide_bag(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
         total = sum(max(counts[key], n) for key, n in bag.items())
         passed, share = over == 0, 1 - over / total if total else 1.0
     else:
-        given = asked.sentences(False) if unit == "sentence" else asked.words(False)
-        joined = " ".join(bag) if unit == "sentence" else ""
-        original = (
-            AskedMarkdown(check_markdown(rule["original_md"])).full_text
-            if kind.endswith("percent") and rule.get("original_md")
-            else ""
-        )
-        known = sum(
-            n
-            for key, n in given.items()
-            if key in bag or (unit == "sentence" and (key in joined or key in original))
-        )
+        given, around = asked.bag(unit, False), ["", ""]
+        if unit == "sentence":
+            original = rule.get("original_md") if kind.endswith("percent") else None
+            full = AskedMarkdown(check_markdown(original)).full_text if original else ""
+            around = [" ".join(bag), full]
+        known = sum(n for key, n in given.items() if key in bag or any(key in text for text in around))
         total = given.total()
         passed, share = known == total, known / total if total else 1.0
     return passed, share if kind.endswith("_percent") else float(passed)
@@ -184,7 +201,7 @@ def decide_extra(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether no sentence occurs more often than it should."""
     bag = bag_of(rule, "sentence")
     joined = " ".join(bag)
-    return all(n <= (bag[key] or int(key in joined)) for key, n in asked.sentences(False).items())
+    return all(n <= (bag[key] or int(key in joined)) for key, n in asked.bag("sentence", False).items())
 
 
 def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
@@ -194,14 +211,14 @@ def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
         if not wanted:
             raise WrongRuleError("the sentence is too short")
         return wanted in asked.full_text
-    found = tokens(without_lead(without_tags(norm(str(rule.get("word") or "")))), 1)
+    found = _words_of_key(str(rule.get("word") or ""), 1)
     if not found:
         raise WrongRuleError("there is no word")
     long = [word for word in found if len(word) >= 2]
     joined = "".join(found)
     word = max(long, key=len) if long else joined if len(joined) >= 2 else max(found, key=len)
     text = norm(asked.markdown).replace("'", "").replace("’", "")
-    return word in asked.words(True) or count_in(word, text, whole=not re.search(f"[{_CJK}]", word)) > 0
+    return word in asked.bag("word", True) or count_in(word, text, whole=not _has_cjk(word)) > 0
 
 
 def decide_digits(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
@@ -218,10 +235,8 @@ def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:
     """Where a text nearly says something, as fuzzysearch finds it: starts and ends."""
     check_pairs("characters", len(query) * (errors + 1), len(text), MAX_CHARACTER_PAIRS // 10)
     if errors == 0:
-        return [
-            (found.start(), found.start() + len(query))
-            for found in re.finditer(f"(?={re.escape(query)})", text)
-        ]
+        starts = (found.start() for found in re.finditer(f"(?={re.escape(query)})", text))
+        return [(start, start + len(query)) for start in starts]
     with needed_for("Near matches of ParseBench"):
         from fuzzysearch import find_near_matches
 
@@ -233,26 +248,21 @@ def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
     own = norm_light if rule.get("keep_formatting_text_normalisation") else norm
 
     def prepared(text: str) -> str:
-        return re.sub(" +", " ", without_dots(own(plain_formulas(text))))
+        return re.sub(" +", " ", _without_dots(own(_plain_formulas(text))))
 
     before, after = (prepared(str(rule.get(key) or "")) for key in ("before", "after"))
     most = int(rule.get("max_diffs") or 0)
     if not before.strip() or not after.strip() or most > len(before) // 2 or most > len(after) // 2:
         raise WrongRuleError("a text is blank, or may differ in more than half of it")
-    text = prepared(asked.markdown)
-    b, a = text.find(before), text.rfind(after)
-    if b >= 0 and a >= 0 and b < a:
-        return True
-    for query, place in ((before, b), (after, a)):
-        if place < 0:
+    text, places = prepared(asked.markdown), []
+    for query, exact, end in ((before, str.find, 0), (after, str.rfind, -1)):
+        if (place := exact(text, query)) < 0:
             matches = near_matches(query, text, min(max(len(query) // 20, most), MAX_ERRORS))
             if not matches:
                 return False
-            if query is before:
-                b = matches[0][0]
-            else:
-                a = matches[-1][0]
-    return b < a
+            place = matches[end][0]
+        places.append(place)
+    return places[0] < places[1]
 
 
 def decide_present(rule: Rule, asked: AskedMarkdown) -> bool:
@@ -285,10 +295,9 @@ def decide_baseline(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether an output is neither empty nor endless."""
     text, most = asked.markdown, rule.get("max_length")
     if most is not None:
-        if rule.get("max_length_skips_image_alt_tags"):
-            text = re.sub(r"!\[.*?\]\(.*?\)", "", text)
-        return bool(sum(sign.isalnum() for sign in text) <= most)
-    if not any(sign.isalnum() for sign in text):
+        without_images = bool(rule.get("max_length_skips_image_alt_tags"))
+        return bool(alphanumerics(text, without_images=without_images) <= most)
+    if not any(map(str.isalnum, text)):
         return False
     if len(text) > 50:
         w = min(200, len(text))
@@ -297,4 +306,4 @@ def decide_baseline(rule: Rule, asked: AskedMarkdown) -> bool:
         dull = sum(len(set(text[n * step : n * step + w])) < 3 for n in range(k))
         if dull > k // 2:
             return False
-    return not (rule.get("check_disallowed_characters", True) and _DISALLOWED.search(text))
+    return not (rule.get("check_disallowed_characters", True) and has_foreign_characters(text))

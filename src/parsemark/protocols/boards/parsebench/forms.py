@@ -41,11 +41,7 @@ class Field(NamedTuple):
 
 
 def decide_field(rule: Mapping[str, Any], text: str) -> bool:
-    """Whether a field has its value.
-
-    Raises:
-        ValueError: The rule has no label.
-    """
+    """Whether a field has its value; ValueError where the rule has no label."""
     label, value, kind = str(rule.get("label") or ""), rule.get("value"), rule.get("value_type", "text")
     if not label.strip():
         raise ValueError("a field needs a label")
@@ -57,14 +53,11 @@ def decide_field(rule: Mapping[str, Any], text: str) -> bool:
         return expected is not None and _state(label, text) is expected
     if kind == "signature":
         found = field_value(label, text)
-        return found is not None and any(bool(found.strip()) == _is_signed(own) for own in wanted)
+        signed = [own if isinstance(own, bool) else bool(str(own or "").strip()) for own in wanted]
+        return found is not None and bool(found.strip()) in signed
     expected_texts = ["" if own is None else str(own) for own in wanted]
     found = field_value(label, text, expected_texts)
     return found is not None and any(_matches(found, own) for own in expected_texts)
-
-
-def _is_signed(value: Any) -> bool:
-    return value if isinstance(value, bool) else bool(str(value or "").strip())
 
 
 def _matches(found: str, expected: str) -> bool:
@@ -84,13 +77,10 @@ def label_score(candidate: str, label: str) -> float:
     a, b = norm(candidate), norm(label)
     if not a or not b:
         return 0.0
-    found = [0.0]
-    if (whole := ratio(a, b)) >= 0.8:
-        found.append(whole)
-    if min(len(a), len(b)) >= 6 and (part := partial(a, b)) >= 0.9:
-        found.append(part - 0.05)
-    bare = [" ".join(re.sub("[.:,]", "", side).split()) for side in (a, b)]
-    return max(*found, float(bool(bare[0]) and bare[0] == bare[1]))
+    whole, part = ratio(a, b), partial(a, b) if min(len(a), len(b)) >= 6 else 0.0
+    bare = [re.sub("[.:,]", "", side).split() for side in (a, b)]
+    is_same = bool(bare[0]) and bare[0] == bare[1]
+    return max(whole if whole >= 0.8 else 0.0, part - 0.05 if part >= 0.9 else 0.0, float(is_same))
 
 
 def _untagged(text: str) -> str:
@@ -236,9 +226,8 @@ def field_value(label: str, text: str, expected: Sequence[str] = ()) -> str | No
     is_seen = False
     for source in (_fields, _fill_ins):
         scored = [(label_score(f.label, label), f) for f in source(text) if f.label]
-        scored = [(score, own) for score, own in scored if score > 0]
-        is_seen = is_seen or bool(scored)
-        valued = [(score, own) for score, own in scored if own.value]
+        is_seen = is_seen or any(score > 0 for score, _ in scored)
+        valued = [(score, own) for score, own in scored if score > 0 and own.value]
         if valued:
             top = max(score for score, _ in valued)
             best = [own for score, own in valued if score == top]
@@ -248,16 +237,15 @@ def field_value(label: str, text: str, expected: Sequence[str] = ()) -> str | No
 
 
 def _row_value(label: str, number_of_row: int, text: str) -> str | None:
-    is_seen = False
+    found = None
     for grid, _ in _grids(text):
+        row = _first_row(grid, 0) + number_of_row - 1
         for column in range(grid.width):
-            if label_score(_head(grid, column), label) <= 0:
-                continue
-            is_seen = True
-            row = _first_row(grid, 0) + number_of_row - 1
-            if 0 <= row < len(grid.data) and (found := _untagged(grid.data[row][column])):
-                return found
-    return "" if is_seen else None
+            if label_score(_head(grid, column), label) > 0:
+                found = _untagged(grid.data[row][column]) if 0 <= row < len(grid.data) else ""
+                if found:
+                    return found
+    return found
 
 
 def _beside_line(label: str, text: str) -> str | None:
@@ -292,24 +280,19 @@ def _states(text: str) -> Iterator[tuple[int, str, bool]]:
         for found in pattern.finditer(text):
             yield priority, found[words], found[state] in "xX"
     for line in text.split("\n"):
-        marks = list(_MARKER.finditer(line))
+        marks = _MARKER.findall(line)
         if not marks:
             continue
-        leads = not line[: marks[0].start()].strip()
-        ends = [*(mark.start() for mark in marks[1:]), len(line)]
-        begins = [0, *(mark.end() for mark in marks)]
-        for number_of_mark, mark in enumerate(marks):
-            after, before = (
-                line[mark.end() : ends[number_of_mark]],
-                line[begins[number_of_mark] : mark.start()],
-            )
-            yield 1, (after if leads else before).strip(), mark[0] in _CHECKED or "x" in mark[0].lower()
+        pieces = _MARKER.split(line)
+        first = 0 if pieces[0].strip() else 1  # marks stand before what they mark, or behind it
+        for mark, piece in zip(marks, pieces[first:], strict=False):
+            yield 1, piece.strip(), mark in _CHECKED or "x" in mark.lower()
 
 
 def _state(label: str, text: str) -> bool | None:
     found = [(label_score(words, label), priority, state) for priority, words, state in _states(text)]
-    found = [own for own in found if own[0] > 0]
-    if found:
-        return max(found, key=lambda own: own[:2])[2]
+    score, _, state = max(found, key=lambda own: own[:2], default=(0.0, 0, False))
+    if score > 0:
+        return state
     value = field_value(label, text)
     return _as_bool(value) if value else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parsemark.errors import FormatError
@@ -36,11 +36,6 @@ class HeadedGrid:
         """Columns."""
         return len(self.data[0]) if self.data else 0
 
-    @property
-    def size(self) -> int:
-        """Places."""
-        return len(self.data) * self.width
-
     def part(self, rows: Sequence[int], cols: Sequence[int]) -> HeadedGrid:
         """Some of its rows and columns, by their new numbers; its context stays behind."""
         row, col = ({old: new for new, old in enumerate(kept)} for kept in (rows, cols))
@@ -67,11 +62,8 @@ def soup_of(text: str) -> Any:
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(text, "lxml")
-    tables = soup.find_all("table")
-    if (
-        len(soup.find_all(True)) * (1 + max((len(t.find_parents("table")) for t in tables), default=0))
-        > MAX_NODES
-    ):
+    depth = max((len(table.find_parents("table")) for table in soup.find_all("table")), default=0)
+    if len(soup.find_all(True)) * (1 + depth) > MAX_NODES:
         raise FormatError(f"The tables have more than {MAX_NODES:,} elements")
     return soup
 
@@ -101,24 +93,16 @@ def cell_text(cell: Any, line_end: str = " ") -> str:
 
 
 def html_grids(text: str) -> list[HeadedGrid]:
-    """The outer HTML tables of a document.
-
-    Raises:
-        ValueError: A span is no number.
-        FormatError: The tables are too large.
-    """
+    """The outer HTML tables of a text; ValueError where a span is no number, FormatError for huge ones."""
     if "<table" not in text.lower():
         return []
-    tables = [table for table in soup_of(text).find_all("table") if table.find_parent("table") is None]
     grids = []
-    for table in tables:
+    for table in [own for own in soup_of(text).find_all("table") if own.find_parent("table") is None]:
         context = _context(table)
         for nested in table.find_all("table"):
             if nested.find_parent("table") is table:
                 nested.replace_with(nested.get_text(" ", strip=True))
-        grid = _grid_of(table)
-        grid.context = context
-        grids.append(grid)
+        grids.append(replace(_grid_of(table), context=context))
     return grids
 
 
@@ -130,17 +114,15 @@ def _context(table: Any) -> str:
         text = sibling.get_text().strip() if hasattr(sibling, "get_text") else str(sibling).strip()
         if text:
             parts.insert(0, text)
-    joined = " ".join(parts)[-300:]
-    caption = table.find("caption")
-    text = caption.get_text().strip() if caption is not None else ""
-    return f"<caption>{text}</caption> {joined}" if text else joined
+    joined, caption = " ".join(parts)[-300:], table.find("caption")
+    title = caption.get_text().strip() if caption is not None else ""
+    return f"<caption>{title}</caption> {joined}" if title else joined
 
 
 def _grid_of(table: Any) -> HeadedGrid:
-    rows = table.find_all("tr")
+    rows, head = table.find_all("tr"), table.find("thead")
     places: dict[tuple[int, int], str] = {}
     grid = HeadedGrid([])
-    head = table.find("thead")
     if head is not None:
         grid.header_rows |= {rows.index(row) for row in head.find_all("tr") if row in rows}
     for r, row in enumerate(rows):
@@ -163,11 +145,14 @@ def _grid_of(table: Any) -> HeadedGrid:
                 for y in range(r, r + rowspan):
                     grid.row_headers.setdefault(y, []).append((c, text))
             c += max(colspan, 0)
-    height, width = (max((place[axis] for place in places), default=-1) + 1 for axis in (0, 1))
-    if places:
-        height = max(height, len(rows))
-        grid.data = [[places.get((r, c), "") for c in range(width)] for r in range(height)]
+    grid.data = filled(places, len(rows)) if places else []
     return grid
+
+
+def filled(places: Mapping[tuple[int, int], str], least_rows: int = 0) -> list[list[str]]:
+    """Texts by place as rows of equal length."""
+    height, width = (max((place[axis] for place in places), default=-1) + 1 for axis in (0, 1))
+    return [[places.get((r, c), "") for c in range(width)] for r in range(max(height, least_rows))]
 
 
 def pipe_grids(text: str) -> list[HeadedGrid]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
-from parsemark.metrics.size_limits import MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_POSITION_PAIRS, check_pairs
 from parsemark.protocols.boards.parsebench.text import check_markdown, subbed
 
 Box = tuple[float, float, float, float]
@@ -83,6 +83,7 @@ def content_tokens(
     """The words of what an element says."""
     if not content:
         return []
+    text = str(content.get("text") or "")
     if content.get("type") == "table":
         source = str(content.get("html") or "")
         if ignore_head:
@@ -90,8 +91,8 @@ def content_tokens(
         parser = _Data()
         parser.feed(check_markdown(source))
         parser.close()
-        return tokens(norm_layout(" ".join(parser.parts), images=images))
-    return tokens(norm_layout(str(content.get("text") or ""), images=images))
+        text = " ".join(parser.parts)
+    return tokens(norm_layout(text, images=images))
 
 
 def in_ontology(label: str, ontology: str) -> str | None:
@@ -152,12 +153,11 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
     """The elements that rules name."""
     found = []
     for number, rule in enumerate(rules):
+        label, (x, y, w, h) = str(rule["canonical_class"]), rule["bbox"]
         attributes = {key: str(value) for key, value in (rule.get("attributes") or {}).items()}
+        attributes["label"] = label
         if attributes.get("content") == "explicit":
             attributes["explicit"] = "true"
-        x, y, w, h = rule["bbox"]
-        label = str(rule["canonical_class"])
-        attributes["label"] = label
         order, content = rule.get("ro_index"), rule.get("content")
         element = GroundedBlock(
             rule.get("page") or 1,
@@ -182,20 +182,18 @@ def predicted_blocks(
     found = []
     counts = Counter[int]()
     for own in predictions:
-        page = own.get("page") or 1
+        page, label = own.get("page") or 1, str(own["label"])
         given = (own.get("provider_metadata") or {}).get("order_index")
         order = given if isinstance(given, int) else counts[page]
         counts[page] += 1
-        label = str(own["label"])
         if label not in _CLASSES and label not in _BEYOND_CORE:
             raise ValueError(f"{label!r} is not a class of ParseBench")
         kind = in_ontology(label, ontology)
         x0, y0, x1, y1 = own["bbox"]
         box = (x0 / width, y0 / height, x1 / width, y1 / height)
         if kind is not None:
-            content = own.get("content")
-            words = content_tokens(content)
-            found.append(GroundedBlock(page, box, kind, words, order, bool(content), own.get("score", 1.0)))
+            content, score = own.get("content"), own.get("score", 1.0)
+            found.append(GroundedBlock(page, box, kind, content_tokens(content), order, bool(content), score))
     return found
 
 

@@ -84,13 +84,10 @@ def has_style(style: str, rule: Rule, markdown: str) -> bool:
     """Whether a text is styled so somewhere."""
     text = _needle(rule)
     content = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown)
-    for own, needle in (
-        (content, _flexible(text)),
-        (_stripped(content, style), re.escape(text).replace(r"\ ", r"\s+")),
-    ):
-        for pattern, flags in _PATTERNS[style]:
-            if re.search(pattern.replace("X", needle), own, flags | re.I):
-                return True
+    plain = re.escape(text).replace(r"\ ", r"\s+")
+    for own, needle in ((content, _flexible(text)), (_stripped(content, style), plain)):
+        if any(re.search(p.replace("X", needle), own, flags | re.I) for p, flags in _PATTERNS[style]):
+            return True
     signs = {"sup": _RAISED, "sub": _LOWERED}.get(style)
     if signs is None:
         return False
@@ -102,11 +99,9 @@ def has_color(rule: Rule, markdown: str) -> bool:
     """Whether a text is marked in a colour."""
     text, color = _needle(rule), _needle(rule, "color").lower()
     needle = re.compile(_flexible(text), re.I)
-    for content in (markdown, _stripped(markdown, "mark")):
-        for found in re.finditer(r"<mark\b([^>]*)>([\s\S]+?)</mark>", content, re.I):
-            if needle.search(found[2]) and color in found[1].lower():
-                return True
-    return False
+    pattern = re.compile(r"<mark\b([^>]*)>([\s\S]+?)</mark>", re.I)
+    found = (mark for own in (markdown, _stripped(markdown, "mark")) for mark in pattern.findall(own))
+    return any(needle.search(marked) and color in attributes.lower() for attributes, marked in found)
 
 
 def variants(markdown: str) -> list[str]:
@@ -145,14 +140,11 @@ def has_code(rule: Rule, markdown: str) -> bool:
     language, code = str(rule.get("language") or "").strip().lower(), str(rule.get("code") or "").strip()
     if not language or not code:
         raise WrongRuleError("the language or the code is blank")
-    for text in variants(markdown):
-        blocks = re.findall(r"^[ \t]*```([^\n`]*)\n(.*?)[ \t]*\n[ \t]*```[ \t]*$", text, re.M | re.S)
-        for name, body in blocks:
-            if name.strip().lower() == language and (
-                code in body.strip() or re.sub(r"\s+", " ", code) in re.sub(r"\s+", " ", body.strip())
-            ):
-                return True
-    return False
+    pattern = re.compile(r"^[ \t]*```([^\n`]*)\n(.*?)[ \t]*\n[ \t]*```[ \t]*$", re.M | re.S)
+    blocks = (block for text in variants(markdown) for block in pattern.findall(text))
+    bodies = [body.strip() for name, body in blocks if name.strip().lower() == language]
+    spaced = re.sub(r"\s+", " ", code)
+    return any(code in body or spaced in re.sub(r"\s+", " ", body) for body in bodies)
 
 
 def title_events(markdown: str) -> list[tuple[int, int, str]]:
@@ -187,9 +179,8 @@ def is_title(rule: Rule, markdown: str) -> bool:
         rf"^\s*\*\*\s*{own}\s*\*\*\s*$",
         rf"^\s*<b[^>]*>\s*{own}\s*</b>\s*$",
     )
-    if any(
-        re.search(pattern, content, re.M | re.I) for content in variants(markdown) for pattern in patterns
-    ):
+    written = variants(markdown)
+    if any(re.search(pattern, content, re.M | re.I) for content in written for pattern in patterns):
         return True
     return norm(text).strip() in {title for _, _, title in title_events(markdown)}
 
@@ -204,22 +195,21 @@ def title_tree_share(rule: Rule, markdown: str) -> tuple[bool, float]:
 
     def visit(node: Any, parent: str | None) -> None:
         own: list[tuple[str, Any]] = []
-        if isinstance(node, Mapping):
-            own = [(str(key), value) for key, value in node.items()]
-        elif isinstance(node, list):
-            for entry in node:
-                own += [(str(k), v) for k, v in entry.items()] if isinstance(entry, Mapping) else []
-                own += [(entry, None)] if isinstance(entry, str) else []
-        elif isinstance(node, str):
-            own = [(node, None)]
-        named = [(norm(title).strip(), below) for title, below in own]
-        named = [(title, below) for title, below in named if title]
-        for number, (title, below) in enumerate(named):
+        for entry in node if isinstance(node, list) else [node]:
+            if isinstance(entry, Mapping):
+                own += [(str(title), below) for title, below in entry.items()]
+            elif isinstance(entry, str):
+                own.append((entry, None))
+        before = None
+        for title, below in ((norm(title).strip(), below) for title, below in own):
+            if not title:
+                continue
             titles[title] = None
             if parent is not None:
                 edges.append((parent, title))
-                if number:
-                    orders.append((named[number - 1][0], title))
+                if before is not None:
+                    orders.append((before, title))
+            before = title
             visit(below, title)
 
     visit(rule.get("title_hierarchy"), None)
@@ -228,12 +218,11 @@ def title_tree_share(rule: Rule, markdown: str) -> tuple[bool, float]:
     first: dict[str, tuple[int, int]] = {}
     for line, level, title in title_events(markdown):
         first.setdefault(title, (line, level))
-    right = sum(title in first for title in titles)
-    for parent, child in edges:
-        if parent in first and child in first:
-            (line, level), (line_below, level_below) = first[parent], first[child]
-            right += line < line_below and level < level_below
-    right += sum(a in first and b in first and first[a][0] < first[b][0] for a, b in orders)
+    nested, ordered = (
+        [(first[a], first[b]) for a, b in pairs if a in first and b in first] for pairs in (edges, orders)
+    )
+    right = sum(title in first for title in titles) + sum(a[0] < b[0] for a, b in ordered)
+    right += sum(a[0] < b[0] and a[1] < b[1] for a, b in nested)
     share = right / (len(titles) + len(edges) + len(orders))
     return share >= 0.999, share
 

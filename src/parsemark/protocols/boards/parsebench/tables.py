@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from parsemark.kernels import kernel
-from parsemark.metrics.size_limits import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.base import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
 from parsemark.protocols.boards.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
 from parsemark.protocols.boards.parsebench.text import (
     EMPTY_LIKE,
@@ -148,9 +148,7 @@ def _is_title(grid: HeadedGrid, row: int, head: Sequence[int]) -> bool:
 
 def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
     """A table without blank rows and titles at its top."""
-    leading = 0
-    while leading < len(grid.data) and not any(cell.strip() for cell in grid.data[leading]):
-        leading += 1
+    leading = next((r for r, row in enumerate(grid.data) if any(map(str.strip, row))), len(grid.data))
     grid = _without_rows(grid, set(range(leading)))
     plain = normal_form(grid)
     n_rows = len(plain.data)
@@ -169,23 +167,18 @@ def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
         if r not in plain.header_rows or is_plain(r):
             break
         head.append(r)
-    taken: list[int] = []
-    dropped: list[int] = []
+    titles: list[int] = []
     at = 0
-    while at < len(head) and len(taken) < min(len(head) - 1, cap) and _is_title(plain, head[at], head):
-        taken.append(head[at])
-        dropped.append(head[at])
+    while at < len(head) and len(titles) < min(len(head) - 1, cap) and _is_title(plain, head[at], head):
+        titles.append(head[at])
         at += 1
         while at < len(head) and not _entries(plain, head[at]):
-            dropped.append(head[at])
             at += 1
-    titles = list(taken)
-    rest = [r for r in head if r not in dropped]
+    gone, rest = {*range(first), *head[:at]}, head[at:]
     if len(rest) > 1 and _is_title(plain, rest[-1], head):
         titles.append(rest[-1])
     texts = [plain.data[r][0] for r in range(first)]
     texts += [next(text for text in _entries(plain, r).values() if text) for r in titles]
-    gone = {*range(first), *dropped}
     new = {r: k for k, r in enumerate(r for r in range(n_rows) if r not in gone)}
     return TrimmedTable(
         _without_rows(grid, gone),
@@ -204,34 +197,26 @@ def _split_options(grid: HeadedGrid) -> list[tuple[int, int]]:
     found = []
     if not head or n < 2:
         return []
-    lines = []
-    for r in head:
-        own = _entries(plain, r)
-        lines.append([record_tail(norm(own.get(c, ""))) for c in range(n)])
-    for period in range(1, n // 2 + 1):
-        if n % period:
-            continue
-        count = 0
-        for line in lines:
-            parts = [line[k : k + period] for k in range(0, n, period)]
-            count += all(
-                sum(a == b or ratio(a.lower(), b.lower()) >= 0.9 for a, b in zip(parts[0], part, strict=True))
-                >= 0.8 * period
-                for part in parts[1:]
-            )
-        if count:
-            found.append((period, count))
+    entries = [_entries(plain, r) for r in head]
+    lines = [[record_tail(norm(own.get(c, ""))) for c in range(n)] for own in entries]
+
+    def alike(a: Sequence[str], b: Sequence[str]) -> bool:
+        same = sum(x == y or ratio(x.lower(), y.lower()) >= 0.9 for x, y in zip(a, b, strict=True))
+        return same >= 0.8 * len(a)
+
+    for period in (p for p in range(1, n // 2 + 1) if n % p == 0):
+        starts = range(period, n, period)
+        count = sum(all(alike(own[:period], own[k : k + period]) for k in starts) for own in lines)
+        found += [(period, count)] if count else []
     return found
 
 
 def _split(grid: HeadedGrid, period: int) -> list[HeadedGrid]:
     plain, parts = normal_form(grid), []
     for start in range(0, plain.width, period):
-        data = [row[start : start + period] for row in plain.data]
-        while data and not any(data[-1]):
-            data.pop()
         inside = range(start, start + period)
-        own = plain.part(range(len(data)), inside)
+        last = max((r for r, row in enumerate(plain.data) if any(row[c] for c in inside)), default=-1)
+        own = plain.part(range(last + 1), inside)
         headers = {c - start: texts for c, texts in plain.col_headers.items() if c in inside}
         parts.append(replace(own, col_headers=headers, row_headers={}))
     return parts
@@ -266,10 +251,10 @@ def _text_grid(grid: HeadedGrid) -> Any:
 
 def grits_con(truth: HeadedGrid, pred: HeadedGrid) -> float:
     """GriTS of two tables' contents; far too unlike large ones are 0 unseen."""
-    a, b = truth.size, pred.size
+    sizes = [(len(truth.data), len(pred.data)), (truth.width, pred.width)]
+    a, b = (sizes[0][side] * sizes[1][side] for side in (0, 1))
     if not a or not b:
         return 0.0
-    sizes = [(len(truth.data), len(pred.data)), (truth.width, pred.width)]
     if max(a, b) >= 2500 and any(max(pair) / min(pair) > 1.5 for pair in sizes):
         return 0.0
     check_pairs("grid positions", a, b, MAX_POSITION_PAIRS)
@@ -353,7 +338,8 @@ def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
     if not records[0] or not records[1]:
         return 0.0
     total = len(a.keys) + len(b.keys) - len(mapping)
-    values = np.array([[_likeness(g, p, mapping) / total for p in records[1]] for g in records[0]])
+    common = [[sum(g[i] == p[j] for i, j in mapping.items()) for p in records[1]] for g in records[0]]
+    values = np.array(common) / total
     return float(sum(values[i, j] for i, j in assignment(values)) / max(map(len, records)))
 
 
@@ -390,16 +376,8 @@ def _records(side: TrimmedTable) -> list[list[str]]:
     head = set(side.head)
     if len(side.head) > 1 and side.head[-1] in side.titles:
         head.discard(side.head[-1])
-    rows = [row for r, row in enumerate(side.grid.data) if r not in head]
-    return [row for row in rows if any(cell.strip() for cell in row)]
-
-
-def _likeness(truth: Sequence[str], pred: Sequence[str], mapping: dict[int, int]) -> int:
-    n = 0
-    for i, j in mapping.items():
-        empty = [truth[i].strip() in EMPTY_LIKE, pred[j].strip() in EMPTY_LIKE]
-        n += all(empty) or (not any(empty) and truth[i] == pred[j])
-    return n
+    rows = [row for r, row in enumerate(side.grid.data) if r not in head and any(map(str.strip, row))]
+    return [["" if cell.strip() in EMPTY_LIKE else cell for cell in row] for row in rows]
 
 
 # --- documents ----------------------------------------------------------------------------------------------
@@ -415,9 +393,7 @@ def table_metrics(
 ) -> dict[str, Any]:
     """The measures of a document's tables, and which answers which; none where the truth has no HTML table.
 
-    Raises:
-        ValueError: A span is no number; the document then leaves upstream's means.
-        FormatError: The tables are too large.
+    ValueError where a span is no number: upstream then drops the document. FormatError for tables too large.
     """
     if "<table" not in truth:
         return {}

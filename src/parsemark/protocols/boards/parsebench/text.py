@@ -22,10 +22,9 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ"
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789+-=()aehijklmnoprstuvx")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^>\s]+|[^>@\s]+@[^>@\s]+\.[^>@\s]+)>", re.I)
 _SPAN = re.compile(r"</?span\b[^>]*>", re.I)
-_KEEPS_MARKS = (
-    (0x3040, 0x30FF), (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0xAC00, 0xD7AF),
-    (0x1100, 0x11FF), (0x0B80, 0x0BFF), (0x0C80, 0x0CFF),
-)  # fmt: skip
+_KEEPS_MARKS = re.compile(
+    "[\u3040-\u30ff\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\uac00-\ud7af\u1100-\u11ff\u0b80-\u0bff\u0c80-\u0cff]"
+)
 
 
 def ratio(a: str, b: str) -> float:
@@ -51,21 +50,21 @@ def without_marks(text: str, *, everywhere: bool = False) -> str:
     """Drop combining marks, but those of scripts that need them."""
     kept: list[str] = []
     for sign in unicodedata.normalize("NFD", text):
-        if unicodedata.category(sign) == "Mn" and not (
-            not everywhere and kept and (_keeps(kept[-1]) or unicodedata.category(kept[-1]) == "Mn")
-        ):
-            continue
-        kept.append(sign)
+        before = kept[-1] if kept and not everywhere else " "
+        is_needed = _KEEPS_MARKS.match(before) or unicodedata.category(before) == "Mn"
+        if is_needed or unicodedata.category(sign) != "Mn":
+            kept.append(sign)
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def _keeps(sign: str) -> bool:
-    return any(first <= ord(sign) <= last for first, last in _KEEPS_MARKS)
+def bare_links(text: str) -> str:
+    """Addresses without their angle brackets."""
+    return _AUTOLINK.sub(r"\1", text)
 
 
 def norm(text: str) -> str:
     """The main normaliser."""
-    text = re.sub(r"<br\s*/?>", " ", _AUTOLINK.sub(r"\1", text)).translate(_QUOTES)
+    text = re.sub(r"<br\s*/?>", " ", bare_links(text)).translate(_QUOTES)
     text = subbed(
         text,
         (r"\s+", " "),
@@ -89,7 +88,7 @@ def norm(text: str) -> str:
 
 def norm_light(text: str) -> str:
     """The one that keeps case and mark-up."""
-    text = _SPAN.sub("", re.sub(r"<br/?>", " ", _AUTOLINK.sub(r"\1", text))).translate(_QUOTES)
+    text = _SPAN.sub("", re.sub(r"<br/?>", " ", bare_links(text))).translate(_QUOTES)
     text = without_marks(re.sub(r"\s+", " ", text), everywhere=True).replace("＿", "_").translate(_DASHES)
     text = text.replace("…", "...").replace("µ", "μ").translate(_SYMBOLS)
     return re.sub("-{2,}", "-", text).strip()
@@ -131,9 +130,6 @@ def record_tail(text: str) -> str:
     )
 
 
-# --- helpers of the rules of text ---------------------------------------------------------------------------
-
-
 def unescaped(text: str) -> str:
     """HTML's names of characters read, at most twice, and never where that makes more of them."""
     for _ in range(2):
@@ -142,53 +138,6 @@ def unescaped(text: str) -> str:
             return text
         text = new
     return text
-
-
-def _simple_formula(latex: str) -> str:
-    latex = subbed(latex, (r"\\(?:[a-zA-Z]+|[^a-zA-Z])", " "), (r"[{}]", " "), (r"[\^_]", ""))
-    return re.sub(r"[^0-9a-zA-Z+\-*/=<>().,]", "", latex) or "LATEX"
-
-
-def plain_formulas(text: str) -> str:
-    """Formulas as what letters and numbers they have."""
-    text = re.sub(r"\$\$(?:[^$]|\$[^$])+\$\$", lambda found: f" {_simple_formula(found[0][2:-2])} ", text)
-    return re.sub(r"\$(?!\d)(?:[^$\\\n]|\\.)+\$", lambda found: _simple_formula(found[0][1:-1]), text)
-
-
-def without_descriptions(text: str) -> str:
-    """Without fenced blocks that describe pictures."""
-    return re.sub(r"^`{3,}(?:mermaid|description)[^\S\n]*\n.*?^`{3,}[^\S\n]*$", " ", text, flags=re.M | re.S)
-
-
-def without_pictures(text: str) -> str:
-    """Without Markdown pictures."""
-    return re.sub(r"!\[[^\]]*\]\([^)]*\)", " ", text)
-
-
-def without_dots(text: str) -> str:
-    """Without leaders of dots."""
-    return re.sub(r"\.(?:\s*\.)+", " ", text)
-
-
-def without_tags(text: str) -> str:
-    """Names of characters read, links bare, tags blank."""
-    return re.sub(r"</?[^>]+>", " ", _AUTOLINK.sub(r"\1", unescaped(text)))
-
-
-def without_lead(text: str) -> str:
-    """Without marks of headings, quotes and lists in front."""
-    return re.sub(r"^(?:\s*(?:#{1,6}\s+|>\s+|[*+-]\s+|\d+[.)]\s+))+", "", text).strip()
-
-
-def without_tables(text: str) -> str:
-    """Without HTML tables; an unclosed one hides the rest."""
-    if "<table" not in text.lower():
-        return text
-    pattern = re.compile(r"<table\b[^>]*>.*?</table>", re.I | re.S)
-    while (new := pattern.sub(" ", text)) != text:
-        text = new
-    left = re.search(r"<table\b[^>]*>", text, re.I)
-    return text if left is None else text[: left.start()] + " "
 
 
 # --- numbers ------------------------------------------------------------------------------------------------

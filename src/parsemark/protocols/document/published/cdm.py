@@ -1,13 +1,26 @@
-"""CDM of the formula records (section 10.1)."""
+"""What of formulas is drawn for CDM: matrices are cleaned before (sections 8 and 10.1)."""
 
-from typing import Any
+import re
 
-from parsemark.protocols.document.published.measures import MeasuredRecord, MeasuredRecords
-from parsemark.protocols.document.published.normalise import without_tags
+from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.published.rows import top_rows
+from parsemark.protocols.document.published.scan import balanced_end
 
 _FENCE = "```latex"
+_MATRIX_NAMES = "matrix|bmatrix|pmatrix|vmatrix|Vmatrix|smallmatrix"
+_MATRIX = re.compile(rf"\\begin\{{(?:{_MATRIX_NAMES})\}}")
+_EMPTY_SPEC = re.compile(r"\\begin\{array\}\s*\{\s*\}")
+_DOUBLE_SUB = re.compile(r"_\{\s*_\{([^{}]*)\}\s*\}")
+_FONT = re.compile(r"\\(?:boldsymbol|mathbf|mathrm|mathit|mathsf|mathtt|textbf)\s*\{([^{}]*)\}")
+_DET = re.compile(r"\\operatorname\s*\{\s*det\s*\}")
+_GRID = re.compile(
+    rf"(\\begin\{{(array|{_MATRIX_NAMES})\}}(?:\{{[^{{}}]*\}})?)((?:(?!\\begin\{{|\\end\{{).)*)(\\end\{{\2\}})",
+    re.DOTALL,
+)
+_ALIGNED = re.compile(r"^\\begin\{aligned\}(.*)\\end\{aligned\}$", re.DOTALL)
+_LIST = re.compile(r"^\\begin\{array\}\{l\}(.*)\\end\{array\}$", re.DOTALL)
 
 
 def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
@@ -26,26 +39,58 @@ def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
     return truth, preds + ([record.pred_cdm_alt] if record.pred_cdm_alt else [])
 
 
-def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
-    """Draw the formulas of all records and add the measure `CDM`.
+def cdm_variants(gt: str, pred: str) -> tuple[str, str | None]:
+    """What CDM compares: the truth without tags, and a cleaned prediction where matrices are concerned."""
+    truth = without_tags(unwrap_formula(gt))
+    if _EMPTY_SPEC.search(truth) is not None:
+        truth = _clean_matrix(truth)
+    if not (_is_matrix(gt) or _is_matrix(pred)):
+        return truth, None
+    plain = without_tags(unwrap_formula(pred))
+    cleaned = _clean_matrix(plain)
+    return truth, cleaned if cleaned != plain else None
 
-    Raises:
-        MissingDependencyError: There is no pdflatex that works; no record has the measure then.
-    """
-    from parsemark.metrics.cdm.score import cdm_scores
 
-    pairs: list[tuple[str, str]] = []
-    owners: list[MeasuredRecord] = []
-    for one in results.elements["display_formula"]:
-        if isinstance(one.record, Record):
-            truth, preds = cdm_strings(one.record, profile)
-            pairs += ((truth, pred) for pred in preds)
-            owners += [one] * len(preds)
-            one.pred_cdm = preds[0]
-    version: Any = profile.cdm
-    scores = cdm_scores(pairs, version)
-    results.has_cdm = True
-    for one, score in zip(owners, scores, strict=True):
-        if score.value >= one.metric.get("CDM", -1.0):
-            one.metric["CDM"] = score.value
-            one.reason = score.reason
+def _is_matrix(text: str) -> bool:
+    """Whether a matrix, or an array that is drawn as one, occurs."""
+    if _MATRIX.search(text) is not None:
+        return True
+    return "\\begin{array}" in text and any(mark in text for mark in ("\\left[", "\\right]", "&"))
+
+
+def _clean_matrix(text: str, depth: int = 0) -> str:
+    """Without what a matrix does not need."""
+    text = _without_outer_braces(text.strip())
+    text = _EMPTY_SPEC.sub(r"\\begin{array}{l}", text).replace("\\dfrac", "\\frac")
+    text = _DOUBLE_SUB.sub(r"_{\1}", text)
+    while True:
+        plainer = _FONT.sub(r"\1", text)
+        if plainer == text:
+            break
+        text = plainer
+    text = _GRID.sub(_clean_grid, _DET.sub(r"\\det", text))
+    if (aligned := _ALIGNED.match(text)) is not None:
+        inner = aligned[1].strip()
+        is_one_matrix = _MATRIX.match(inner) is not None and len(_MATRIX.findall(inner)) == 1
+        text = inner if is_one_matrix and inner.endswith("matrix}") else text
+    rows = _LIST.match(text)
+    if rows is not None and _MATRIX.search(rows[1]) is not None:
+        text = r" \qquad ".join(_without_outer_braces(row) for row in top_rows(rows[1]))
+        if depth < 5:
+            text = _clean_matrix(text, depth + 1)
+    return text
+
+
+def _without_outer_braces(text: str) -> str:
+    text = text.strip()
+    while text.startswith("{") and balanced_end(text, 0) == len(text):
+        text = text[1:-1].strip()
+    return text
+
+
+def _clean_grid(match: re.Match[str]) -> str:
+    begin, _, body, end = match.groups()
+    rows = [
+        "&".join(_without_outer_braces(cell) for cell in re.split(r"(?<!\\)&", row)) for row in top_rows(body)
+    ]
+    return begin + "\\\\".join(rows) + end

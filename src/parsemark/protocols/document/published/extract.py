@@ -27,10 +27,9 @@ _LATEX_WORDS = [
 ]
 _FORMULAS = (("$$", "$$"), ("\\[", "\\]"), ("$", "$"), ("\\(", "\\)"))
 _INSIDE = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"))
-_HTML_TABLE_START = re.compile(r"<table[^>]*>")
-_HTML_TABLE_END = re.compile(r"</table>")
-_TABULAR_START = re.compile(r"\\begin\{tabular\}")
-_TABULAR_END = re.compile(r"\\end\{tabular\}")
+_HTML_TABLE = re.compile(r"<table[^>]*>|</table>"), "</table>", 8
+_TABULAR = re.compile(r"\\(?:begin|end)\{tabular\}"), "\\end{tabular}", 14
+"""The marks of tables, the closing one, and how far behind the start of any the next is looked for."""
 MAX_RESTARTS = 64
 """How often the search for tables starts again behind one that is never closed; the published code never
 gives up, and needs quadratic time."""
@@ -97,60 +96,39 @@ def _without_frame(text: str, profile: Profile) -> str:
     return rescue.plain_descriptions(text) if profile.rescues_formulas else text
 
 
-def _nested(text: str, begin: re.Pattern[str], end: re.Pattern[str], step: int) -> list[tuple[int, int]]:
+def _outermost(text: str, marks: re.Pattern[str], closing: str, step: int) -> list[tuple[int, int]]:
     """The outermost tables, as the published scan finds them."""
     found: list[tuple[int, int]] = []
     offset = 0
     for _ in range(MAX_RESTARTS):
-        if end.search(text, offset) is None:
+        if closing not in text[offset:]:
             break
-        spans_found, first_open = _nested_once(text, begin, end, step, offset)
-        found += spans_found
-        if first_open is None:
+        position, opened = offset, list[int]()
+        while (mark := marks.search(text, position)) is not None:
+            position = mark.start() + step
+            if mark[0] != closing:
+                opened.append(mark.start())
+            elif opened:
+                start = opened.pop()
+                found += [] if opened else [(start, position)]
+        if not opened:
             break
-        offset = first_open + 16
+        offset = opened[0] + 16
     return found
-
-
-def _nested_once(
-    text: str, begin: re.Pattern[str], end: re.Pattern[str], step: int, position: int
-) -> tuple[list[tuple[int, int]], int | None]:
-    found: list[tuple[int, int]] = []
-    stack: list[int] = []
-    next_begin, next_end = begin.search(text, position), end.search(text, position)
-    while next_begin is not None or next_end is not None:
-        if next_begin is not None and (next_end is None or next_begin.start() < next_end.start()):
-            stack.append(next_begin.start())
-            position = next_begin.start() + step
-        else:
-            assert next_end is not None
-            position = next_end.start() + step
-            if stack:
-                start = stack.pop()
-                if not stack:
-                    found.append((start, position))
-        if next_begin is not None and next_begin.start() < position:
-            next_begin = begin.search(text, position)
-        if next_end is not None and next_end.start() < position:
-            next_end = end.search(text, position)
-    return found, (stack[0] if stack else None)
 
 
 def _latex_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     whole = [(s.start, s.end) for s in spans(text, (("\\begin{table}", "\\end{table}"),), dotall=True)]
     rest = blank_all(text, whole)
-    inner = _nested(rest, _TABULAR_START, _TABULAR_END, 14)
+    inner = _outermost(rest, *_TABULAR)
     fine = "latex_table" if profile.rescues_formulas else None
-    items = []
-    for start, end in sorted([*whole, *inner]):
-        source = text if (start, end) in whole else rest
-        content = source[start:end]
-        items.append(MarkdownItem("latex_table", content, start, start + len(content), fine))
+    contents = sorted([(s, text[s:e]) for s, e in whole] + [(s, rest[s:e]) for s, e in inner])
+    items = [MarkdownItem("latex_table", own, start, start + len(own), fine) for start, own in contents]
     return blank_all(rest, inner), items
 
 
 def _html_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
-    return _cut_tables(text, _nested(text, _HTML_TABLE_START, _HTML_TABLE_END, 8), None, profile)
+    return _cut_tables(text, _outermost(text, *_HTML_TABLE), None, profile)
 
 
 def _cut_tables(

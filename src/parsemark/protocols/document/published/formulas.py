@@ -1,21 +1,26 @@
 """Formulas matched again by v1.6: many candidates, and the best of them (section 8)."""
 
-from __future__ import annotations
-
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
+from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
 from parsemark.matching.edit_distance import assignment, ned, ned_matrix
-from parsemark.protocols.document.published.cdm_variants import cdm_variants
+from parsemark.protocols.document.published.cdm import cdm_variants
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.quick_match import Strings, as_array, prepare, quick_match
+from parsemark.protocols.document.published.quick_match import (
+    AnsweredTruths,
+    Strings,
+    as_array,
+    prepare,
+    quick_match,
+    record_of,
+)
 from parsemark.protocols.document.published.records import (
     FORMULA,
     INLINE,
@@ -83,8 +88,7 @@ class _Prepared:
         self.profile = profile
         ordered = sorted(pool, key=lambda i: (i.start, _ftype(i) == INLINE, i.end))
         self.items = split_items(ordered, profile) if split else ordered
-        self.truths = split_truths(list(truths), profile)
-        self.strings: Strings = prepare(self.truths, self.items, profile)
+        self.strings: Strings = prepare(split_truths(list(truths), profile), self.items, profile)
         self.n_truths = len(self.strings.norm_truths)
         self.n_preds = len(self.strings.norm_preds)
         self.sources = [item.source for item in self.strings.items]
@@ -93,27 +97,14 @@ class _Prepared:
     def row(self, truth: int, preds: Sequence[int] = ()) -> Record:
         """The record of one truth and a sequence of predictions."""
         s = self.strings
-        owner = s.truths[truth]
-        record = Record(
-            [truth],
-            list(preds) or [""],
-            gt=s.own_truths[truth].raw,
-            norm_gt=s.norm_truths[truth],
-            gt_position=[owner.position],
-            gt_category_type=owner.category,
-            gt_attribute=[owner.attribute],
-            truth_ids=s.own_truths[truth].ids,
-        )
-        if not preds:
-            return record
-        raws = [s.own_items[p].content for p in preds]
-        record.pred = raws[0] if len(raws) == 1 else as_array(raws, self.profile)
-        record.norm_pred = " ".join(s.norm_preds[p] for p in preds).strip()
-        first = s.items[preds[0]]
-        record.pred_category_type = _ftype(first) if len(preds) == 1 else FORMULA
-        record.pred_position = first.start
-        both = bool(record.norm_gt) and bool(record.norm_pred)
-        record.edit = ned(record.norm_gt, record.norm_pred) if both else 1
+        record = record_of(AnsweredTruths((truth,), tuple(preds), 1), s, self.profile)
+        if preds:
+            record.norm_pred = " ".join(s.norm_preds[p] for p in preds)
+            record.pred_category_type = _ftype(s.items[preds[0]])
+            record.edit = ned(record.norm_gt, record.norm_pred)
+        if len(preds) > 1:
+            record.pred = as_array([s.own_items[p].content for p in preds], self.profile)
+            record.pred_category_type = FORMULA
         return record
 
 
@@ -131,12 +122,9 @@ def _candidates(truths: Truths, pool: Items, profile: Profile) -> list[tuple[lis
 
 
 def _hungarian_rows(prepared: _Prepared) -> list[Record]:
-    g, p = prepared.n_truths, prepared.n_preds
-    if g == 0:
-        return []
-    strings = prepared.strings
-    pairs = dict(assignment(_with_stand_ins(ned_matrix(strings.norm_truths, strings.norm_preds))))
-    return [prepared.row(t, (pairs[t],) if pairs[t] < p else ()) for t in range(g)]
+    distances = ned_matrix(prepared.strings.norm_truths, prepared.strings.norm_preds)
+    pairs = assignment(_with_stand_ins(distances))[: prepared.n_truths]
+    return [prepared.row(t, (p,) if p < prepared.n_preds else ()) for t, p in pairs]
 
 
 def _with_stand_ins(distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -159,26 +147,16 @@ def _with_stand_ins(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 # --- monotone alignment ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    cost: float
-    distance: int
-    length: int
-    inline: int
+_Cost = tuple[float, int, int, int]
+"""Of an alignment: what it costs, its edits, the lengths that they are over, how many answers are inline."""
 
-    def beats(self, other: _Value | None) -> bool:
-        if other is None or self.cost < other.cost - _EPSILON:
-            return True
-        return self.cost <= other.cost + _EPSILON and _less(self._key, other._key)
 
-    def dearer(self) -> _Value:
-        """The same with one more that goes without."""
-        return _Value(self.cost + 1, self.distance, self.length, self.inline)
-
-    @property
-    def _key(self) -> tuple[float, ...]:
-        mean = self.distance / self.length if self.length else float("inf")
-        return self.cost, mean, self.inline
+def _is_cheaper(cost: _Cost, other: _Cost | None) -> bool:
+    """By what it costs, then by the mean of its edits, then by inline answers."""
+    if other is None or abs(cost[0] - other[0]) > _EPSILON:
+        return other is None or cost[0] < other[0]
+    means = [edits / lengths if lengths else math.inf for _, edits, lengths, _ in (cost, other)]
+    return is_less((means[0], cost[-1]), (means[1], other[-1]))
 
 
 _Runs = list[list[tuple[tuple[int, ...], str]]]
@@ -211,38 +189,29 @@ def _dp_rows(prepared: _Prepared, sequences: _Runs | None) -> list[Record]:
     g, p = prepared.n_truths, prepared.n_preds
     if g == 0 or sequences is None:
         return []
-    best: dict[tuple[int, int], _Value] = {(0, 0): _Value(0.0, 0, 0, 0)}
+    best: dict[tuple[int, int], _Cost] = {(0, 0): (0.0, 0, 0, 0)}
     origin: dict[tuple[int, int], tuple[int, int, tuple[int, ...] | None]] = {}
 
-    def reach(
-        state: tuple[int, int], value: _Value, came: tuple[int, int], seq: tuple[int, ...] | None
-    ) -> None:
-        if value.beats(best.get(state)):
-            best[state] = value
-            origin[state] = (*came, seq)
+    def reach(t: int, q: int, cost: _Cost, came: tuple[int, int], seq: tuple[int, ...] | None) -> None:
+        if _is_cheaper(cost, best.get((t, q))):
+            best[t, q] = cost
+            origin[t, q] = (*came, seq)
 
     truths = prepared.strings.norm_truths
-    for t in range(g + 1):
-        for q in range(p + 1):
-            here = best.get((t, q))
-            if here is None:
-                continue
-            if q < p:
-                reach((t, q + 1), here.dearer(), (t, q), None)
-            if t < g:
-                reach((t + 1, q), here.dearer(), (t, q), ())
-            if t < g and q < p:
-                for seq, norm in sequences[q]:
-                    distance = kernel.levenshtein(truths[t], norm)
-                    length = max(len(truths[t]), len(norm))
-                    inline = len(seq) == 1 and _ftype(prepared.strings.items[seq[0]]) == INLINE
-                    value = _Value(
-                        here.cost + distance / length,
-                        here.distance + distance,
-                        here.length + length,
-                        here.inline + inline,
-                    )
-                    reach((t + 1, seq[-1] + 1), value, (t, q), seq)
+    for here in product(range(g + 1), range(p + 1)):
+        if here not in best:
+            continue
+        (t, q), (cost, edits, lengths, inline) = here, best[here]
+        without = cost + 1, edits, lengths, inline  # one more that goes without
+        if q < p:
+            reach(t, q + 1, without, here, None)
+        if t < g:
+            reach(t + 1, q, without, here, ())
+        for seq, norm in sequences[q] if t < g and q < p else ():
+            distance, length = kernel.levenshtein(truths[t], norm), max(len(truths[t]), len(norm))
+            is_inline = len(seq) == 1 and _ftype(prepared.strings.items[seq[0]]) == INLINE
+            found = cost + distance / length, edits + distance, lengths + length, inline + is_inline
+            reach(t + 1, seq[-1] + 1, found, here, seq)
     rows: dict[int, tuple[int, ...]] = {}
     state = (g, p)
     while state != (0, 0):
@@ -266,8 +235,7 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
     found: list[tuple[tuple[int, ...], str]] = []
 
     def extend(seq: tuple[int, ...], text: str, skipped: int, one_source: bool, all_formulas: bool) -> None:
-        if norm := text.strip():
-            found.append((seq, norm))
+        found.append((seq, text))
         if len(seq) == most:
             return
         for after in range(seq[-1] + 1, min(p, start + span)):
@@ -288,7 +256,7 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
 
 def _partitions(truths: Truths, pool: Items, profile: Profile) -> list[tuple[list[Record], _Prepared]]:
     options = [_options(item, profile) for item in _Prepared((), pool, profile).items]
-    if not 1 < prod(map(len, options)) <= _MAX_COMBINATIONS:
+    if not 1 < math.prod(map(len, options)) <= _MAX_COMBINATIONS:
         return []
     found: dict[tuple[object, ...], tuple[list[Record], _Prepared]] = {}
     for combination in product(*options):
@@ -306,13 +274,8 @@ def _options(item: MarkdownItem, profile: Profile) -> list[list[MarkdownItem]]:
         return [[item]]
     options = []
     for mask in range(2 ** (len(rows) - 1)):
-        segments: list[list[MarkdownItem]] = [[rows[0]]]
-        for index, row in enumerate(rows[1:]):
-            if mask >> index & 1:
-                segments.append([row])
-            else:
-                segments[-1].append(row)
-        options.append([_segment(segment, profile) for segment in segments])
+        cuts = [0, *(k for k in range(1, len(rows)) if mask >> (k - 1) & 1), len(rows)]
+        options.append([_segment(rows[start:end], profile) for start, end in pairwise(cuts)])
     return options
 
 
@@ -339,7 +302,7 @@ def _chosen(offered: Sequence[tuple[list[Record], _Prepared, int]], pool_size: i
         sources, total, n_missed, weighted = _key_parts(records, prepared)
         mean = total / len(records) if records else 0.0
         key = (total, weighted, max(0, pool_size - sources), mean, -changed, n_missed)
-        if least is None or _less(key, least):
+        if least is None or is_less(key, least):
             least, best = key, records
     return best
 
@@ -349,7 +312,7 @@ def _key_parts(records: list[Record], prepared: _Prepared) -> tuple[int, float, 
     answered = [r for r in records if r.pred_idx != [""]]
     distance = sum(kernel.levenshtein(r.norm_gt, r.norm_pred) for r in answered)
     length = sum(max(len(r.norm_gt), len(r.norm_pred)) for r in answered)
-    weighted = float("inf") if not records else distance / length if length else 0.0
+    weighted = math.inf if not records else distance / length if length else 0.0
     items = prepared.items
     sources = {items[p].source for r in records for p in r.pred_idx if isinstance(p, int) and p < len(items)}
     return len(sources), sum(r.edit for r in records), len(records) - len(answered), weighted
@@ -366,12 +329,11 @@ def _is_complete(records: Sequence[Record], n_truths: int) -> bool:
     )
 
 
-def _less(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+def is_less(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    """Whether one key comes before another, by more than rounding."""
     for x, y in zip(a, b, strict=True):
-        if x < y - _EPSILON:
-            return True
-        if x > y + _EPSILON:
-            return False
+        if abs(x - y) > _EPSILON:
+            return x < y
     return False
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
-from parsemark.protocols.document.published.older_tags import as_older_parser
+from parsemark.protocols.document.published.cdm import cdm_strings
 from parsemark.protocols.document.published.page import Order, PageRecords
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.published.table_html import norm_table
+from parsemark.protocols.document.published.table_html import as_older_parser, norm_table
 
 _NAN = "NaN"
 
@@ -80,7 +80,7 @@ def page_of(name: str) -> str:
 @lru_cache(maxsize=4096)
 def teds(gt: str, pred: str, structure_only: bool) -> float | None:
     """TEDS of normalised HTML; None where the published code fails, which counts as 0."""
-    from parsemark.metrics.edit_tree import edit_distance
+    from parsemark.metrics.teds import edit_distance
 
     if not gt or not pred:
         return 0.0
@@ -102,7 +102,7 @@ def _tree(text: str) -> Any:
     """The tree of the first table; `absent` without one, None where a span is no number."""
     from lxml import etree, html
 
-    from parsemark.metrics.edit_tree import tree_of_element
+    from parsemark.metrics.teds import tree_of_element
 
     parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
     try:
@@ -159,6 +159,31 @@ def measure_pages(
         "reading_order": [measure_order(o) for o in orders],
     }
     return results
+
+
+def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
+    """Draw the formulas of all records and add the measure `CDM`.
+
+    Raises:
+        MissingDependencyError: There is no pdflatex that works; no record has the measure then.
+    """
+    from parsemark.metrics.cdm.score import cdm_scores
+
+    pairs: list[tuple[str, str]] = []
+    owners: list[MeasuredRecord] = []
+    for one in results.elements["display_formula"]:
+        if isinstance(one.record, Record):
+            truth, preds = cdm_strings(one.record, profile)
+            pairs += ((truth, pred) for pred in preds)
+            owners += [one] * len(preds)
+            one.pred_cdm = preds[0]
+    version: Any = profile.cdm
+    scores = cdm_scores(pairs, version)
+    results.has_cdm = True
+    for one, score in zip(owners, scores, strict=True):
+        if score.value >= one.metric.get("CDM", -1.0):
+            one.metric["CDM"] = score.value
+            one.reason = score.reason
 
 
 def metric_result(results: MeasuredRecords, profile: Profile) -> dict[str, Any]:

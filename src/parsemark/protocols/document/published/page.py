@@ -1,14 +1,24 @@
 """One page: its annotation and a Markdown prediction as the records of each element (section 7)."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rapidfuzz.distance import Levenshtein
+
 from parsemark.matching.edit_distance import ned
 from parsemark.protocols.document.published.extract import extract
-from parsemark.protocols.document.published.formulas import match_formulas
-from parsemark.protocols.document.published.latex_text import latex_to_text
-from parsemark.protocols.document.published.normalise import clean
+from parsemark.protocols.document.published.formulas import is_less, match_formulas
+from parsemark.protocols.document.published.normalise import (
+    INLINE_PAIRS,
+    clean,
+    inline_to_text,
+    latex_to_text,
+    norm_formula,
+    norm_text,
+    unwrap_formula,
+)
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.quick_match import Kind, prepare, quick_match, simple_match
 from parsemark.protocols.document.published.records import (
@@ -27,7 +37,7 @@ from parsemark.protocols.document.published.records import (
     Truths,
     page_truth,
 )
-from parsemark.protocols.document.published.span_search import compare_mixed_as_text, search_spans
+from parsemark.protocols.document.published.scan import replace_spans
 from parsemark.protocols.document.published.table_html import parse_html
 
 _TABLES = frozenset({"html_table", "latex_table"})
@@ -175,19 +185,15 @@ def _no_split(truths: Truths, items: Items, profile: Profile, kind: Kind) -> lis
 
 
 def _match_mixed(
-    records: PageRecords,
-    truth: PageTruth,
-    items: Items,
-    left_over: Items,
-    profile: Profile,
+    records: PageRecords, truth: PageTruth, items: Items, left_over: Items, profile: Profile
 ) -> None:
     mixed = [i for i in items if i.cat not in _TABLES and i.cat != RESCUE]
     if profile.leftover_cells_are_text:
         mixed += _cells_as_text(left_over)
     found = quick_match(truth.text, mixed, profile)
     if profile.refines_matches:
-        compare_mixed_as_text(found, profile)
-        search_spans(found, mixed, profile)
+        _compare_mixed_as_text(found, profile)
+        _search_spans(found, mixed, profile)
     for record in found:
         category = record.gt_category_type
         if category == FORMULA:
@@ -212,6 +218,125 @@ def _set_moved_apart(records: PageRecords, profile: Profile) -> None:
     records.formulas = kept
 
 
+# --- matches of v1.6 made better: mixed pairs as text, and a search for runs that fit (sections 7.3, 7.4) ---
+
+_FORMULA_TYPES = frozenset({FORMULA, INLINE})
+_HINT = re.compile(r"\$[^$]+\$|\\\([^)]*\\\)")
+_HINTS = ("\\frac", "\\sum", "\\int", "\\sqrt", "\\left", "\\right")
+_SEARCHED_EDIT = 0.45
+_MAX_HINTS = 100_000
+
+
+def _compare_mixed_as_text(records: Sequence[Record], profile: Profile) -> None:
+    """Compare records of a text and a formula as text."""
+    for record in records:
+        kinds = (record.gt_category_type, record.pred_category_type)
+        if not all(kinds) or sum(kind in _FORMULA_TYPES for kind in kinds) != 1:
+            continue
+        record.gt, record.pred = (
+            inline_to_text(unwrap_formula(text) if kind in _FORMULA_TYPES else text, profile)
+            for text, kind in zip((record.gt, record.pred), kinds, strict=True)
+        )
+        record.norm_gt, record.norm_pred = norm_text(record.gt, profile), norm_text(record.pred, profile)
+        both = bool(record.norm_gt) and bool(record.norm_pred)
+        record.edit = ned(record.norm_gt, record.norm_pred) if both else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _BetterRun:
+    """Items that follow each other and answer a record better than what it has."""
+
+    record: Record
+    members: range
+    norm: str
+    edit: float
+
+
+def _search_spans(records: Sequence[Record], items: Items, profile: Profile) -> None:
+    """Replace bad answers by runs of items that fit better and that no other record owns."""
+    searched = [i for i, record in enumerate(records) if _is_searched(record)]
+    if not searched:
+        return
+    pool = sorted(items, key=lambda item: (item.is_inline, item.start))
+    owned = [_own(record, pool) for record in records]
+    owners: dict[int, set[int]] = {}
+    for index, (record, own) in enumerate(zip(records, owned, strict=True)):
+        for item in own if record.has_truth else ():
+            owners.setdefault(item, set()).add(index)
+    texts = [
+        inline_to_text(unwrap_formula(item.content) if item.cat == FORMULA else item.content, profile)
+        for item in pool
+    ]
+    found = []
+    for index in searched:
+        free = [owners.get(item, {index}) == {index} for item in range(len(pool))]
+        if (run := _best_run(records[index], owned[index], pool, texts, free, profile)) is not None:
+            found.append(run)
+    used: set[int] = set()
+    for run in sorted(found, key=lambda run: run.edit - run.record.edit):
+        if used.isdisjoint(run.members):
+            used.update(run.members)
+            record = run.record
+            record.pred_idx = list(run.members)
+            record.pred = "".join(pool[i].content for i in run.members)
+            record.pred_position, record.pred_category_type = pool[run.members[0]].start, "text_block"
+            record.norm_pred, record.edit = run.norm, run.edit
+
+
+def _own(record: Record, pool: Items) -> list[int]:
+    own = [p for p in record.pred_idx if isinstance(p, int) and p < len(pool)]
+    if own or record.pred_position == "":
+        return own
+    place = record.pred_position
+    assert not isinstance(place, str)
+    return [i for i, item in enumerate(pool) if item.start <= place <= item.end]
+
+
+def _has_hint(text: str) -> bool:
+    if any(mark in text for mark in _HINTS) or _HINT.search(text[:_MAX_HINTS]) is not None:
+        return True
+    return ("^" in text or "_" in text) and ("$" in text or "\\" in text)
+
+
+def _is_searched(record: Record) -> bool:
+    if not record.has_truth or record.edit <= _SEARCHED_EDIT:
+        return False
+    if record.gt_category_type == "title":
+        return True
+    return record.gt_category_type == "text_block" and (_has_hint(record.gt) or len(record.norm_gt) >= 80)
+
+
+def _best_run(
+    record: Record,
+    own: Sequence[int],
+    pool: Items,
+    texts: Sequence[str],
+    free: Sequence[bool],
+    profile: Profile,
+) -> _BetterRun | None:
+    hint, target = _has_hint(record.gt), inline_to_text(record.gt, profile)
+    if hint:
+        target = replace_spans(
+            record.gt, INLINE_PAIRS, lambda s: norm_formula(s.inner, profile).strip(), dotall=False
+        )
+    target = norm_text(target, profile)
+    low, high = (min(own) - 8, max(own) + 8) if own else (0, len(pool))
+    allowed = (TEXT, FORMULA) if hint else (TEXT,)
+    least: tuple[float, ...] | None = None
+    best: _BetterRun | None = None
+    for first in range(max(0, low), min(len(pool), high + 1)):
+        for last in range(first, min(len(pool), high + 1, first + (8 if hint else 4))):
+            if pool[last].cat not in allowed or not free[last]:
+                break
+            if norm := norm_text("".join(texts[first : last + 1]), profile):
+                edit = ned(target, norm)
+                key = (edit, last - first, abs(first - own[0]) if own else 0)
+                if least is None or is_less(key, least):
+                    least, best = key, _BetterRun(record, range(first, last + 1), norm, edit)
+    is_better = best is not None and best.edit < record.edit - 0.2 and best.edit <= (0.45 if hint else 0.35)
+    return best if is_better else None
+
+
 # --- reading order -----------------------------------------------------------------------------------------
 
 
@@ -223,6 +348,4 @@ def reading_order(records: Sequence[Record], name: str) -> Order | None:
     pred = [p for r in placed for p in r.gt_position if p]
     if not gt and not pred:
         return None
-    from rapidfuzz.distance import Levenshtein
-
     return Order(list(gt), pred, name, Levenshtein.distance(gt, pred) / max(len(gt), len(pred)))

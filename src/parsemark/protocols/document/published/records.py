@@ -124,11 +124,8 @@ def page_truth(page: Mapping[str, Any], profile: Profile) -> PageTruth:
     lists = _category_lists(page, profile)
     categories = (*TEXT_CATEGORIES, FORMULA) if profile.mixes_formulas else TEXT_CATEGORIES
     text = [truth for category in categories for truth in lists.get(category, ())]
-    return PageTruth(_sorted(text), _sorted(lists.get(FORMULA, [])), _sorted(lists.get("table", [])))
-
-
-def _sorted(truths: list[Truth]) -> list[Truth]:
-    return sorted(truths, key=lambda t: t.order or 0)
+    listed = (text, lists.get(FORMULA, []), lists.get("table", []))
+    return PageTruth(*(sorted(truths, key=lambda t: t.order or 0) for truths in listed))
 
 
 def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list[Truth]]:
@@ -159,12 +156,11 @@ def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list
 def _appended(relations: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
     """Groups as v1.0 and v1.5 make them: each relation is appended to all lists that it touches."""
     groups: list[list[Any]] = []
-    for source, target in relations:
-        touched = [group for group in groups if source in group or target in group]
+    for pair in relations:
+        touched = [group for group in groups if pair[0] in group or pair[1] in group]
         for group in touched:
-            group.extend((source, target))
-        if not touched:
-            groups.append([source, target])
+            group.extend(pair)
+        groups += [] if touched else [list(pair)]
     return groups
 
 

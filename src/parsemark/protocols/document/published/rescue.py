@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from parsemark.protocols.document.published.latex_text import safe_text
+from parsemark.protocols.document.published.normalise import safe_text
 from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, MarkdownItem
 from parsemark.protocols.document.published.scan import collapse, is_enclosed, replace_spans, spans
 from parsemark.protocols.document.published.table_html import parse_html

@@ -15,7 +15,7 @@ from parsemark.formats.latex.formula import read_formula
 from parsemark.formats.notation import fold_notation
 from parsemark.matching.blocks import BlockMatch, match_blocks
 from parsemark.matching.ngrams import ContentMatching, match_by_ngrams
-from parsemark.model import Category, Element, Page, Prediction
+from parsemark.model import Category, Element, Page, Prediction, Status
 from parsemark.protocols.document.published.scan import ENVELOPES, is_enclosed
 
 NEUTRAL = frozenset({Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON})
@@ -85,7 +85,7 @@ class PageMatches:
     blocks: tuple[BlockMatch, ...]
     tables: ContentMatching
     is_complete: bool
-    uncovered: frozenset[str] = frozenset()  # kinds of which the page may have more than its truth has
+    uncovered: frozenset[str]  # kinds of which the page may have more than its truth has
 
     @property
     def covers_text(self) -> bool:
@@ -126,10 +126,7 @@ class PageMatches:
 def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -> list[str]:
     """The parts of a string that answer each of several texts, by a cheapest alignment with all of them.
 
-    Args:
-        texts: What the string should say, in order.
-        whole: The string; the parts joined.
-        to_right: For each border between two texts, whether what is inserted there belongs to the second.
+    `to_right` says of each border between two texts whether what is inserted there belongs to the second.
 
     >>> cut_at_borders(["E=mc2", "where m is"], "E=mc2(1)where n is", [True])
     ['E=mc2', '(1)where n is']
@@ -174,10 +171,7 @@ def in_one_notation(text: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", fold_notation(text))
     for _ in range(_MAX_SCRIPT_DEPTH):
-        bare = _BRACED_SCRIPT.sub(r"\1\2", folded)
-        if bare == folded:
-            break
-        folded = bare
+        folded = _BRACED_SCRIPT.sub(r"\1\2", folded)
     return "".join(folded.split())
 
 
@@ -212,14 +206,11 @@ def _block(element: Element) -> PageBlock | None:
     source = element.latex or element.text or "" if is_formula else without_bullets(element.text or "")
     if not source.strip():
         return None
-    bare = source
-    if is_formula:
-        bare = source.strip()
-        for left, right in ENVELOPES:
-            if is_enclosed(bare, left, right):
-                bare = bare[len(left) : -len(right)].strip()
-        bare = f"${bare}$"
-    text = in_one_notation(bare) or "".join(source.split())
+    bare = source.strip()
+    for left, right in ENVELOPES if is_formula else ():
+        if is_enclosed(bare, left, right):
+            bare = bare[len(left) : -len(right)].strip()
+    text = in_one_notation(f"${bare}$" if is_formula else source) or "".join(source.split())
     return PageBlock(element, text, is_formula, element.category in NEUTRAL or element.ignore)
 
 
@@ -236,7 +227,7 @@ def _side(elements: Iterable[Element]) -> PageSide:
     return side
 
 
-def truth_side(page: Page) -> PageSide:
+def _truth_side(page: Page) -> PageSide:
     """The elements of a truth; parts of a paragraph that a column or page break cut are one."""
     owner: dict[str, str] = {}
     by_id = {e.id: e for e in page.elements}
@@ -256,12 +247,8 @@ def truth_side(page: Page) -> PageSide:
     return _side(merged)
 
 
-def pred_side(prediction: Prediction) -> PageSide:
-    """The elements of an output: as its text reads, or as the parser gives them.
-
-    Raises:
-        FormatError: The text is over a limit.
-    """
+def _pred_side(prediction: Prediction) -> PageSide:
+    """The elements of an output: as its text reads, or as the parser gives them."""
     if prediction.text is None:
         return _side(prediction.elements)
     if len(prediction.text) > MAX_MARKDOWN:
@@ -271,14 +258,20 @@ def pred_side(prediction: Prediction) -> PageSide:
     return _side(read_output(prediction.text, prediction.format).elements)
 
 
-def uncovered(page: Page) -> frozenset[str]:
-    """The kinds of which a page may have more than its truth has."""
-    return frozenset(category for category in Category if not page.covers(category))
+def match_page(page: Page, prediction: Prediction) -> tuple[PageMatches, Status, str | None]:
+    """Put everything of both sides into exactly one match; say whether there was an output, and why not.
 
-
-def match_page(truth: PageSide, pred: PageSide, unknown: frozenset[str] = frozenset()) -> PageMatches:
-    """Everything of both sides in exactly one match."""
+    An output that failed, or that cannot be read, is an empty one.
+    """
+    truth, pred, status, why = _truth_side(page), PageSide(), prediction.status, prediction.message
+    if status is Status.OK:
+        try:
+            pred = _pred_side(prediction)
+        except FormatError as error:
+            status, why = Status.METRIC_FAILED, str(error)
     n_ordered = sum(b.element.order is not None and b.element.category not in NEUTRAL for b in truth.blocks)
     matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks], n_ordered)
     tables = match_by_ngrams([*truth.tables, *truth.ignored_tables], pred.tables)
-    return PageMatches(truth, pred, matching.matches, tables, matching.is_complete, unknown)
+    uncovered = frozenset(category for category in Category if not page.covers(category))
+    matches = PageMatches(truth, pred, matching.matches, tables, matching.is_complete, uncovered)
+    return matches, status, why

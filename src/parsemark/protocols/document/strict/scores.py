@@ -4,25 +4,21 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.errors import FormatError, MissingDependencyError
+from parsemark.errors import MissingDependencyError
 from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.model import Category, Element, Page, Prediction, Score, Status
 from parsemark.protocols.document.annotation import TRUTH_HAS_ONLY_TABLES, mark_only_tables
 from parsemark.protocols.document.strict.page import (
     PageBlock,
     PageMatches,
-    PageSide,
     Share,
     formula_symbols,
     in_one_notation,
     match_page,
-    pred_side,
-    truth_side,
-    uncovered,
 )
 from parsemark.protocols.run_data.rows import PageScores, RowWriter
 
@@ -34,15 +30,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     writer = RowWriter(prediction, RULE)
     if truth is None:
         return writer.out
-    status, why = prediction.status, prediction.message
-    pred = PageSide()
-    if status is Status.OK:
-        try:
-            pred = pred_side(prediction)
-        except FormatError as error:
-            status, why = Status.METRIC_FAILED, str(error)
-    writer.status, writer.why = status, why
-    matches = match_page(truth_side(truth), pred, uncovered(truth))
+    matches, writer.status, writer.why = match_page(truth, prediction)
     if not matches.is_complete:
         writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
     has_text = not truth.only_tables and bool(matches.truth.blocks or matches.covers_text)
@@ -173,15 +161,12 @@ def _score_tables(writer: RowWriter, page: PageMatches) -> None:
         n_pred += len(match.pred)
         n_false += not match.truth
         for name, metric in metrics.items():
-            value: float | None = 0.0
-            message = None
+            score = Score(name, 0.0)
             if match.truth and match.pred:
-                answer = page.tables.answers[match.truth[0]]
-                truth = TableInput(by_id[match.truth[0]].table)
-                score = metric.score(truth, TableInput(answer))
-                value, message = score.value, score.message
-                credits[name] += max(0.0, value or 0.0)
-            writer.element("table", match.truth, match.pred, name, value, message)
+                truth, answer = by_id[match.truth[0]].table, page.tables.answers[match.truth[0]]
+                score = metric.score(TableInput(truth), TableInput(answer))
+                credits[name] += max(0.0, score.value or 0.0)
+            writer.element("table", match.truth, match.pred, name, score.value, score.message)
     if n_truth or n_pred:
         for name, total in credits.items():
             writer.page(f"{name}_f1", 2 * total / (n_truth + n_pred))
@@ -217,27 +202,18 @@ def _score_order(writer: RowWriter, page: PageMatches) -> None:
     writer.page("order_edit", Levenshtein.distance(expected, order) / max(len(expected), len(order)))
 
 
-def _level(block: PageBlock) -> int | None:
-    level = block.element.attributes.get("level")
-    if isinstance(level, int) and not isinstance(level, bool):
-        return level
-    from parsemark.formats.document.write import heading_level
-
-    return heading_level(block.element)
-
-
 def _score_headings(writer: RowWriter, page: PageMatches) -> None:
-    truth = [(i, b) for i, b in enumerate(page.truth.blocks) if _is_heading(b)]
-    known = {p for m in page.blocks if m.truths for p in m.preds}
-    pred = [
-        (i, b)
-        for i, b in enumerate(page.pred.blocks)
-        if _is_heading(b) and (i in known or Category.TITLE not in page.uncovered)
-    ]
+    truth, pred = (
+        {i: b for i, b in enumerate(side.blocks) if b.element.category == Category.TITLE and not b.is_neutral}
+        for side in (page.truth, page.pred)
+    )
     if not truth:
         return
-    where_t, where_p = ({i: k for k, (i, _) in enumerate(side)} for side in (truth, pred))
-    true_tree, pred_tree = ([Heading(b.text, _level(b) or 1) for _, b in side] for side in (truth, pred))
+    if Category.TITLE in page.uncovered:
+        known = {p for m in page.blocks if m.truths for p in m.preds}
+        pred = {i: b for i, b in pred.items() if i in known}
+    where_t, where_p = ({i: k for k, i in enumerate(side)} for side in (truth, pred))
+    true_tree, pred_tree = ([_heading(b) for b in side.values()] for side in (truth, pred))
     answers = {
         where_t[m.truths[0]]: where_p[m.preds[0]]
         for m in page.blocks
@@ -247,12 +223,17 @@ def _score_headings(writer: RowWriter, page: PageMatches) -> None:
     writer.page("heading_tree", tree_similarity(true_tree, pred_tree))
 
 
-def _is_heading(block: PageBlock) -> bool:
-    return block.element.category == Category.TITLE and not block.is_neutral
+def _heading(block: PageBlock) -> Heading:
+    from parsemark.formats.document.write import heading_level
+
+    level = block.element.attributes.get("level")
+    if not isinstance(level, int) or isinstance(level, bool):
+        level = heading_level(block.element)
+    return Heading(block.text, level or 1)
 
 
 def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
-    truth, pred = covered_texts(page.truth, page.pred)
+    truth, pred = covered_texts(page)
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
     found = text_coverage(truth, pred)
     writer.page("lost_text", found.lost / found.truth if found.truth else None)
@@ -262,10 +243,10 @@ def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
         writer.page("duplicated_text", known.duplicated / known.pred)
 
 
-def covered_texts(truth: PageSide, pred: PageSide) -> tuple[list[str], list[str]]:
+def covered_texts(page: PageMatches) -> tuple[list[str], list[str]]:
     """The texts and cells of which characters may be lost, and all that the output has."""
-    counted = [b.text for b in truth.blocks if not b.is_neutral]
-    return counted + _table_texts(truth.tables), [b.text for b in pred.blocks] + _table_texts(pred.tables)
+    truth = [b.text for b in page.truth.blocks if not b.is_neutral] + _table_texts(page.truth.tables)
+    return truth, [b.text for b in page.pred.blocks] + _table_texts(page.pred.tables)
 
 
 def _table_texts(tables: Sequence[Element]) -> list[str]:

@@ -2,18 +2,10 @@
 
 from collections.abc import Sequence
 
-from parsemark.errors import FormatError
 from parsemark.matching.edit_distance import ned
 from parsemark.metrics.coverage import text_coverage
-from parsemark.model import Box, Element, Page, Prediction, Status
-from parsemark.protocols.document.strict.page import (
-    PageMatches,
-    PageSide,
-    match_page,
-    pred_side,
-    truth_side,
-    uncovered,
-)
+from parsemark.model import Box, Element, Page, Prediction
+from parsemark.protocols.document.strict.page import PageMatches, match_page
 from parsemark.protocols.document.strict.scores import covered_texts, score_page
 from parsemark.protocols.presentation import PageMatch, PageView
 
@@ -26,21 +18,16 @@ Place = tuple[int, Box]  # where the parser has an element in its order, and whe
 
 def view_page(truth: Page, prediction: Prediction) -> PageView:
     """Match a page and say what there is to see; an output that cannot be read is an empty one."""
-    message = prediction.message
-    try:
-        pred = pred_side(prediction) if prediction.status is Status.OK else PageSide()
-    except FormatError as error:
-        pred, message = PageSide(), str(error)
-    page = match_page(truth_side(truth), pred, uncovered(truth))
+    page, _, message = match_page(truth, prediction)
     placed: list[Place] = []
     matches = [*_block_matches(page, placed), *_table_matches(page, placed)]
-    texts, given = covered_texts(page.truth, pred)
+    texts, given = covered_texts(page)
     lost = [texts[b][start:end] for b, start, end in text_coverage(texts, given).lost_places]
     scores = score_page(truth, prediction, cdm=False).scores
-    ordered = sorted((e for e in truth.elements if e.order is not None and e.box), key=lambda e: e.order or 0)
+    ordered = sorted((e for e in truth.elements if e.order is not None), key=lambda e: e.order or 0)
     return PageView(
         matches=tuple(matches),
-        true_path=tuple(e.box for e in ordered if e.box is not None),
+        true_path=_boxes(ordered),
         pred_path=tuple(box for _, box in sorted(placed, key=lambda place: place[0])),
         lost=tuple(lost[:MAX_LOST]),
         n_lost=sum(map(len, lost)),
